@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What follows from a failure. Data of `specs/failures/*.yml`. */
+export interface FailureClass {
+  /** Stable, lower case with dashes: a metric label and a word of the log. */
+  readonly name: string
+  /** Whose doing: the upstream's (it is blamed), the node's own answer, or the caller's mistake. */
+  readonly whose: 'upstream' | 'node' | 'caller'
+  /** Another upstream may well do better. */
+  readonly retry: boolean
+  /** Leave this URL alone for a while; not a failure of the upstream. */
+  readonly holdOff: boolean
+  /** How much one such failure counts towards disabling; 0 for none. */
+  readonly weight: number
+}
+
+/** An error as a node tells it, whatever the interface. */
+export interface NodeError {
+  /** The HTTP status that it came with. */
+  readonly status: number
+  /** JSON-RPC or gRPC code; null where there is none. */
+  readonly code: number | null
+  readonly message: string
+}
+
+/** Decides what an attempt that gave no plain answer means. Pure. */
+export interface FailureTable {
+  /** For a `TransportFault`, by name. */
+  ofTransport(fault: string): FailureClass
+  /** For an answer that is not in the interface's form (HTML, empty, cut): by HTTP status. */
+  ofStatus(status: number): FailureClass
+  /** For an error in the interface's own form. */
+  ofNodeError(error: NodeError): FailureClass
+}

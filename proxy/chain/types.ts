@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../config/types.ts'
+import type { FailureTable } from './failure-table.ts'
+
+/*
+ * A chain as the engine uses it: compiled from a native spec (`specs/*.yml`) or from the public
+ * catalog's format, every inheritance resolved, every lookup a map.
+ */
+
+export type Family = 'evm' | 'solana' | 'bitcoin' | 'cosmos' | 'aptos' | 'other'
+
+export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
+export type BlockTag = (typeof blockTags)[number]
+
+/** One place on the chain: a named one, a height, or a block's hash. */
+export type BlockPoint =
+  | { readonly kind: 'tag'; readonly tag: BlockTag }
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'hash'; readonly hash: string }
+
+/** The state that a call asks about. */
+export type BlockRef =
+  | BlockPoint
+  | { readonly kind: 'range'; readonly from: BlockPoint; readonly to: BlockPoint }
+  /** The answer does not depend on a block (`eth_chainId`), or it cannot be told which. */
+  | { readonly kind: 'none' }
+  /** The place where the block stands holds something that is no block; the node will say so. */
+  | { readonly kind: 'invalid' }
+
+/**
+ * `read` may be asked of any node again and again; `write` changes the chain; `subscribe` opens a
+ * stream; `local` is about one node's own state (`eth_newFilter`, `admin_peers`): asked once, of
+ * one node, since another one would answer about something else.
+ */
+export type CallKind = 'read' | 'write' | 'subscribe' | 'local'
+
+/** What a request is about, in the words of its interface. */
+export type Question =
+  | { readonly apiInterface: 'jsonrpc'; readonly method: string; readonly params: unknown }
+  | {
+      readonly apiInterface: 'rest'
+      readonly verb: string
+      /** Without the query, percent-encoding as sent. */
+      readonly path: string
+      readonly query: string
+      readonly header: (name: string) => string | null
+    }
+  | { readonly apiInterface: 'tendermintrpc'; readonly method: string; readonly params: unknown }
+  | {
+      readonly apiInterface: 'grpc'
+      /** `package.Service/Method`. */
+      readonly method: string
+      readonly header: (name: string) => string | null
+    }
+
+/** What the spec says about one request. */
+export interface Classification {
+  /** The method asked for, or the path pattern that matched. Any text when `known` is false. */
+  readonly method: string
+  /** False: the spec does not name it; it is relayed as a read that is never cached. */
+  readonly known: boolean
+  readonly kind: CallKind
+  readonly block: BlockRef
+  /** The add-on that an upstream must declare; null for the standard set. */
+  readonly addon: string | null
+  /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
+  readonly cost: number
+  readonly cacheable: boolean
+  /** Two honest nodes give the same answer for the same block. */
+  readonly deterministic: boolean
+  /** Answers about one thing named by its hash, which never changes once final. */
+  readonly byHash: boolean
+  /** The node holds the answer back until something happens: two block times more. */
+  readonly waitsForBlock: boolean
+  /** The spec's own per-attempt time; null for the one computed from the cost. */
+  readonly timeoutMs: number | null
+  /** The answer tells the chain's latest block: where in `result` it stands. */
+  readonly tellsTip: ResultPath | null
+}
+
+/** Where a value stands in `result`, and how its number is written. */
+export interface ResultPath {
+  /** Keys and indexes from `result` down; empty for `result` itself. */
+  readonly path: readonly (string | number)[]
+  readonly encoding: 'hex' | 'decimal' | 'text'
+}
+
+/** A question that the router itself asks an upstream. */
+export interface ProbeCall {
+  readonly verb: string
+  readonly path: string
+  /** Complete request body; null for none. */
+  readonly body: string | null
+  readonly result: ResultPath
+  /** Milliseconds from the spec, null for the default. */
+  readonly timeoutMs: number | null
+}
+
+/** What an upstream must show before it may serve. */
+export interface Verification {
+  /** `chain-id`, `pruning`, ...: the word that `skip-verifications` uses. */
+  readonly name: string
+  readonly call: ProbeCall
+  /** The value wanted, compared as the spec's own text; null: any answer that is not an error. */
+  readonly expected: string | null
+  /** Asked only of URLs that declare this add-on or extension; null: of all. */
+  readonly addon: string | null
+  /** A warning leaves the upstream in service. */
+  readonly severity: 'fail' | 'warn'
+}
+
+/** What one chain offers through one interface. */
+export interface ChainInterface {
+  readonly apiInterface: ApiInterface
+  /** Add-ons and extensions that a URL may declare here. */
+  readonly addons: ReadonlySet<string>
+  /** Blocks behind the tip from which a call needs `archive`; null where the chain knows none. */
+  readonly archiveAfterBlocks: number | null
+  /** Client headers that reach the upstream, lower case. */
+  readonly requestHeaders: ReadonlySet<string>
+  /** Upstream headers that reach the client beside the content type, lower case. */
+  readonly responseHeaders: ReadonlySet<string>
+  /** How to ask for the latest block; null where there is no way. */
+  readonly latestBlock: ProbeCall | null
+  readonly verifications: readonly Verification[]
+  readonly hasSubscriptions: boolean
+  /** Names of all methods or path patterns, for documentation and metric labels. */
+  readonly methods: ReadonlySet<string>
+  /** Pure: the same question gives the same classification. Never throws. */
+  classify(question: Question): Classification
+}
+
+export interface Chain {
+  /** `ETH1`; the id that a config may also reach by an alias. */
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly name: string
+  readonly family: Family
+  readonly blockTimeMs: number
+  /** An upstream further behind the tip than this is lagging. */
+  readonly allowedLagBlocks: number
+  /** Blocks behind the tip after which a block does not change; or a tag that names the last such. */
+  readonly finality:
+    { readonly kind: 'distance'; readonly blocks: number } | { readonly kind: 'tag'; readonly tag: BlockTag }
+  readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
+  readonly failures: FailureTable
+}
+
+/** All chains of the spec sources, by id and by alias. Ids are matched without regard to case. */
+export interface ChainCatalog {
+  find(chainId: string): Chain | null
+  readonly ids: readonly string[]
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../chain/types.ts'
+import type { Outgoing } from '../upstream/wire.ts'
+import type { Directives } from './directives.ts'
+import type { Journal } from './journal.ts'
+import type { ReplyReader } from './reply.ts'
+
+/**
+ * One question of one client on its way through the relay, whatever wire it came by. A JSON-RPC
+ * batch is as many calls as it has items.
+ */
+export interface Call {
+  /** Unique; ties headers, logs and traces together. */
+  readonly guid: string
+  /** What the spec says about it. */
+  readonly asked: Classification
+  /** What goes to the upstream, the same for each attempt. */
+  readonly request: Outgoing
+  /** How to read an answer to it. */
+  readonly reader: ReplyReader
+  readonly directives: Directives
+  /** Aborted when nobody waits for the reply any more. */
+  readonly signal: AbortSignal
+  /** What happened to it so far; written by the steps, read for headers, logs and metrics. */
+  readonly journal: Journal
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+
+export type AttemptKind = 'first' | 'retry' | 'hedge' | 'broadcast'
+
+/** One question to one upstream on behalf of a call. */
+export interface AttemptRecord {
+  readonly upstream: string
+  readonly kind: AttemptKind
+  /** On the clock's monotonic scale. */
+  readonly startedMs: number
+  /** Null while it runs. */
+  endedMs: number | null
+  /** `answer`; `node-error`: an error that is the node's own answer; else the failure's name. */
+  result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
+  /** A few words for the log; holds no payload and no key. */
+  detail: string | null
+}
+
+/** What happened to one call. Steps add to it; the response headers and the log tell of it. */
+export class Journal {
+  readonly startedMs: number
+  readonly attempts: AttemptRecord[] = []
+
+  constructor(startedMs: number) {
+    this.startedMs = startedMs
+  }
+
+  begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {
+    const attempt: AttemptRecord = {
+      upstream,
+      kind,
+      startedMs: nowMs,
+      endedMs: null,
+      result: null,
+      detail: null,
+    }
+    this.attempts.push(attempt)
+    return attempt
+  }
+
+  /** Attempts after the first that were made because one failed. */
+  get retries(): number {
+    return this.attempts.filter((attempt) => attempt.kind === 'retry').length
+  }
+
+  tried(upstream: string): boolean {
+    return this.attempts.some((attempt) => attempt.upstream === upstream)
+  }
+}

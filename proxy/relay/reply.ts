@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { NodeError } from '../chain/failure-table.ts'
+import type { Incoming } from '../upstream/wire.ts'
+
+/** An upstream's answer, chosen for the client. Its bytes are the upstream's own. */
+export interface Reply {
+  readonly incoming: Incoming
+  /** The upstream that gave it. */
+  readonly upstream: string
+  /** The latest block that this upstream is known to have; null when unknown. */
+  readonly latestBlock: number | null
+}
+
+/** What an answer turns out to be, before any table says what follows. */
+export type Finding =
+  | { readonly kind: 'result' }
+  | { readonly kind: 'node-error'; readonly error: NodeError }
+  /** Not an answer to the request in the interface's form. `why` is short and holds no payload. */
+  | { readonly kind: 'malformed'; readonly why: string }
+
+/** Reads answers of one interface; made by the listener along with the call. */
+export interface ReplyReader {
+  /** Reads as little as it can. Never throws. */
+  read(incoming: Incoming): Finding
+}

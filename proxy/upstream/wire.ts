@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/*
+ * What travels between the router and an upstream, in terms of no library and no protocol: HTTP,
+ * gRPC and WebSocket transports all take an `Outgoing` and give an `Incoming`.
+ */
+
+/** Names and values in turn, in the order and spelling of the wire; a name may come twice. */
+export type HeaderList = readonly string[]
+
+/** All of a message's bytes, or the bytes as they come. A stream is read once, by one reader. */
+export type Body = Uint8Array | AsyncIterable<Uint8Array>
+
+/** One request towards an upstream. */
+export interface Outgoing {
+  /** HTTP's method; for gRPC `POST`. */
+  readonly verb: string
+  /** Appended to the path of the upstream's URL, with its query; empty for the URL itself. */
+  readonly path: string
+  readonly headers: HeaderList
+  /** Bytes may be sent again on a retry; a stream allows one attempt only. */
+  readonly body: Body | null
+}
+
+/** One answer of an upstream. */
+export interface Incoming {
+  /** HTTP status; a gRPC answer has 200 and its `grpc-status` among the trailers. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Body
+  /** Known once the body has been read to its end. */
+  trailers(): HeaderList
+}
+
+/** The first value of a header, whatever its spelling; null when it is absent. */
+export function header(headers: HeaderList, name: string): string | null {
+  const wanted = name.toLowerCase()
+  for (let at = 0; at < headers.length; at += 2)
+    if (headers[at]?.toLowerCase() === wanted) return headers[at + 1] ?? null
+  return null
+}

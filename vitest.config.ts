@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['{proxy,e2e,bench,scripts}/**/*.test.ts'],
+    pool: 'threads',
+    testTimeout: 20_000,
+  },
+})
