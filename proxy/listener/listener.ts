@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Address } from '../config/types.ts'
+
+/** A bound address that serves one chain through one interface. */
+export interface Listener {
+  /** Binds. Resolves with the real port (a configured 0 takes a free one). @throws Error naming the address */
+  start(): Promise<Address>
+  /**
+   * First phase of a stop: goes on answering, and tells every connection to close after its answer.
+   * Resolves when nothing is in flight any more.
+   */
+  drain(): Promise<void>
+  /** Second phase: takes no more connections and ends those that are left. */
+  close(): Promise<void>
+}
