@@ -149,6 +149,11 @@ export class Pool {
     }
   }
 
+  async close(): Promise<void> {
+    const urls = this.upstreams.flatMap((each) => each.urls)
+    await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
   #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {
     const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
     if (fit.length < 2) return fit[0] ?? null
