@@ -13,21 +13,21 @@ export interface Series {
 
 /** What each label holds. Every value comes from the config, a chain spec or the router itself. */
 export const labelMeanings = {
-  chain: 'the chain’s id, e.g. `ETH1`',
+  chain: "the chain's id, e.g. `ETH1`",
   interface: 'the api-interface: `jsonrpc`, `rest`, `tendermintrpc` or `grpc`',
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
   outcome:
-    '`success`; `node-error` (the node’s own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router’s own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`',
-  upstream: 'the upstream’s name in the config',
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+  upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `hedge` or `broadcast`',
   result:
-    '`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain’s failure table',
+    "`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain's failure table",
   state: '`unverified`, `eligible`, `lagging`, `disabled` or `rejected`',
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
-  reason: 'the `reason` of the router’s error, e.g. `parse-error`, `request-too-large`',
+  reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
   version: 'the build of the router',
   runtime: 'the version of Node.js',
 } as const
@@ -53,7 +53,7 @@ export const series = {
     name: 'router_request_duration_seconds',
     type: 'histogram',
     labels: [...listener, 'method'],
-    help: 'Time from a call’s arrival to its reply, whatever the outcome; abandoned calls are left out.',
+    help: "Time from a call's arrival to its reply, whatever the outcome; abandoned calls are left out.",
     buckets: latencyBuckets,
   },
   retries: {
@@ -115,7 +115,7 @@ export const series = {
     name: 'router_upstream_state_changes_total',
     type: 'counter',
     labels: [...upstream, 'to'],
-    help: 'Changes of an upstream’s state.',
+    help: "Changes of an upstream's state.",
   },
   sessions: {
     name: 'router_upstream_sessions',
