@@ -9,7 +9,7 @@ import type { AttemptRecord } from '../relay/journal.ts'
 import type { RelayObserver } from '../relay/observer.ts'
 import { LineLimit } from './line-limit.ts'
 import type { LineRate } from './line-limit.ts'
-import type { Logger } from './log.ts'
+import type { LogFields, Logger } from './log.ts'
 import type { Observers } from './observers.ts'
 import { isFailure, outcomeOf, resultOf } from './outcome.ts'
 import { poolLog } from './pool-log.ts'
@@ -49,12 +49,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
   }
 }
 
-interface ListenerLabels {
-  readonly chain: string
-  readonly interface: ApiInterface
-}
-
-function relayLog(logger: Logger, clock: Clock, labels: ListenerLabels): RelayObserver {
+function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserver {
   const limit = new LineLimit(clock, debugRelayRate, (leftOut) => {
     logger.info('attempts left out of the log', { ...labels, leftOut })
   })
@@ -79,15 +74,18 @@ function relayLog(logger: Logger, clock: Clock, labels: ListenerLabels): RelayOb
   }
 }
 
-function listenerLog(logger: Logger, clock: Clock, labels: ListenerLabels): ListenerObserver {
+function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerObserver {
   const limit = new LineLimit(clock, failureRate, (leftOut) => {
     logger.warn('failed requests left out of the log', { ...labels, leftOut })
+  })
+  const debugLimit = new LineLimit(clock, failureRate, (leftOut) => {
+    logger.debug('requests left out of the log', { ...labels, leftOut })
   })
   return {
     callEnded(call, end, durationMs) {
       const outcome = outcomeOf(call, end)
       if (!isFailure(outcome)) {
-        if (outcome !== 'success' && logger.writes('debug') && limit.take())
+        if (outcome !== 'success' && logger.writes('debug') && debugLimit.take())
           logger.debug('request ended', { ...labels, ...storyOf(call, end, outcome, durationMs) })
         return
       }
@@ -96,7 +94,7 @@ function listenerLog(logger: Logger, clock: Clock, labels: ListenerLabels): List
       logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
     },
     requestRefused(error) {
-      if (logger.writes('debug') && limit.take())
+      if (logger.writes('debug') && debugLimit.take())
         logger.debug('request refused', { ...labels, error })
     },
     connectionsChanged() {},
