@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Address } from '../config/types.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
@@ -70,6 +70,14 @@ function pagesOf({ metrics, health }: AdminServerOptions): Record<string, () => 
 async function makeServer(options: AdminServerOptions): Promise<FastifyInstance> {
   const { fastify } = await import('fastify')
   const pages = pagesOf(options)
+  const answerError = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
+    const isOurs = (error.statusCode ?? 500) >= 500
+    if (isOurs) options.logger.error('admin request failed', { error })
+    void reply
+      .code(error.statusCode ?? 500)
+      .type(plainText)
+      .send(isOurs ? 'internal error\n' : 'bad request\n')
+  }
   const server = fastify({
     // Health has to answer until the very end; see the two phases of a stop.
     return503OnClosing: false,
@@ -78,6 +86,7 @@ async function makeServer(options: AdminServerOptions): Promise<FastifyInstance>
     requestTimeout: 10_000,
     connectionTimeout: 30_000,
     keepAliveTimeout: 75_000,
+    frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true },
   })
   for (const [path, page] of Object.entries(pages)) {
@@ -100,13 +109,6 @@ async function makeServer(options: AdminServerOptions): Promise<FastifyInstance>
       .type(plainText)
       .send(`not found; there is ${Object.keys(pages).join(', ')}\n`),
   )
-  server.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-    const status = error.statusCode ?? 500
-    if (status >= 500) options.logger.error('admin request failed', { error })
-    return reply
-      .code(status)
-      .type(plainText)
-      .send(status >= 500 ? 'internal error\n' : 'bad request\n')
-  })
+  server.setErrorHandler(answerError)
   return server
 }
