@@ -8,7 +8,7 @@ import { Journal } from '../relay/journal.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
 import type { UpstreamSnapshot } from '../upstream/snapshot.ts'
 
-export interface CallFixture {
+interface CallFixture {
   readonly method?: string
   readonly known?: boolean
   readonly guid?: string

@@ -4,7 +4,7 @@ import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/transport.ts'
 
 /** An error as the log tells it. */
-export interface ErrorFields {
+interface ErrorFields {
   /** The stable code where it has one, else the name of its class. */
   readonly code: string
   readonly message: string

@@ -20,7 +20,7 @@ export interface EventLog extends Observers {
   listenerStarted(chainId: string, apiInterface: ApiInterface, address: Address): void
 }
 
-export interface EventLogOptions {
+interface EventLogOptions {
   readonly logger: Logger
   readonly clock: Clock
 }

@@ -15,7 +15,7 @@ export interface ListenerHealth {
 }
 
 /** What the rules decide from. */
-export interface HealthState {
+interface HealthState {
   readonly draining: boolean
   /** The time that a dark listener may hold up the others is over. */
   readonly graceOver: boolean
@@ -33,7 +33,7 @@ export interface HealthAnswer {
  * up the others for the grace time only. From then on the router stays started: without upstreams
  * it still gives its clients an answer that says so, which no other replica could better.
  */
-export function isStarted(state: HealthState): boolean {
+function isStarted(state: HealthState): boolean {
   const answered = state.listeners.filter((listener) => listener.answered).length
   return answered > 0 && (answered === state.listeners.length || state.graceOver)
 }
@@ -66,7 +66,7 @@ export interface Health {
   overall(): HealthAnswer
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly clock: Clock
   /** How long listeners without any upstream hold up readiness, from now on. */
   readonly graceMs?: number

@@ -28,11 +28,11 @@ export interface Logger {
 }
 
 /** Where lines go. Each text is one whole line with its end. */
-export interface LogDestination {
+interface LogDestination {
   write(line: string): void
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   /** Lines below it are not written. At `debug`, errors come with their stacks. */
   readonly level: LogLevel
   readonly format: LogFormat

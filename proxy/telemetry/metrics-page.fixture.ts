@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-export interface MetricsPage {
+interface MetricsPage {
   /** By the sample as written, e.g. `router_x_total{chain="ETH1"}`. */
   readonly samples: ReadonlyMap<string, number>
   readonly types: ReadonlyMap<string, string>

@@ -25,7 +25,7 @@ export interface Metrics extends Observers {
   readonly contentType: string
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The running build. */
   readonly version: string
   readonly clock: Clock
