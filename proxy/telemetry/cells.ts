@@ -22,7 +22,7 @@ export interface HistogramCell {
   observe(value: number): void
 }
 
-/** Registers a counter; the function makes its cells. Ask once for each set of labels. */
+/** Registers a counter; the function makes a cell, which adds to others of the same labels. */
 export function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
   const cells: { labels: Labels; told: number; cell: CounterCell }[] = []
   new Counter({
@@ -44,12 +44,12 @@ export function counterCells(registry: Registry, counter: Series): (labels: Labe
   }
 }
 
-/** Registers a histogram; the function makes its cells. Ask once for each set of labels. */
+/** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
 export function histogramCells(
   registry: Registry,
   histogram: Series & { readonly buckets: readonly number[] },
 ): (labels: Labels) => HistogramCell {
-  const cells: Buckets[] = []
+  const cells = new Map<string, Buckets>()
   const family = {
     name: histogram.name,
     get: () =>
@@ -57,14 +57,15 @@ export function histogramCells(
         name: histogram.name,
         help: histogram.help,
         type: 'histogram',
-        values: cells.flatMap((cell) => cell.lines(histogram.name)),
+        values: [...cells.values()].flatMap((cell) => cell.lines(histogram.name)),
       }),
   }
   // prom-client cannot take over counted buckets; its registry asks no more of a metric than these.
   registry.registerMetric(family as unknown as Metric)
   return (labels) => {
-    const cell = new Buckets(labels, histogram.buckets)
-    cells.push(cell)
+    const key = JSON.stringify(labels)
+    const cell = cells.get(key) ?? new Buckets(labels, histogram.buckets)
+    cells.set(key, cell)
     return cell
   }
 }
@@ -85,7 +86,7 @@ class Buckets implements HistogramCell {
   constructor(labels: Labels, bounds: readonly number[]) {
     this.#labels = labels
     this.#bounds = bounds
-    this.#counts = new Array<number>(bounds.length + 1).fill(0)
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
 
   observe(value: number): void {

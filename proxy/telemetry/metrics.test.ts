@@ -221,6 +221,21 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect((await samplesOf(metrics)).get(`router_breaker_open{${on}}`)).toBe(0)
 })
 
+test('two listeners of one chain and interface add up', async () => {
+  const metrics = make()
+  for (const open of [3, 4]) {
+    const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
+    listener.callEnded(aCall(), repliedBy('node-a'), 1)
+    listener.connectionsChanged(9)
+    listener.connectionsChanged(open)
+  }
+  const samples = await samplesOf(metrics)
+  const method = `${on},method="eth_call"`
+  expect(samples.get(`router_requests_total{${method},outcome="success"}`)).toBe(2)
+  expect(samples.get(`router_request_duration_seconds_count{${method}}`)).toBe(2)
+  expect(samples.get(`router_client_connections{${on}}`)).toBe(7)
+})
+
 test('two sets in one process count apart', async () => {
   const [one, other] = [make(), make()]
   one.listenerObserver('ETH1', 'jsonrpc').callEnded(aCall(), repliedBy('node-a'), 1)

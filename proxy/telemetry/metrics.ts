@@ -84,14 +84,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     listenerObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
-      connections.set(listener, 0)
+      let connected = 0
+      connections.inc(listener, 0)
       return {
         callEnded: countCalls(calls, listener),
         requestRefused(error) {
           refused.inc({ ...listener, reason: error.kind.reason })
         },
         connectionsChanged(open) {
-          connections.set(listener, open)
+          connections.inc(listener, open - connected)
+          connected = open
         },
       }
     },

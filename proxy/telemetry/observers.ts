@@ -5,7 +5,10 @@ import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 
-/** Makes what hears one listener, its relay and its pool. Ask once for each listener. */
+/**
+ * Makes what hears one listener, its relay and its pool. Ask once for each listener. Two listeners
+ * of one chain and interface are told of as one.
+ */
 export interface Observers {
   relayObserver(chainId: string, apiInterface: ApiInterface): RelayObserver
   poolObserver(chainId: string, apiInterface: ApiInterface): PoolObserver
