@@ -38,6 +38,7 @@ export function aCall(fixture: CallFixture = {}): Call {
     reader: { read: () => ({ kind: 'result' }) },
     directives: { ...noDirectives, debugRelay },
     signal: new AbortController().signal,
+    attemptKind: 'first',
     journal: new Journal(0),
   }
 }
@@ -58,7 +59,7 @@ export function anAttempt(
 
 export function repliedBy(upstream: string): CallEnd {
   const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
-  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null } }
+  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, isNodeError: false } }
 }
 
 export function aFailure(name: string): FailureClass {
