@@ -40,7 +40,6 @@ install: $(STAMP) ## install the packages of package-lock.json, Node 26 among th
 
 $(STAMP): package-lock.json
 	@sh scripts/install.sh
-	@touch $@
 
 .PHONY: test
 test: install ## all tests (TEST_ARGS=path for some)

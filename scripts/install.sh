@@ -23,10 +23,9 @@ major=${version#v}
 major=${major%%.*}
 [ "$major" -ge 20 ] || fail "node $version is too old to install this project; 20 is the least. $node_help"
 
-if [ -L node_modules ]; then
-  echo 'node_modules is a link to another checkout: left as it is. Install there.'
-  exit 0
-fi
+# A link: the packages belong to another checkout, which keeps them up to date.
+[ ! -L node_modules ] || exit 0
 
 echo 'Installing packages (npm ci) ...'
 npm ci --no-audit --no-fund || fail 'npm ci failed; its own message is above. Without a network, or behind a proxy, npm needs its registry or proxy set (npm config).'
+touch node_modules/.installed
