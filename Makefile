@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Further arguments, e.g. make test TEST_ARGS=proxy/relay
 TEST_ARGS ?=
 BENCH_ARGS ?=
-CONFIG ?= examples/ethereum.yml
+CONFIG ?= examples/minimal.yml
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
@@ -29,7 +29,7 @@ demo: install ## real Ethereum nodes behind one URL, one of them dies, no client
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
-run: install ## start the router with CONFIG=file.yml (default: the Ethereum example)
+run: install ## start the router with CONFIG=file.yml (default: examples/minimal.yml)
 	@$(NODE) proxy/main.ts $(CONFIG)
 
 ##@ Change it

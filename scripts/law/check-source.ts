@@ -13,6 +13,11 @@ import {
 /** A breach of the law: where, what, and what to do instead. One line of text. */
 export type Violation = string
 
+/** True for tests and what only tests import: they may reach anything, and be longer. */
+export function isTestCode(path: string): boolean {
+  return /\.(test|fixture)\.ts$/.test(path)
+}
+
 /**
  * What one TypeScript file does against the law. `dependencies` are the packages that the released
  * program has. Tests answer only for their form: they may reach anything.
@@ -24,7 +29,7 @@ export function checkSource(source: Source, dependencies: readonly string[]): Vi
 }
 
 function isProxyCode(path: string): boolean {
-  return path.startsWith('proxy/') && !path.endsWith('.test.ts')
+  return path.startsWith('proxy/') && !isTestCode(path)
 }
 
 const spdx = [
@@ -63,8 +68,8 @@ function checkOwnImport(path: string, specifier: string): string | null {
     return target.endsWith('package.json')
       ? null
       : 'The released program holds proxy/ alone: move what is shared into proxy/, or do without it.'
-  if (target.endsWith('.test.ts'))
-    return 'A test is imported by nobody: move what is shared into a file of its own.'
+  if (isTestCode(target))
+    return 'Only tests import what is of tests: move what is shared into a file of its own.'
   const [from, to] = [partOf(path), partOf(target)]
   if (from === to) return null
   const allowed = mayImport[from]

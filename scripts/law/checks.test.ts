@@ -70,7 +70,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
       'a test as a source',
       'proxy/relay/a.ts',
       "import { a } from './b.test.ts'",
-      'A test is imported by nobody',
+      'Only tests import',
     ],
     [
       'node:http elsewhere',
