@@ -15,7 +15,7 @@ export type Violation = string
 
 /** True for tests and what only tests import: they may reach anything, and be longer. */
 export function isTestCode(path: string): boolean {
-  return /\.(test|fixture)\.ts$/.test(path)
+  return /\/testing\/|\.(test|fixture)\.ts$/.test(path)
 }
 
 /**
