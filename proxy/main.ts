@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-const x: string = process.version;
-console.log(x, process.argv, process.memoryUsage.rss()/1e6);
+const x: string = process.version
+console.log(x, process.argv, process.memoryUsage.rss() / 1e6)

@@ -142,7 +142,8 @@ export interface Chain {
   readonly allowedLagBlocks: number
   /** Blocks behind the tip after which a block does not change; or a tag that names the last such. */
   readonly finality:
-    { readonly kind: 'distance'; readonly blocks: number } | { readonly kind: 'tag'; readonly tag: BlockTag }
+    | { readonly kind: 'distance'; readonly blocks: number }
+    | { readonly kind: 'tag'; readonly tag: BlockTag }
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
 }

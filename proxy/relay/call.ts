@@ -3,7 +3,7 @@
 import type { Classification } from '../chain/types.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 import type { Directives } from './directives.ts'
-import type { Journal } from './journal.ts'
+import type { AttemptKind, Journal } from './journal.ts'
 import type { ReplyReader } from './reply.ts'
 
 /**
@@ -24,4 +24,6 @@ export interface Call {
   readonly signal: AbortSignal
   /** What happened to it so far; written by the steps, read for headers, logs and metrics. */
   readonly journal: Journal
+  /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
+  readonly attemptKind: AttemptKind
 }

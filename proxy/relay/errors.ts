@@ -95,3 +95,13 @@ export class RelayError extends Error {
     this.kind = kind
   }
 }
+
+/** Nobody waits for the reply any more: the client left, or another attempt won. */
+export class CallAborted extends Error {
+  override readonly name = 'CallAborted'
+  readonly code = 'RPC_ABORTED'
+
+  constructor() {
+    super('the call was taken back')
+  }
+}

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 
-export type AttemptKind = 'first' | 'retry' | 'hedge' | 'broadcast'
+/** `failover`: the same upstream by another of its URLs. */
+export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 
 /** One question to one upstream on behalf of a call. */
 export interface AttemptRecord {
@@ -22,6 +23,8 @@ export interface AttemptRecord {
 export class Journal {
   readonly startedMs: number
   readonly attempts: AttemptRecord[] = []
+  /** When the whole relay budget is used up, on the clock's monotonic scale. */
+  deadlineMs = Infinity
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
@@ -45,6 +48,7 @@ export class Journal {
     return this.attempts.filter((attempt) => attempt.kind === 'retry').length
   }
 
+  /** Asked once already on behalf of this call. */
   tried(upstream: string): boolean {
     return this.attempts.some((attempt) => attempt.upstream === upstream)
   }

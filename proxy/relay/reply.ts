@@ -8,6 +8,8 @@ export interface Reply {
   readonly incoming: Incoming
   /** The upstream that gave it. */
   readonly upstream: string
+  /** The node refused: the answer is an error that is its own, such as a revert. */
+  readonly isNodeError: boolean
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import { attemptBudgetMs } from './attempt-budget.ts'
+import { AttemptFailed } from './attempt-failed.ts'
+import type { Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
+import { HedgeBudget } from './hedge-budget.ts'
+import { RecentLatency } from './recent-latency.ts'
+import type { Reply } from './reply.ts'
+import type { RetryLimits } from './retry.ts'
+import type { Relay, Step } from './step.ts'
+
+/** The cost of a cheap read, which waits one tick. */
+const unitCost = 10
+
+export interface HedgeOptions extends RetryLimits {
+  readonly minRelayTimeoutMs: number
+  readonly blockTimeMs: number
+  readonly clock: Clock
+}
+
+/**
+ * Gives a slow attempt company: when a tick passes without an answer, another upstream is asked as
+ * well, and the first answer wins. Reads only, within a budget of extra calls.
+ */
+export function hedge(options: HedgeOptions): Step {
+  const budget = new HedgeBudget()
+  const latencies = new Map<string, RecentLatency>()
+  return (next) => async (call) => {
+    if (call.asked.kind !== 'read' || options.retryLimit === 0) return next(call)
+    budget.earn()
+    const latency = latencyOf(latencies, call)
+    const startedMs = options.clock.nowMs()
+    const race = new Race(next, call, budget, tickMs(options, call, latency), options)
+    const reply = await race.run()
+    latency?.add(options.clock.nowMs() - startedMs)
+    return reply
+  }
+}
+
+/** One per method that the spec names: a stranger's method names do not fill the memory. */
+function latencyOf(latencies: Map<string, RecentLatency>, { asked }: Call): RecentLatency | null {
+  if (!asked.known) return null
+  let latency = latencies.get(asked.method)
+  if (!latency) latencies.set(asked.method, (latency = new RecentLatency()))
+  return latency
+}
+
+/** How long an attempt is waited for alone. */
+function tickMs(options: HedgeOptions, { asked, directives }: Call, latency: RecentLatency | null) {
+  const { blockTimeMs, minRelayTimeoutMs } = options
+  const budgetMs = attemptBudgetMs(asked, {
+    directiveMs: directives.relayTimeoutMs,
+    urlMs: null,
+    minMs: minRelayTimeoutMs,
+    blockTimeMs,
+  })
+  const weight = Math.max(1, asked.cost / unitCost)
+  const patienceMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000) * weight
+  return Math.min(budgetMs / 2, patienceMs, latency?.p95Ms ?? Infinity)
+}
+
+/** The attempts of one call that run side by side. */
+class Race {
+  readonly #next: Relay
+  readonly #call: Call
+  readonly #budget: HedgeBudget
+  readonly #tickMs: number
+  readonly #options: HedgeOptions
+  readonly #arms = new Set<AbortController>()
+  #failure: unknown = null
+
+  constructor(next: Relay, call: Call, budget: HedgeBudget, tickMs: number, options: HedgeOptions) {
+    this.#next = next
+    this.#call = call
+    this.#budget = budget
+    this.#tickMs = tickMs
+    this.#options = options
+  }
+
+  /** The first answer. Rejects when every arm failed, with the most telling failure. */
+  run(): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      let cancelTick = () => {}
+      const { signal } = this.#call
+      const over = () => {
+        cancelTick()
+        signal.removeEventListener('abort', over)
+        for (const arm of this.#arms) arm.abort()
+      }
+      const start = (call: Call) => {
+        const arm = new AbortController()
+        this.#arms.add(arm)
+        this.#next({ ...call, signal: arm.signal }).then(
+          (reply) => {
+            this.#arms.delete(arm)
+            over()
+            resolve(reply)
+          },
+          (error: unknown) => {
+            this.#arms.delete(arm)
+            this.#noteFailure(error, call)
+            if (this.#arms.size > 0) return
+            over()
+            reject(this.#failure as Error)
+          },
+        )
+      }
+      const armTick = () => {
+        cancelTick = this.#options.clock.after(this.#tickMs, () => {
+          if (!this.#mayHedge()) return
+          start({ ...this.#call, attemptKind: 'hedge' })
+          armTick()
+        })
+      }
+      signal.addEventListener('abort', over, { once: true })
+      start(this.#call)
+      armTick()
+    })
+  }
+
+  #mayHedge(): boolean {
+    return this.#call.journal.attempts.length < this.#options.maxAttempts && this.#budget.spend()
+  }
+
+  #noteFailure(error: unknown, { attemptKind }: Call): void {
+    const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
+    if (attemptKind === 'hedge' && nobodyLeft) this.#budget.refund()
+    const better = error instanceof AttemptFailed && error.reply !== null
+    if (this.#failure === null || better) this.#failure = error
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Wanted } from '../upstream/pool.ts'
+import type { Call } from './call.ts'
+
+/** Add-ons and extensions that an upstream must declare to serve the call. */
+export function addonsOf({ asked, directives }: Call): readonly string[] {
+  const addons = asked.addon === null ? [] : [asked.addon]
+  return directives.extension === null ? addons : [...addons, directives.extension]
+}
+
+/** What the next attempt on behalf of the call needs of an upstream. */
+export function wantedBy(call: Call): Wanted {
+  const { asked, directives, journal } = call
+  return {
+    addons: addonsOf(call),
+    block: asked.block,
+    cost: asked.cost,
+    prefer: directives.selectProvider,
+    excluded: [...directives.blockProviders, ...refusedBy(call)],
+    tried: (upstream) => journal.tried(upstream),
+    untriedOnly: call.attemptKind === 'hedge',
+  }
+}
+
+/** Upstreams whose node gave an error of its own: asked again, it would say the same. */
+function refusedBy({ journal }: Call): readonly string[] {
+  return journal.attempts
+    .filter(
+      ({ result }) => result !== null && typeof result === 'object' && result.whose === 'node',
+    )
+    .map(({ upstream }) => upstream)
+}

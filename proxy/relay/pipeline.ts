@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RelayConfig } from '../config/types.ts'
+import { createAttempt, type AttemptOptions } from './attempt.ts'
+import { breaker } from './breaker.ts'
+import { broadcast } from './broadcast.ts'
+import { budget } from './budget.ts'
+import { hedge } from './hedge.ts'
+import { retry } from './retry.ts'
+import { route } from './route.ts'
+import { compose, type Relay } from './step.ts'
+
+export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> {
+  readonly config: RelayConfig
+}
+
+/** The relay of one listener: every step a call passes, the outermost first. */
+export function createRelay(options: RelayOptions): Relay {
+  const { config, pool, clock, observer } = options
+  const { minRelayTimeoutMs } = config
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs })
+  return compose(
+    [
+      budget(config.processingTimeoutMs),
+      breaker(() => pool.hasEligible, observer),
+      broadcast(pool, attempt),
+      retry(config, clock),
+      hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
+    ],
+    route(pool, attempt),
+  )
+}

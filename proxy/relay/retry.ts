@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import { AttemptFailed } from './attempt-failed.ts'
+import type { Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
+import type { Reply } from './reply.ts'
+import type { Step } from './step.ts'
+
+export interface RetryLimits {
+  /** Retries of attempts that reached an upstream; 0 switches all retries off. */
+  readonly retryLimit: number
+  /** Attempts of all kinds. */
+  readonly maxAttempts: number
+}
+
+/**
+ * Asks again, elsewhere, when an attempt failed in a way that another upstream may not. An attempt
+ * that never reached its upstream costs an attempt, but no retry: so a pool with several dead
+ * upstreams still gets the call to a living one.
+ */
+export function retry(limits: RetryLimits, clock: Clock): Step {
+  return (next) => async (call) => {
+    let best: AttemptFailed | null = null
+    let retries = 0
+    for (let again = call; ; again = { ...call, attemptKind: 'retry' }) {
+      try {
+        return await next(again)
+      } catch (error) {
+        if (!(error instanceof AttemptFailed)) return settle(best, call, error)
+        best = moreTelling(best, error)
+        if (!mayRetry(call, error, limits, retries, clock)) return settle(best, call, null)
+        if (error.sent) retries += 1
+      }
+    }
+  }
+}
+
+function mayRetry(
+  { asked, journal }: Call,
+  failed: AttemptFailed,
+  { retryLimit, maxAttempts }: RetryLimits,
+  retries: number,
+  clock: Clock,
+): boolean {
+  if (!failed.failure.retry || retryLimit === 0) return false
+  if (journal.attempts.length >= maxAttempts || clock.nowMs() >= journal.deadlineMs) return false
+  // What may have been done, and what is about one node's own state, is not asked twice.
+  return failed.sent ? asked.kind === 'read' && retries < retryLimit : true
+}
+
+/** A node's own error says more than an error page, and either more than silence. */
+function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
+  return best && rank(best) > rank(failed) ? best : failed
+}
+
+function rank({ reply }: AttemptFailed): number {
+  if (reply === null) return 0
+  return reply.isNodeError ? 2 : 1
+}
+
+/** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
+function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
+  if (best?.reply) return best.reply
+  if (best === null || (error !== null && !(error instanceof RelayError))) throw error
+  const kind = best.failure.name === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
+  const story = journal.attempts.map(({ upstream, result }) =>
+    typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
+  )
+  throw new RelayError(kind, `no upstream answered (${story.join(', ')})`, { cause: best })
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+
+const firstMs = 30_000
+const longestMs = 30 * 60_000
+
+/**
+ * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
+ * `Retry-After` says. A success ends it.
+ */
+export class HoldOff {
+  readonly #clock: Clock
+  readonly #random: Random
+  #untilMs = -Infinity
+  #nextMs = firstMs
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  get active(): boolean {
+    return this.#untilMs > this.#clock.nowMs()
+  }
+
+  /** @returns how long it will be left alone, in milliseconds */
+  begin(retryAfterMs: number | null): number {
+    // Answers to calls that were already under way say nothing new.
+    if (this.active) return this.#untilMs - this.#clock.nowMs()
+    // Jitter keeps replicas from coming back in step.
+    const holdOffMs =
+      retryAfterMs === null
+        ? this.#nextMs * (1 + this.#random.next() / 10)
+        : Math.min(retryAfterMs, longestMs)
+    this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
+    this.#untilMs = this.#clock.nowMs() + holdOffMs
+    return holdOffMs
+  }
+
+  end(): void {
+    this.#untilMs = -Infinity
+    this.#nextMs = firstMs
+  }
+}
+
+/**
+ * Reads `Retry-After`: seconds or an HTTP date.
+ * @returns milliseconds from now, or null when there is none or it makes no sense
+ */
+export function parseRetryAfter(value: string | null, wallMs: number): number | null {
+  if (value === null) return null
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const atMs = Date.parse(value)
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { NodeUrlConfig } from '../config/types.ts'
+import type { HoldOff } from './hold-off.ts'
+import type { Transport } from './transport.ts'
+
+/** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
+export class NodeUrl {
+  /** The origin as the config file has it: safe to print. */
+  readonly printable: string
+  readonly transport: Transport
+  readonly holdOff: HoldOff
+  readonly timeoutMs: number | null
+  readonly skipVerifications: readonly string[]
+  readonly declaredAddons: readonly string[]
+  /** What it declares and has shown; a failed add-on verification takes one away. */
+  addons: ReadonlySet<string>
+  /** Null until the first verification has come to an end. */
+  verified: boolean | null = null
+  /** Failures in a row; the URL with the fewest is asked first. */
+  failures = 0
+
+  constructor(config: NodeUrlConfig, transport: Transport, holdOff: HoldOff) {
+    this.printable = config.url.toString()
+    this.transport = transport
+    this.holdOff = holdOff
+    this.timeoutMs = config.timeoutMs
+    this.skipVerifications = config.skipVerifications
+    this.declaredAddons = config.addons
+    this.addons = new Set(config.addons)
+  }
+
+  /** May be asked now for a call that needs these add-ons. */
+  serves(addons: readonly string[]): boolean {
+    return (
+      this.verified === true &&
+      !this.holdOff.active &&
+      addons.every((addon) => this.addons.has(addon))
+    )
+  }
+}

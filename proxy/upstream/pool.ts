@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockPoint, BlockRef, Chain, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { Strategy } from '../config/types.ts'
+import type { PoolObserver, UpstreamState } from './observer.ts'
+import { qualitiesOf } from './qualities.ts'
+import { costClassOf } from './score.ts'
+import { draw, weigh } from './selection.ts'
+import type { PoolSnapshot } from './snapshot.ts'
+import { corroboratedTip } from './tip.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What an attempt needs of an upstream. */
+export interface Wanted {
+  /** Add-ons and extensions that the upstream must declare. */
+  readonly addons: readonly string[]
+  readonly block: BlockRef
+  readonly cost: number
+  /** Asked for by name: taken whenever it can serve at all. */
+  readonly prefer: string | null
+  /** Never these. */
+  readonly excluded: readonly string[]
+  /** Already asked on behalf of this call: only again when no other is left. */
+  tried(upstream: string): boolean
+  /** Rather none than one that was asked already. */
+  readonly untriedOnly: boolean
+}
+
+/** A block that was seen longer ago than this says nothing of the tip any more. */
+const sightingLifeMs = 60_000
+
+export interface PoolOptions {
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly strategy: Strategy
+  readonly maxSessions: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: PoolObserver
+}
+
+/** The upstreams of one listener, and the choice among them. */
+export class Pool {
+  readonly upstreams: readonly Upstream[]
+  readonly #options: PoolOptions
+  readonly #hasArchive: boolean
+  readonly #lagging = new Set<Upstream>()
+  #turn = 0
+
+  constructor(upstreams: readonly Upstream[], options: PoolOptions) {
+    this.upstreams = upstreams
+    this.#options = options
+    this.#hasArchive = upstreams.some((each) =>
+      each.urls.some((url) => url.declaredAddons.includes('archive')),
+    )
+  }
+
+  /** Null while no eligible upstream has told a block lately. */
+  get tip(): number | null {
+    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
+    const blocks: number[] = []
+    for (const { latest, availability } of this.upstreams)
+      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
+        blocks.push(latest.block)
+    return corroboratedTip(blocks, this.#options.chain.allowedLagBlocks)
+  }
+
+  /** Some upstream could be asked now, whatever a single call needs. */
+  get hasEligible(): boolean {
+    return this.upstreams.some(
+      (each) => each.availability.standing === 'eligible' && each.serves([]),
+    )
+  }
+
+  /** The upstream to ask next, or null when none may be asked. */
+  choose(wanted: Wanted): Upstream | null {
+    const able = this.upstreams.filter(
+      (each) =>
+        !wanted.excluded.includes(each.name) &&
+        !(wanted.untriedOnly && wanted.tried(each.name)) &&
+        each.sessions < this.#options.maxSessions &&
+        each.serves(wanted.addons),
+    )
+    const preferred = able.find((each) => each.name === wanted.prefer && !wanted.tried(each.name))
+    if (preferred) return preferred
+    const rank = Math.min(...able.map((each) => rankOf(each, wanted)))
+    return this.#pick(
+      able.filter((each) => rankOf(each, wanted) === rank),
+      wanted,
+    )
+  }
+
+  /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
+  chooseAll(wanted: Wanted): readonly Upstream[] {
+    const eligible = this.upstreams.filter(
+      (each) =>
+        each.availability.standing === 'eligible' &&
+        !wanted.excluded.includes(each.name) &&
+        each.sessions < this.#options.maxSessions &&
+        each.serves(wanted.addons),
+    )
+    const primaries = eligible.filter((each) => each.tier === 'primary')
+    return primaries.length > 0 ? primaries : eligible
+  }
+
+  /** An upstream told its latest block: by a probe, or in an answer to a client. */
+  sighted(upstream: Upstream, block: number): void {
+    upstream.sighted(block)
+    const tip = this.tip
+    upstream.lagBlocks = tip === null ? 0 : Math.max(0, tip - block)
+    const lags = upstream.lagBlocks > this.#options.chain.allowedLagBlocks
+    if (lags === this.#lagging.has(upstream)) return
+    if (lags) this.#lagging.add(upstream)
+    else this.#lagging.delete(upstream)
+    if (upstream.availability.standing !== 'eligible') return
+    const why = lags ? `${upstream.lagBlocks} blocks behind the tip` : 'caught up'
+    this.#options.observer.stateChanged(
+      upstream.name,
+      lags ? 'eligible' : 'lagging',
+      lags ? 'lagging' : 'eligible',
+      why,
+    )
+  }
+
+  stateOf(upstream: Upstream): UpstreamState {
+    const { standing } = upstream.availability
+    return standing === 'eligible' && this.#lagging.has(upstream) ? 'lagging' : standing
+  }
+
+  snapshot(): PoolSnapshot {
+    const { chain, clock, strategy } = this.#options
+    const qualities = qualitiesOf(this.upstreams, 0, clock.nowMs())
+    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
+    const best = Math.max(...weights)
+    return {
+      tip: this.tip,
+      upstreams: this.upstreams.map((each, index) => ({
+        name: each.name,
+        tier: each.tier,
+        state: this.stateOf(each),
+        sessions: each.sessions,
+        latestBlock: each.latest?.block ?? null,
+        lagBlocks: each.latest && each.lagBlocks,
+        lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
+        score: (weights[index] ?? 0) / best,
+      })),
+    }
+  }
+
+  #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {
+    const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
+    if (fit.length < 2) return fit[0] ?? null
+    const { strategy, random, clock } = this.#options
+    if (strategy === 'round-robin') return fit[this.#turn++ % fit.length] ?? null
+    const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
+    return fit[draw(weigh(strategy, qualities), random)] ?? null
+  }
+
+  /** Those that have the block; all of them when none is known to. */
+  #withBlock(candidates: readonly Upstream[], block: BlockRef): readonly Upstream[] {
+    const point = lastPointOf(block)
+    if (candidates.length < 2 || point === null || point.kind === 'hash') return candidates
+    if (point.kind === 'number')
+      return orAll(candidates, (each) => each.latest === null || each.latest.block >= point.number)
+    if (point.tag === 'earliest') return candidates
+    const fresh = candidates.filter((each) => !this.#lagging.has(each))
+    return fresh.length > 0 ? fresh : leastLagging(candidates)
+  }
+
+  /** For a block far behind the tip, those that declare `archive`, where the pool has any. */
+  #preferArchive(candidates: readonly Upstream[], block: BlockRef): readonly Upstream[] {
+    const after = this.#options.iface.archiveAfterBlocks
+    if (!this.#hasArchive || after === null || candidates.length < 2) return candidates
+    const point = block.kind === 'range' ? block.from : block
+    const old =
+      (point.kind === 'tag' && point.tag === 'earliest') ||
+      (point.kind === 'number' && point.number < (this.tip ?? 0) - after)
+    return old ? orAll(candidates, (each) => each.serves(['archive'])) : candidates
+  }
+}
+
+/** Primaries, then backups, then disabled ones on trial, then those that this call already tried. */
+function rankOf(upstream: Upstream, wanted: Wanted): number {
+  const tier = upstream.tier === 'primary' ? 0 : 1
+  const disabled = upstream.availability.standing === 'disabled' ? 2 : 0
+  const tried = wanted.tried(upstream.name) ? 4 : 0
+  return tried + disabled + tier
+}
+
+function orAll<T>(all: readonly T[], fits: (each: T) => boolean): readonly T[] {
+  const fitting = all.filter(fits)
+  return fitting.length > 0 ? fitting : all
+}
+
+function leastLagging(candidates: readonly Upstream[]): readonly Upstream[] {
+  const least = Math.min(...candidates.map((each) => each.lagBlocks))
+  return candidates.filter((each) => each.lagBlocks === least)
+}
+
+/** The highest block that the call needs; null when it needs none. */
+function lastPointOf(block: BlockRef): BlockPoint | null {
+  if (block.kind === 'range') return block.to
+  return block.kind === 'none' || block.kind === 'invalid' ? null : block
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** After this time what was measured counts half. */
+const halfLifeMs = 60_000
+/** Calls of similar cost are compared with each other: a heavy one says little about a light one. */
+const costClassLimits = [20, 100] as const
+
+export type CostClass = 0 | 1 | 2
+
+/** Light, middle or heavy. */
+export function costClassOf(cost: number): CostClass {
+  if (cost <= costClassLimits[0]) return 0
+  return cost <= costClassLimits[1] ? 1 : 2
+}
+
+/** A mean in which what is older counts less. */
+class DecayingMean {
+  #sum = 0
+  #weight = 0
+  #atMs = 0
+
+  add(value: number, nowMs: number): void {
+    this.#decayTo(nowMs)
+    this.#sum += value
+    this.#weight += 1
+  }
+
+  /** The mean, drawn towards `prior` as if that had been seen once more. */
+  mean(prior: number, nowMs: number): number {
+    this.#decayTo(nowMs)
+    return (this.#sum + prior) / (this.#weight + 1)
+  }
+
+  /** Null when nothing was measured lately. */
+  value(nowMs: number): number | null {
+    this.#decayTo(nowMs)
+    return this.#weight < 0.01 ? null : this.#sum / this.#weight
+  }
+
+  #decayTo(nowMs: number): void {
+    const kept = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
+    this.#sum *= kept
+    this.#weight *= kept
+    this.#atMs = nowMs
+  }
+}
+
+/** What was measured of one upstream. `docs/concepts/selection.md` has the formulas. */
+export class Score {
+  readonly #availability = new DecayingMean()
+  readonly #latencies = [new DecayingMean(), new DecayingMean(), new DecayingMean()] as const
+
+  succeeded(latencyMs: number, cost: number, nowMs: number): void {
+    this.#availability.add(1, nowMs)
+    this.#latencies[costClassOf(cost)].add(latencyMs, nowMs)
+  }
+
+  /** It was not waited for to the end: it is at least as slow as that. */
+  outrun(elapsedMs: number, cost: number, nowMs: number): void {
+    const latency = this.#latencies[costClassOf(cost)]
+    if (elapsedMs > (latency.value(nowMs) ?? 0)) latency.add(elapsedMs, nowMs)
+  }
+
+  failed(nowMs: number): void {
+    this.#availability.add(0, nowMs)
+  }
+
+  /** Share of calls that it answered lately, in [0, 1]; 1 when nothing is known. */
+  availability(nowMs: number): number {
+    return this.#availability.mean(1, nowMs)
+  }
+
+  /** Milliseconds, for calls of this class; null when none was measured lately. */
+  latencyMs(costClass: CostClass, nowMs: number): number | null {
+    return this.#latencies[costClass].value(nowMs)
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What one upstream said of the chain's latest block. */
+export interface Sighting {
+  readonly block: number
+  /** On the clock's monotonic scale. */
+  readonly atMs: number
+}
+
+/**
+ * The chain's latest block, corroborated: the highest one that a majority of the upstreams, or two
+ * of them, are within the allowed lag of. So one that runs ahead moves nothing, and one upstream
+ * alone is believed.
+ * @param blocks the latest block of each recently seen upstream
+ * @returns null when nothing is known
+ */
+export function corroboratedTip(
+  blocks: readonly number[],
+  allowedLagBlocks: number,
+): number | null {
+  const descending = blocks.toSorted((a, b) => b - a)
+  const wanted = Math.min(2, Math.floor(descending.length / 2) + 1)
+  // The witnesses of a block are those before it in the order, and those close behind it.
+  for (const [at, block] of descending.entries()) {
+    const behind = descending.findIndex((other) => other < block - allowedLagBlocks)
+    const witnesses = behind === -1 ? descending.length : behind
+    if (witnesses >= wanted || at === descending.length - 1) return block
+  }
+  return null
+}

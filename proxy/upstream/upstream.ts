@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Tier } from '../config/types.ts'
+import type { Availability } from './availability.ts'
+import type { NodeUrl } from './node-url.ts'
+import { Score } from './score.ts'
+import type { Sighting } from './tip.ts'
+
+/** One upstream of a pool: what it is, what is known of it, and what it is doing. */
+export class Upstream {
+  readonly name: string
+  readonly tier: Tier
+  readonly urls: readonly NodeUrl[]
+  readonly availability: Availability
+  readonly score = new Score()
+  readonly #clock: Clock
+  /** Calls that it is answering now. */
+  sessions = 0
+  latest: Sighting | null = null
+  /** How far `latest` was behind the tip when it was seen. */
+  lagBlocks = 0
+
+  constructor(
+    identity: { readonly name: string; readonly tier: Tier },
+    urls: readonly NodeUrl[],
+    availability: Availability,
+    clock: Clock,
+  ) {
+    this.name = identity.name
+    this.tier = identity.tier
+    this.urls = urls
+    this.availability = availability
+    this.#clock = clock
+  }
+
+  serves(addons: readonly string[]): boolean {
+    return this.urls.some((url) => url.serves(addons))
+  }
+
+  /** URLs that may be asked now, the most reliable first and the file's order among equals. */
+  urlsFor(addons: readonly string[]): readonly NodeUrl[] {
+    const able = this.urls.filter((url) => url.serves(addons))
+    return able.length < 2 ? able : able.toSorted((a, b) => a.failures - b.failures)
+  }
+
+  /** An answer came from this URL, be it a result or an error that is the node's own. */
+  succeeded(url: NodeUrl, latencyMs: number, cost: number): void {
+    url.failures = 0
+    url.holdOff.end()
+    this.availability.succeeded()
+    this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
+  }
+
+  /** Every URL that was tried failed it. */
+  failed(failure: FailureClass): void {
+    if (failure.weight === 0) return
+    this.availability.failed(failure.weight, failure.name)
+    this.score.failed(this.#clock.nowMs())
+  }
+
+  /** The chain's latest block according to this upstream. */
+  sighted(block: number): void {
+    this.latest = { block, atMs: this.#clock.nowMs() }
+  }
+}

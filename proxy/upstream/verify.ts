@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface, Verification } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import { ask } from './ask.ts'
+import type { NodeUrl } from './node-url.ts'
+
+/** One verification that a URL did not pass. */
+export interface Shortcoming {
+  readonly verification: Verification
+  /** For the log: what was wanted and what came. */
+  readonly why: string
+}
+
+export type Verdict =
+  /** Passed, but for what is listed: warnings, and add-ons that the URL does not have after all. */
+  | { readonly kind: 'passed'; readonly shortcomings: readonly Shortcoming[] }
+  | { readonly kind: 'rejected'; readonly shortcoming: Shortcoming }
+  /** It could not be asked; nothing is known. */
+  | { readonly kind: 'unreachable'; readonly fault: string }
+
+/** Asks a URL for everything that the spec wants to see before it may serve. */
+export async function verify(
+  url: NodeUrl,
+  declaredAddons: readonly string[],
+  iface: ChainInterface,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const wanted = iface.verifications.filter(
+    ({ name, addon }) =>
+      !url.skipVerifications.includes('*') &&
+      !url.skipVerifications.includes(name) &&
+      (addon === null || declaredAddons.includes(addon)),
+  )
+  const shortcomings: Shortcoming[] = []
+  for (const verification of wanted) {
+    const answer = await ask(url, verification.call, clock, signal)
+    if (answer.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
+    const why = answer.kind === 'refused' ? answer.why : mismatch(verification, answer.value)
+    if (why === null) continue
+    const shortcoming = { verification, why }
+    if (verification.severity === 'fail' && verification.addon === null)
+      return { kind: 'rejected', shortcoming }
+    shortcomings.push(shortcoming)
+  }
+  if (wanted.length > 0) return { kind: 'passed', shortcomings }
+  return reach(url, iface, clock, signal)
+}
+
+/** With nothing to verify, any answer shows that somebody is there. */
+async function reach(
+  url: NodeUrl,
+  iface: ChainInterface,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const answer = iface.latestBlock && (await ask(url, iface.latestBlock, clock, signal))
+  if (answer?.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
+  return { kind: 'passed', shortcomings: [] }
+}
+
+/** Values are compared as text; numbers in hex or decimal by their value. */
+function mismatch({ expected }: Verification, value: unknown): string | null {
+  const got = typeof value === 'string' ? value : JSON.stringify(value)
+  if (expected === null || got === expected || sameNumber(got, expected)) return null
+  return `wanted ${expected}, the node says ${printable(got)}`
+}
+
+function sameNumber(a: string, b: string): boolean {
+  const form = /^(0x[0-9a-f]+|[0-9]+)$/i
+  return form.test(a) && form.test(b) && BigInt(a) === BigInt(b)
+}
+
+/** A node's word in a log line: short, and without anything that is not plain text. */
+function printable(text: string): string {
+  const short = text.length > 80 ? `${text.slice(0, 80)}...` : text
+  return short.replaceAll(/[^\x20-\x7e]/g, '?')
+}

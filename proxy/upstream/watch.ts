@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface } from '../chain/types.ts'
+import { sleep, type Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import { ask } from './ask.ts'
+import type { NodeUrl } from './node-url.ts'
+import type { PoolObserver } from './observer.ts'
+import type { Pool } from './pool.ts'
+import { toBlockNumber } from './result.ts'
+import type { Upstream } from './upstream.ts'
+import { verify } from './verify.ts'
+
+const firstRetryMs = 1_000
+const longestRetryMs = 30_000
+/** The tip is asked for once a block, but not more and not less often than this. */
+const tipIntervalMs = { least: 1_000, most: 15_000 }
+
+export interface WatchOptions {
+  readonly pool: Pool
+  readonly iface: ChainInterface
+  readonly blockTimeMs: number
+  readonly healthCheckIntervalMs: number
+  readonly livenessProbeIntervalMs: number | null
+  readonly epochDurationMs: number
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: PoolObserver
+}
+
+/**
+ * Keeps an eye on the upstreams of a pool beside the traffic: verifies them at the start and at each
+ * health check, asks those that are disabled whether they are back, follows the tip, and begins
+ * epochs. It never gives up on an upstream.
+ */
+export class Watch {
+  readonly #options: WatchOptions
+  readonly #stop = new AbortController()
+  #firstRound: Promise<unknown> = Promise.resolve()
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  /** Starts watching. @param failed hears of defects of the watch itself */
+  start(failed: (error: unknown) => void): void {
+    const { pool, healthCheckIntervalMs, livenessProbeIntervalMs, epochDurationMs, clock } =
+      this.#options
+    const loop = (run: Promise<void>) => {
+      run.catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) failed(error)
+      })
+    }
+    const firstRound = pool.upstreams.map((upstream) => this.#verify(upstream))
+    this.#firstRound = Promise.allSettled(firstRound)
+    for (const [index, upstream] of pool.upstreams.entries()) {
+      loop(this.#recover(upstream, firstRound[index]))
+      loop(this.#every(healthCheckIntervalMs, () => this.#verify(upstream)))
+      loop(this.#followTip(upstream))
+      if (livenessProbeIntervalMs !== null)
+        loop(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
+    }
+    const toNextEpochMs = () => epochDurationMs - (clock.wallMs() % epochDurationMs)
+    loop(this.#epochs(toNextEpochMs))
+  }
+
+  /** Settles when every upstream has been verified once, whatever came of it. */
+  get firstRound(): Promise<unknown> {
+    return this.#firstRound
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  /** An upstream that does not serve is asked again and again: 1 s doubling to 30 s. */
+  async #recover(upstream: Upstream, firstRound: Promise<void> | undefined): Promise<void> {
+    const { clock } = this.#options
+    await firstRound
+    for (let waitMs = firstRetryMs; ;) {
+      await sleep(clock, this.#jittered(waitMs), this.#stop.signal)
+      if (upstream.availability.standing === 'eligible' && allReached(upstream)) {
+        waitMs = firstRetryMs
+        continue
+      }
+      if (upstream.availability.standing === 'disabled') await this.#probe(upstream)
+      else await this.#verify(upstream, (url) => url.verified !== true)
+      waitMs = Math.min(waitMs * 2, longestRetryMs)
+    }
+  }
+
+  async #every(intervalMs: number, run: () => Promise<void>): Promise<void> {
+    for (;;) {
+      await sleep(this.#options.clock, this.#jittered(intervalMs), this.#stop.signal)
+      await run()
+    }
+  }
+
+  /** Asks for the latest block where no traffic has told it. */
+  async #followTip(upstream: Upstream): Promise<void> {
+    const { blockTimeMs, clock } = this.#options
+    const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
+    await this.#every(intervalMs, async () => {
+      const isKnown = upstream.latest && clock.nowMs() - upstream.latest.atMs < intervalMs / 2
+      if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
+    })
+  }
+
+  async #epochs(toNextMs: () => number): Promise<void> {
+    for (;;) {
+      await sleep(this.#options.clock, toNextMs(), this.#stop.signal)
+      for (const upstream of this.#options.pool.upstreams) upstream.availability.epochBegan()
+    }
+  }
+
+  /** Asks for the latest block: a sign of life, and news of the tip. */
+  async #probe(upstream: Upstream): Promise<void> {
+    const { iface, pool, clock } = this.#options
+    const probe = iface.latestBlock
+    const [url] = upstream.urlsFor([])
+    if (!probe || !url) return this.#verify(upstream)
+    const answer = await ask(url, probe, clock, this.#stop.signal)
+    if (answer.kind === 'failed') {
+      url.failures += 1
+      if (upstream.urlsFor([]).every(({ failures }) => failures > 0))
+        upstream.availability.failed(1, `probe: ${answer.fault}`)
+      return
+    }
+    url.failures = 0
+    upstream.availability.succeeded()
+    const block =
+      answer.kind === 'value' ? toBlockNumber(answer.value, probe.result.encoding) : null
+    if (block !== null) pool.sighted(upstream, block)
+  }
+
+  /** Verifies the URLs of an upstream and settles what follows for the upstream as a whole. */
+  async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
+    await Promise.all(upstream.urls.filter(which).map((url) => this.#verifyUrl(upstream, url)))
+    if (upstream.urls.some(({ verified }) => verified === true)) {
+      upstream.availability.verified()
+      if (upstream.latest === null) await this.#probe(upstream)
+    } else if (upstream.urls.every(({ verified }) => verified === false))
+      upstream.availability.rejected('no URL of it passes verification')
+  }
+
+  async #verifyUrl(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const { iface, clock, observer } = this.#options
+    if (url.holdOff.active) return
+    const verdict = await verify(url, url.declaredAddons, iface, clock, this.#stop.signal)
+    if (verdict.kind === 'unreachable') {
+      // What was shown before still stands; whether it is up is for the availability to say.
+      if (url.verified === true) upstream.availability.failed(1, `health check: ${verdict.fault}`)
+      else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
+      return
+    }
+    url.verified = verdict.kind === 'passed'
+    const shortcomings = verdict.kind === 'passed' ? verdict.shortcomings : [verdict.shortcoming]
+    const addons = new Set(url.declaredAddons)
+    url.addons = addons
+    for (const { verification, why } of shortcomings) {
+      if (verification.addon !== null && verification.severity === 'fail')
+        addons.delete(verification.addon)
+      observer.verificationFailed(upstream.name, url.printable, verification.name, why)
+    }
+  }
+
+  /** A tenth more or less, so that upstreams and replicas are not asked in step. */
+  #jittered(ms: number): number {
+    return ms * (0.9 + this.#options.random.next() / 5)
+  }
+}
+
+function allReached({ urls }: Upstream): boolean {
+  return urls.every(({ verified }) => verified !== null)
+}
