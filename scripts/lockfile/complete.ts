@@ -27,7 +27,15 @@ export function missingPlatformPackages(packages: LockedPackages): Record<string
       const place = `node_modules/${name}`
       const platform = platformOf(name)
       if (packages[place] || !platform) continue
-      missing[place] = { version, ...platform, ...(dev ? { dev } : {}), optional: true }
+      const { cpu, libc, os } = platform
+      missing[place] = {
+        version,
+        cpu,
+        ...(dev && { dev }),
+        ...(libc && { libc }),
+        optional: true,
+        os,
+      }
     }
   return missing
 }
