@@ -27,15 +27,7 @@ export function missingPlatformPackages(packages: LockedPackages): Record<string
       const place = `node_modules/${name}`
       const platform = platformOf(name)
       if (packages[place] || !platform) continue
-      const { cpu, libc, os } = platform
-      missing[place] = {
-        version,
-        cpu,
-        ...(dev && { dev }),
-        ...(libc && { libc }),
-        optional: true,
-        os,
-      }
+      missing[place] = { version, ...(dev && { dev }), optional: true, ...platform }
     }
   return missing
 }

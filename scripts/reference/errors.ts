@@ -10,6 +10,8 @@ export function render(): string {
   )
   return `# Errors
 
+<!-- Made from proxy/relay/errors.ts by \`make generate\`. -->
+
 An error that a node itself gives as its answer (a revert, a nonce that is too low, a parameter that
 it does not take) reaches the client byte for byte, with the node's own code and message. So does
 the last error of an upstream when no other upstream does better. This page lists the other ones:
