@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, parseFlags } from '../config/command-line.ts'
 import { helpText } from '../config/help.ts'
 import { createChainCheck } from './chain-check.ts'
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo } from './validate.ts'
 import { exitCodes } from './exit-codes.ts'
 import { problemLine } from './problem-text.ts'
 import { run } from './run.ts'
