@@ -53,7 +53,7 @@ export class JsonRpcCalls {
       : { body: body.subarray(span.start, span.end), id: null }
     return {
       guid,
-      asked: iface.classify(request.question),
+      asked: iface.classify(request),
       request: { verb: 'POST', path: '', headers: requestHeaders, body: sent.body },
       reader: sent.id
         ? new JsonRpcReplyReader(sent.body, sent.id)
