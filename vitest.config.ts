@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({

@@ -37,7 +37,13 @@ export type CallKind = 'read' | 'write' | 'subscribe' | 'local'
 
 /** What a request is about, in the words of its interface. */
 export type Question =
-  | { readonly apiInterface: 'jsonrpc'; readonly method: string; readonly params: unknown }
+  | {
+      readonly apiInterface: 'jsonrpc'
+      readonly method: string
+      readonly params: unknown
+      /** The path that the client called, where a chain serves several (`/C/rpc`); absent: `/`. */
+      readonly internalPath?: string
+    }
   | {
       readonly apiInterface: 'rest'
       readonly verb: string
@@ -77,6 +83,11 @@ export interface Classification {
   readonly timeoutMs: number | null
   /** The answer tells the chain's latest block: where in `result` it stands. */
   readonly tellsTip: ResultPath | null
+  /**
+   * Path below the upstream's URL under which the node serves the method (`/C/rpc`); absent or
+   * empty for the URL itself.
+   */
+  readonly internalPath?: string
 }
 
 /** Where a value stands in `result`, and how its number is written. */
@@ -131,6 +142,13 @@ export interface ChainInterface {
   classify(question: Question): Classification
 }
 
+/** Which blocks do not change any more. */
+export type Finality =
+  /** Those this many blocks behind the tip. */
+  | { readonly kind: 'distance'; readonly blocks: number }
+  /** Those up to the one that this tag names. */
+  | { readonly kind: 'tag'; readonly tag: BlockTag }
+
 export interface Chain {
   /** `ETH1`; the id that a config may also reach by an alias. */
   readonly id: string
@@ -140,10 +158,7 @@ export interface Chain {
   readonly blockTimeMs: number
   /** An upstream further behind the tip than this is lagging. */
   readonly allowedLagBlocks: number
-  /** Blocks behind the tip after which a block does not change; or a tag that names the last such. */
-  readonly finality:
-    | { readonly kind: 'distance'; readonly blocks: number }
-    | { readonly kind: 'tag'; readonly tag: BlockTag }
+  readonly finality: Finality
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import type { TransportError } from '../upstream/transport.ts'
 import type { Reply } from './reply.ts'
 
 /** One attempt gave no answer for the client. Between the steps only: `retry` settles it. */
@@ -9,13 +10,22 @@ export class AttemptFailed extends Error {
   readonly failure: FailureClass
   /** The upstream's own error, to be passed on when nothing better comes. */
   readonly reply: Reply | null
-  /** False only when it is certain that the upstream never saw the request. */
-  readonly sent: boolean
+  /** Why no complete answer came; null when one did. */
+  readonly fault: TransportError | null
 
-  constructor(upstream: string, failure: FailureClass, reply: Reply | null, sent: boolean) {
-    super(`${upstream}: ${failure.name}`)
+  constructor(failure: FailureClass, reply: Reply | null, fault: TransportError | null) {
+    super(failure.name, { cause: fault })
     this.failure = failure
     this.reply = reply
-    this.sent = sent
+    this.fault = fault
+  }
+
+  /** False only when it is certain that the upstream never saw the request. */
+  get sent(): boolean {
+    return this.fault?.sent ?? true
+  }
+
+  get timedOut(): boolean {
+    return this.fault?.fault === 'timeout'
   }
 }

@@ -43,8 +43,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     upstream.sessions += 1
     try {
       for (const url of urls) {
-        const kind = last === null ? call.attemptKind : 'failover'
-        const outcome = await askUrl(options, call, upstream, url, kind)
+        const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
+        const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
         if (!mayFailOver(call, outcome)) break
@@ -60,149 +60,145 @@ export function createAttempt(options: AttemptOptions): Attempt {
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
 function mayFailOver(call: Call, failed: AttemptFailed): boolean {
   if (!failed.sent || failed.failure.holdOff) return true
-  return call.asked.kind === 'read' && failed.failure.retry && failed.failure.name !== 'timeout'
+  return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
 }
 
-async function askUrl(
-  options: AttemptOptions,
-  call: Call,
-  upstream: Upstream,
-  url: NodeUrl,
-  kind: AttemptKind,
-): Promise<Reply | AttemptFailed> {
-  const { chain, clock, minRelayTimeoutMs } = options
-  const record = call.journal.begin(upstream.name, kind, clock.nowMs())
-  const ownMs = attemptBudgetMs(call.asked, {
-    directiveMs: call.directives.relayTimeoutMs,
-    urlMs: url.timeoutMs,
-    minMs: minRelayTimeoutMs,
-    blockTimeMs: chain.blockTimeMs,
-  })
-  const budgetMs = Math.min(ownMs, call.journal.deadlineMs - record.startedMs)
-  try {
-    const incoming = await sendWithin(budgetMs, options, call, url)
-    return judge(options, call, upstream, url, record, incoming)
-  } catch (error) {
-    if (call.signal.aborted) {
-      end(options, call, record, 'aborted', null)
-      const nowMs = clock.nowMs()
-      upstream.score.outrun(nowMs - record.startedMs, call.asked.cost, nowMs)
-      throw new CallAborted()
+/** One request to one URL, from its sending to what follows from the answer. */
+class Asking {
+  readonly #options: AttemptOptions
+  readonly #call: Call
+  readonly #upstream: Upstream
+  readonly #url: NodeUrl
+  readonly #record: AttemptRecord
+
+  constructor(
+    options: AttemptOptions,
+    call: Call,
+    upstream: Upstream,
+    url: NodeUrl,
+    kind: AttemptKind,
+  ) {
+    this.#options = options
+    this.#call = call
+    this.#upstream = upstream
+    this.#url = url
+    this.#record = call.journal.begin(upstream.name, kind, options.clock.nowMs())
+  }
+
+  /** @throws CallAborted */
+  async run(): Promise<Reply | AttemptFailed> {
+    try {
+      return this.#judge(await this.#send())
+    } catch (error) {
+      if (this.#call.signal.aborted) {
+        this.#end('aborted', null)
+        this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
+        throw new CallAborted()
+      }
+      if (!(error instanceof TransportError)) throw error
+      const failure = this.#options.chain.failures.ofTransport(error.fault)
+      return this.#fail(failure, error.message, null, error)
     }
-    if (!(error instanceof TransportError)) throw error
-    const failure = chain.failures.ofTransport(error.fault)
-    return fail(options, call, upstream, url, record, failure, error.message, null, error.sent)
   }
-}
 
-/** Sends, and takes the request back when its time is over or nobody waits any more. */
-async function sendWithin(
-  budgetMs: number,
-  { clock }: AttemptOptions,
-  call: Call,
-  url: NodeUrl,
-): Promise<Incoming> {
-  const abort = new AbortController()
-  const takeBack = () => {
-    abort.abort()
-  }
-  let timedOut = false
-  const cancelTimer = clock.after(budgetMs, () => {
-    timedOut = true
-    abort.abort()
-  })
-  call.signal.addEventListener('abort', takeBack, { once: true })
-  try {
-    return await url.transport.send(call.request, abort.signal)
-  } catch (cause) {
-    if (timedOut)
-      throw new TransportError('timeout', `no answer in ${Math.round(budgetMs)} ms`, true, {
-        cause,
-      })
-    throw cause
-  } finally {
-    cancelTimer()
-    call.signal.removeEventListener('abort', takeBack)
-  }
-}
-
-function judge(
-  options: AttemptOptions,
-  call: Call,
-  upstream: Upstream,
-  url: NodeUrl,
-  record: AttemptRecord,
-  incoming: Incoming,
-): Reply | AttemptFailed {
-  const { chain, clock, pool } = options
-  const finding = call.reader.read(incoming)
-  const reply = {
-    incoming,
-    upstream: upstream.name,
-    isNodeError: finding.kind === 'node-error',
-    get latestBlock() {
-      return upstream.latest?.block ?? null
-    },
-  }
-  if (finding.kind === 'malformed') {
-    const failure = chain.failures.ofStatus(incoming.status)
-    // A broken answer that claims success is never passed on; an error page is the node's own word.
-    const own = incoming.status >= 400 ? reply : null
-    return fail(options, call, upstream, url, record, failure, finding.why, own, true)
-  }
-  if (finding.kind === 'node-error') {
-    const failure = chain.failures.ofNodeError(finding.error)
-    if (failure.retry || failure.holdOff) {
-      const detail = `code ${finding.error.code}`
-      return fail(options, call, upstream, url, record, failure, detail, reply, true)
+  /** Sends, and takes the request back when its time is over or nobody waits any more. */
+  async #send(): Promise<Incoming> {
+    const { signal, request } = this.#call
+    const budgetMs = this.#budgetMs()
+    const abort = new AbortController()
+    const takeBack = () => {
+      abort.abort()
     }
-    end(options, call, record, 'node-error', failure.name)
-  } else {
-    if (call.asked.tellsTip) {
-      const block = readBlockNumber(incoming.body, call.asked.tellsTip)
-      if (block !== null) pool.sighted(upstream, block)
+    let timedOut = false
+    const cancelTimer = this.#options.clock.after(budgetMs, () => {
+      timedOut = true
+      abort.abort()
+    })
+    signal.addEventListener('abort', takeBack, { once: true })
+    try {
+      return await this.#url.transport.send(request, abort.signal)
+    } catch (cause) {
+      if (!timedOut) throw cause
+      const spent = `no answer in ${Math.round(budgetMs)} ms`
+      throw new TransportError('timeout', spent, true, { cause })
+    } finally {
+      cancelTimer()
+      signal.removeEventListener('abort', takeBack)
     }
-    end(options, call, record, 'answer', null)
   }
-  upstream.succeeded(url, clock.nowMs() - record.startedMs, call.asked.cost)
-  return reply
-}
 
-function fail(
-  options: AttemptOptions,
-  call: Call,
-  upstream: Upstream,
-  url: NodeUrl,
-  record: AttemptRecord,
-  failure: FailureClass,
-  detail: string,
-  reply: Reply | null,
-  sent: boolean,
-): AttemptFailed {
-  if (failure.holdOff) {
-    const { clock, poolObserver } = options
+  #budgetMs(): number {
+    const { asked, directives, journal } = this.#call
+    const ownMs = attemptBudgetMs(asked, {
+      directiveMs: directives.relayTimeoutMs,
+      urlMs: this.#url.timeoutMs,
+      minMs: this.#options.minRelayTimeoutMs,
+      blockTimeMs: this.#options.chain.blockTimeMs,
+    })
+    return Math.min(ownMs, journal.deadlineMs - this.#record.startedMs)
+  }
+
+  #judge(incoming: Incoming): Reply | AttemptFailed {
+    const { failures } = this.#options.chain
+    const finding = this.#call.reader.read(incoming)
+    if (finding.kind === 'malformed') {
+      // A broken answer that claims success is never passed on; an error page is the node's own word.
+      const own = incoming.status >= 400 ? this.#reply(incoming, false) : null
+      return this.#fail(failures.ofStatus(incoming.status), finding.why, own, null)
+    }
+    if (finding.kind === 'node-error') {
+      const { error } = finding
+      const failure = failures.ofNodeError(error)
+      const reply = this.#reply(incoming, true)
+      if (failure.retry || failure.holdOff)
+        return this.#fail(failure, `code ${error.code}`, reply, null)
+      this.#succeed('node-error', failure.name)
+      return reply
+    }
+    const { tellsTip } = this.#call.asked
+    const block = tellsTip && readBlockNumber(incoming.body, tellsTip)
+    if (block !== null) this.#options.pool.sighted(this.#upstream, block)
+    this.#succeed('answer', null)
+    return this.#reply(incoming, false)
+  }
+
+  #reply(incoming: Incoming, isNodeError: boolean): Reply {
+    const { name, latest } = this.#upstream
+    return { incoming, upstream: name, isNodeError, latestBlock: latest?.block ?? null }
+  }
+
+  #succeed(result: 'answer' | 'node-error', detail: string | null): void {
+    this.#end(result, detail)
+    this.#upstream.succeeded(this.#url, this.#elapsedMs(), this.#call.asked.cost)
+  }
+
+  #fail(
+    failure: FailureClass,
+    detail: string,
+    reply: Reply | null,
+    fault: TransportError | null,
+  ): AttemptFailed {
+    if (failure.holdOff) this.#holdOff(reply)
+    else this.#upstream.failed(this.#url, failure)
+    this.#end(failure, detail)
+    return new AttemptFailed(failure, reply, fault)
+  }
+
+  #holdOff(reply: Reply | null): void {
+    const { clock, poolObserver } = this.#options
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    const holdOffMs = url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()))
-    poolObserver.heldOff(upstream.name, url.printable, holdOffMs)
-  } else if (failure.weight > 0) {
-    url.failures += 1
-    // One bad URL never costs the upstream while another of its URLs is well.
-    const others = upstream.urlsFor(addonsOf(call)).some((other) => other.failures === 0)
-    if (!others) upstream.failed(failure)
+    const holdOffMs = this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()))
+    poolObserver.heldOff(this.#upstream.name, this.#url.printable, holdOffMs)
   }
-  end(options, call, record, failure, detail)
-  return new AttemptFailed(upstream.name, failure, reply, sent)
-}
 
-function end(
-  { clock, observer }: AttemptOptions,
-  call: Call,
-  record: AttemptRecord,
-  result: Exclude<AttemptRecord['result'], null>,
-  detail: string | null,
-): void {
-  record.endedMs = clock.nowMs()
-  record.result = result
-  record.detail = detail
-  observer.attemptEnded(call, record)
+  #elapsedMs(): number {
+    return this.#options.clock.nowMs() - this.#record.startedMs
+  }
+
+  #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null): void {
+    this.#record.endedMs = this.#options.clock.nowMs()
+    this.#record.result = result
+    this.#record.detail = detail
+    this.#options.observer.attemptEnded(this.#call, this.#record)
+  }
 }

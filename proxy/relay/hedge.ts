@@ -13,6 +13,8 @@ import type { Relay, Step } from './step.ts'
 
 /** The cost of a cheap read, which waits one tick. */
 const unitCost = 10
+/** Below this a late answer is jitter, not trouble. */
+const leastTickMs = 10
 
 export interface HedgeOptions extends RetryLimits {
   readonly minRelayTimeoutMs: number
@@ -58,7 +60,7 @@ function tickMs(options: HedgeOptions, { asked, directives }: Call, latency: Rec
   })
   const weight = Math.max(1, asked.cost / unitCost)
   const patienceMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000) * weight
-  return Math.min(budgetMs / 2, patienceMs, latency?.p95Ms ?? Infinity)
+  return Math.max(Math.min(budgetMs / 2, patienceMs, latency?.p95Ms ?? Infinity), leastTickMs)
 }
 
 /** The attempts of one call that run side by side. */
@@ -109,8 +111,7 @@ class Race {
       }
       const armTick = () => {
         cancelTick = this.#options.clock.after(this.#tickMs, () => {
-          if (!this.#mayHedge()) return
-          start({ ...this.#call, attemptKind: 'hedge' })
+          if (this.#mayHedge()) start({ ...this.#call, attemptKind: 'hedge' })
           armTick()
         })
       }

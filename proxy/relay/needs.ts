@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Wanted } from '../upstream/pool.ts'
 import type { Call } from './call.ts'
+import type { AttemptRecord } from './journal.ts'
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
 export function addonsOf({ asked, directives }: Call): readonly string[] {
@@ -23,11 +24,13 @@ export function wantedBy(call: Call): Wanted {
   }
 }
 
-/** Upstreams whose node gave an error of its own: asked again, it would say the same. */
+/** Upstreams that failed the call without being to blame: asked again, they would say the same. */
 function refusedBy({ journal }: Call): readonly string[] {
   return journal.attempts
-    .filter(
-      ({ result }) => result !== null && typeof result === 'object' && result.whose === 'node',
-    )
+    .filter(({ result }) => isBlameless(result))
     .map(({ upstream }) => upstream)
+}
+
+function isBlameless(result: AttemptRecord['result']): boolean {
+  return typeof result === 'object' && result !== null && result.weight === 0
 }

@@ -63,7 +63,7 @@ function rank({ reply }: AttemptFailed): number {
 function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
   if (best?.reply) return best.reply
   if (best === null || (error !== null && !(error instanceof RelayError))) throw error
-  const kind = best.failure.name === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
+  const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
   const story = journal.attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )

@@ -52,6 +52,7 @@ export class HoldOff {
 export function parseRetryAfter(value: string | null, wallMs: number): number | null {
   if (value === null) return null
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
-  const atMs = Date.parse(value)
+  // Date.parse takes nearly anything for a date; an HTTP date ends with its zone.
+  const atMs = value.trim().endsWith('GMT') ? Date.parse(value) : NaN
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
 }

@@ -47,6 +47,8 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
   readonly #lagging = new Set<Upstream>()
+  /** When each was last chosen, counted in choices. */
+  readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
 
   constructor(upstreams: readonly Upstream[], options: PoolOptions) {
@@ -149,13 +151,27 @@ export class Pool {
     }
   }
 
+  async close(): Promise<void> {
+    const urls = this.upstreams.flatMap((each) => each.urls)
+    await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
   #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {
     const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
     if (fit.length < 2) return fit[0] ?? null
     const { strategy, random, clock } = this.#options
-    if (strategy === 'round-robin') return fit[this.#turn++ % fit.length] ?? null
+    if (strategy === 'round-robin') return this.#nextInRound(fit)
     const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
     return fit[draw(weigh(strategy, qualities), random)] ?? null
+  }
+
+  /** The one whose last turn is longest ago; so that who is left out for a while upsets no order. */
+  #nextInRound(candidates: readonly Upstream[]): Upstream | null {
+    const turnOf = (each: Upstream) => this.#lastTurn.get(each) ?? 0
+    const oldest = Math.min(...candidates.map(turnOf))
+    const next = candidates.find((each) => turnOf(each) === oldest) ?? null
+    if (next) this.#lastTurn.set(next, ++this.#turn)
+    return next
   }
 
   /** Those that have the block; all of them when none is known to. */

@@ -3,25 +3,33 @@
 import type { Tier } from '../config/types.ts'
 import type { UpstreamState } from './observer.ts'
 
-/** One upstream as it stands at this moment. */
+/** One upstream at one instant. */
 export interface UpstreamSnapshot {
   readonly name: string
   readonly tier: Tier
   readonly state: UpstreamState
-  /** Calls that it is answering now. */
+  /** Attempts in flight. */
   readonly sessions: number
-  /** Null while unknown, as are the others. */
+  /** Null where unknown, as are the other nulls. */
   readonly latestBlock: number | null
+  /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
-  /** Lag in blocks times the chain's block time. */
   readonly lagSeconds: number | null
-  /** Weight in the selection relative to the best of the pool, in [0, 1]. */
+  /** In [0, 1], as the selection uses it. */
   readonly score: number | null
 }
 
-/** A pool as it stands at this moment: for metrics and health. */
+/** The pool of one listener at one instant: what health and metrics are told from. */
 export interface PoolSnapshot {
-  /** The chain's corroborated latest block; null while unknown. */
+  /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null
   readonly upstreams: readonly UpstreamSnapshot[]
+}
+
+/**
+ * Whether an upstream in this state answers calls. A lagging one does: it has all but the newest
+ * blocks.
+ */
+export function isServing(state: UpstreamState): boolean {
+  return state === 'eligible' || state === 'lagging'
 }

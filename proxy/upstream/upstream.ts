@@ -53,11 +53,18 @@ export class Upstream {
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
   }
 
-  /** Every URL that was tried failed it. */
-  failed(failure: FailureClass): void {
+  /** One bad URL never costs the upstream while another of its URLs is well. */
+  failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): void {
     if (failure.weight === 0) return
+    url.failures += 1
+    if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return
     this.availability.failed(failure.weight, failure.name)
     this.score.failed(this.#clock.nowMs())
+  }
+
+  /** It was not waited for to the end. */
+  outrun(elapsedMs: number, cost: number): void {
+    this.score.outrun(elapsedMs, cost, this.#clock.nowMs())
   }
 
   /** The chain's latest block according to this upstream. */

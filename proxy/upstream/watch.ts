@@ -121,9 +121,7 @@ export class Watch {
     if (!probe || !url) return this.#verify(upstream)
     const answer = await ask(url, probe, clock, this.#stop.signal)
     if (answer.kind === 'failed') {
-      url.failures += 1
-      if (upstream.urlsFor([]).every(({ failures }) => failures > 0))
-        upstream.availability.failed(1, `probe: ${answer.fault}`)
+      upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return
     }
     url.failures = 0
@@ -149,7 +147,8 @@ export class Watch {
     const verdict = await verify(url, url.declaredAddons, iface, clock, this.#stop.signal)
     if (verdict.kind === 'unreachable') {
       // What was shown before still stands; whether it is up is for the availability to say.
-      if (url.verified === true) upstream.availability.failed(1, `health check: ${verdict.fault}`)
+      if (url.verified === true)
+        upstream.failed(url, { name: `health check: ${verdict.fault}`, weight: 1 })
       else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
       return
     }

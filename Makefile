@@ -1,0 +1,97 @@
+# Everything a contributor runs. `make` alone lists the targets.
+# Node's own version does not matter beyond 20: the tools run on the Node 26 that npm installs here.
+
+SHELL := /bin/sh
+BIN := node_modules/.bin
+NODE := $(BIN)/node
+STAMP := node_modules/.installed
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# Further arguments, e.g. make test TEST_ARGS=proxy/relay
+TEST_ARGS ?=
+BENCH_ARGS ?=
+CONFIG ?= examples/minimal.yml
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help
+help:
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
+
+##@ See it work
+
+.PHONY: demo
+demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+	@$(NODE) e2e/demo/demo.ts
+
+.PHONY: run
+run: install ## start the router with CONFIG=file.yml (default: examples/minimal.yml)
+	@$(NODE) proxy/main.ts $(CONFIG)
+
+##@ Change it
+
+.PHONY: install
+install: $(STAMP) ## install the packages of package-lock.json, Node 26 among them; does nothing when they are there
+	@sh scripts/check-install.sh
+
+$(STAMP): package-lock.json
+	@sh scripts/install.sh
+
+.PHONY: test
+test: install ## all tests (TEST_ARGS=path for some)
+	@$(BIN)/vitest run $(TEST_ARGS)
+
+.PHONY: fmt
+fmt: install ## put the sources into the project's form and mend what the linter can mend
+	@$(BIN)/oxlint --type-aware --fix --quiet || true
+	@$(BIN)/prettier --write --log-level warn .
+
+.PHONY: generate
+generate: install ## write the reference documentation that is made from the code
+	@$(NODE) scripts/generate.ts
+
+##@ Judge it
+
+.PHONY: verify
+verify: lint drift ## everything but the tests: lint, and no generated file is stale
+
+.PHONY: lint
+lint: lint-format lint-code lint-types lint-unused lint-law ## form, typed lint rules, types, unused code, the law of imports
+
+.PHONY: lint-format
+lint-format: install
+	@$(BIN)/prettier --check --log-level warn . || { echo 'Remedy: make fmt' >&2; exit 1; }
+
+.PHONY: lint-code
+lint-code: install
+	@$(BIN)/oxlint --type-aware --deny-warnings
+
+.PHONY: lint-types
+lint-types: install
+	@$(BIN)/tsc -p .
+
+.PHONY: lint-unused
+lint-unused: install
+	@$(BIN)/knip --no-progress
+
+.PHONY: lint-law
+lint-law: install
+	@$(BIN)/vitest run --reporter=dot scripts/law
+
+.PHONY: drift
+drift: install
+	@$(NODE) scripts/generate.ts --check
+
+##@ Measure it
+
+.PHONY: bench
+bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
+	@$(NODE) bench/bench.ts $(BENCH_ARGS)
+
+.PHONY: flame
+flame: install ## a flame graph of the router under load
+	@$(NODE) bench/flame.ts $(BENCH_ARGS)

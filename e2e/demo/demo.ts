@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { startRouter } from '../processes/router-process.ts'
+import { tourClients } from './clients-tour.ts'
+import { Devnet } from './devnet.ts'
+import { tourFailure } from './failure-tour.ts'
+import { showHealth } from './health-tour.ts'
+import { Screen } from './screen.ts'
+
+const names = ['node-a', 'node-b', 'node-c']
+const victim = 'node-b'
+const interruptedExitCode = 130
+
+const interrupt = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => {
+    interrupt.abort(new Error(`stopped by ${name}`))
+  })
+const screen = new Screen((text) => process.stdout.write(text))
+const directory = await mkdtemp(join(tmpdir(), 'rpc-router-demo-'))
+try {
+  process.exitCode = (await demo(interrupt.signal)) ? 0 : 1
+} catch (error) {
+  process.exitCode = interrupt.signal.aborted ? interruptedExitCode : 1
+  screen.verdict(
+    false,
+    interrupt.signal.aborted ? 'Stopped.' : `The demo failed: ${wordsOf(error)}`,
+  )
+}
+if (process.exitCode === 1) screen.note(`The logs of all processes are kept in ${directory}`)
+else await rm(directory, { recursive: true, force: true })
+
+/** The whole tour. True when no request failed. */
+async function demo(signal: AbortSignal): Promise<boolean> {
+  await using children = new ChildProcesses(directory)
+  screen.headline('rpc-router', 'Three real Ethereum nodes behind one URL.')
+
+  screen.step('Start')
+  const devnet = await Devnet.start(names, await freePorts(names.length), { children, signal })
+  const router = await startRouter({ children, directory, upstreams: devnet.nodes, signal })
+  const over = new AbortController()
+  const producing = devnet.run(AbortSignal.any([signal, over.signal]))
+  producing.catch((error: unknown) => {
+    interrupt.abort(error)
+  })
+  const widths = [10, 24, 0]
+  for (const { name, url } of devnet.nodes) screen.row([name, url, 'anvil, chain id 1'], widths)
+  const seconds = (router.firstAnswerMs / 1000).toFixed(1)
+  screen.row(['router', router.url, `first answer ${seconds} s after its start`], widths)
+  screen.row(['config', router.configFile], widths)
+  screen.note(`\n${router.configText}`)
+
+  screen.step('Real clients; only their URL is the router’s')
+  const tourRequests = await tourClients(screen, router.url, devnet, signal)
+
+  screen.step(`Under 200 reads a second, ${victim} dies (SIGKILL) and comes back`)
+  const load = await tourFailure(screen, router.url, devnet, victim, signal)
+
+  screen.step('What the router says of itself')
+  await showHealth(screen, router)
+
+  for (const failure of load.failures) screen.note(failure)
+  const total = (tourRequests + load.requests).toLocaleString('en-US')
+  screen.verdict(load.failed === 0, `${total} requests, ${load.failed} failed.`)
+  if (process.env['KEEP'] === '1') await keepRunning(router.url, router.adminUrl, signal)
+  over.abort()
+  await producing
+  return load.failed === 0
+}
+
+async function keepRunning(url: string, adminUrl: string, signal: AbortSignal): Promise<void> {
+  screen.row(['router', url], [10, 0])
+  screen.row(['metrics', `${adminUrl}/metrics`], [10, 0])
+  screen.row(['health', `${adminUrl}/metrics/overall-health`], [10, 0])
+  screen.note('\nEverything keeps running until Ctrl-C.')
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
+
+/** The message of an error and of its causes. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${wordsOf(error.cause)}`
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { styleText } from 'node:util'
+
+const indent = '     '
+
+/** What the audience sees: numbered steps, and columns under them. */
+export class Screen {
+  readonly #write: (text: string) => void
+  #step = 0
+
+  constructor(write: (text: string) => void) {
+    this.#write = write
+  }
+
+  headline(title: string, subtitle: string): void {
+    this.#write(`\n${styleText('bold', title)}\n${styleText('dim', subtitle)}\n`)
+  }
+
+  step(title: string): void {
+    this.#write(`\n${styleText('bold', `  ${++this.#step}  ${title}`)}\n`)
+  }
+
+  /** One line of cells. Widths are those of the cells' columns; the last one is free. */
+  row(cells: readonly (string | number)[], widths: readonly number[]): void {
+    const padded = cells.map((cell, at) => {
+      const width = widths[at] ?? 0
+      return typeof cell === 'number'
+        ? cell.toLocaleString('en-US').padStart(width)
+        : cell.padEnd(width)
+    })
+    this.#write(`${indent}${padded.join('  ').trimEnd()}\n`)
+  }
+
+  /** Text that explains, set back. */
+  note(text: string): void {
+    for (const line of text.trimEnd().split('\n'))
+      this.#write(line === '' ? '\n' : `${indent}${styleText('dim', line)}\n`)
+  }
+
+  verdict(good: boolean, text: string): void {
+    this.#write(`\n  ${styleText(['bold', good ? 'green' : 'red'], text)}\n\n`)
+  }
+}
+
+/** A long hex value, short enough for a column. */
+export function short(hex: string): string {
+  return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const timeoutMs = 35_000
+const maxInFlight = 1_000
+const keptFailures = 5
+
+/** A read with a known answer. */
+export interface Question {
+  readonly method: string
+  readonly params: readonly unknown[]
+  /** What is wrong with the result; null when nothing is. */
+  judge(result: unknown): string | null
+}
+
+/** What happened in one stretch of the load. */
+export interface Stretch {
+  readonly name: string
+  requests: number
+  failed: number
+  /** Answered after the router asked more than one upstream. */
+  retried: number
+  readonly byUpstream: Map<string, number>
+  readonly latenciesMs: number[]
+}
+
+/**
+ * Reads at a steady rate, whether or not earlier ones were answered, each answer checked. A refused
+ * connection, an HTTP error, a JSON-RPC error and a wrong result are failures alike.
+ */
+export class SteadyLoad {
+  readonly stretches: Stretch[] = []
+  /** The first few failures in words. */
+  readonly failures: string[] = []
+  readonly #url: string
+  readonly #perSecond: number
+  readonly #nextQuestion: () => Question
+  readonly #inFlight = new Set<Promise<void>>()
+
+  constructor(url: string, perSecond: number, nextQuestion: () => Question) {
+    this.#url = url
+    this.#perSecond = perSecond
+    this.#nextQuestion = nextQuestion
+  }
+
+  get requests(): number {
+    return this.stretches.reduce((sum, stretch) => sum + stretch.requests, 0)
+  }
+
+  get failed(): number {
+    return this.stretches.reduce((sum, stretch) => sum + stretch.failed, 0)
+  }
+
+  /** What is sent from now on counts under this name. */
+  enter(name: string): Stretch {
+    const stretch: Stretch = {
+      ...{ name, requests: 0, failed: 0, retried: 0 },
+      byUpstream: new Map(),
+      latenciesMs: [],
+    }
+    this.stretches.push(stretch)
+    return stretch
+  }
+
+  /** Sends until the signal is aborted, then waits for the answers that are still due. */
+  async run(signal: AbortSignal): Promise<void> {
+    const startedMs = performance.now()
+    let sent = 0
+    while (!signal.aborted) {
+      const due = Math.floor(((performance.now() - startedMs) / 1000) * this.#perSecond)
+      for (; sent < due && this.#inFlight.size < maxInFlight; sent++) {
+        const one = this.#send(this.stretches.at(-1)!)
+        this.#inFlight.add(one)
+        void one.finally(() => this.#inFlight.delete(one))
+      }
+      await sleep(5)
+    }
+    await Promise.all(this.#inFlight)
+  }
+
+  async #send(stretch: Stretch): Promise<void> {
+    const { method, params, judge } = this.#nextQuestion()
+    const startedMs = performance.now()
+    stretch.requests++
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const reply = (await response.json()) as { result?: unknown; error?: { message: string } }
+      stretch.latenciesMs.push(performance.now() - startedMs)
+      const upstream = response.headers.get('rpc-provider-address') ?? '?'
+      stretch.byUpstream.set(upstream, (stretch.byUpstream.get(upstream) ?? 0) + 1)
+      if (Number(response.headers.get('rpc-retries') ?? 0) > 0) stretch.retried++
+      const wrong =
+        reply.error?.message ?? (response.ok ? judge(reply.result) : `HTTP ${response.status}`)
+      if (wrong !== null) this.#fail(stretch, `${method}: ${wrong}`)
+    } catch (error) {
+      const { message, cause } = error as Error
+      this.#fail(stretch, `${method}: ${cause instanceof Error ? cause.message : message}`)
+    }
+  }
+
+  #fail(stretch: Stretch, reason: string): void {
+    stretch.failed++
+    if (this.failures.length < keptFailures) this.failures.push(`${stretch.name}: ${reason}`)
+  }
+}
+
+/** The value below which this share of the values lies; 0 of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}

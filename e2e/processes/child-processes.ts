@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const politeMs = 5_000
+const tailBytes = 4_000
+
+/** A program that was started beside this one. */
+export interface Child {
+  readonly name: string
+  readonly pid: number
+  /** Where its output goes. */
+  readonly logFile: string
+  /** True until it has ended. */
+  readonly alive: boolean
+  /** Resolves when it has ended, however that came about. */
+  readonly ended: Promise<void>
+  kill(signal: NodeJS.Signals): void
+  /** Ends it: asks first, and after 5 s no longer asks. */
+  stop(): Promise<void>
+  /** The end of its output, for an error message. */
+  tail(): string
+}
+
+export interface ChildOptions {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/**
+ * The programs that one run has started. They end with it: on disposal, and at the latest when this
+ * process exits. Their output goes to files in `directory`.
+ */
+export class ChildProcesses implements AsyncDisposable {
+  readonly #directory: string
+  readonly #children = new Set<ChildProcess>()
+  readonly #stops: (() => Promise<void>)[] = []
+  readonly #onExit = () => {
+    for (const child of this.#children) child.kill('SIGKILL')
+  }
+
+  constructor(directory: string) {
+    this.#directory = directory
+    process.once('exit', this.#onExit)
+  }
+
+  /** Starts a program. Rejects when it cannot be run at all. */
+  async start({ name, command, args, env = {} }: ChildOptions): Promise<Child> {
+    const logFile = join(this.#directory, `${name}.log`)
+    const log = openSync(logFile, 'a')
+    const child = spawn(command, args, {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...env },
+    })
+    closeSync(log)
+    this.#children.add(child)
+    const ended = new Promise<void>((resolve) => {
+      child.once('exit', () => {
+        this.#children.delete(child)
+        resolve()
+      })
+    })
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', (cause) => {
+        this.#children.delete(child)
+        reject(new Error(`${name} could not be started: ${command}`, { cause }))
+      })
+    })
+    const stop = async () => {
+      if (!this.#children.has(child)) return
+      child.kill('SIGTERM')
+      const impatience = setTimeout(() => child.kill('SIGKILL'), politeMs)
+      await ended
+      clearTimeout(impatience)
+    }
+    this.#stops.push(stop)
+    const isAlive = () => this.#children.has(child)
+    return {
+      name,
+      pid: child.pid!,
+      logFile,
+      ended,
+      stop,
+      get alive() {
+        return isAlive()
+      },
+      kill: (signal) => void child.kill(signal),
+      tail: () => readFileSync(logFile, 'utf8').slice(-tailBytes),
+    }
+  }
+
+  /** Ends all that still run. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()))
+    process.removeListener('exit', this.#onExit)
+  }
+}

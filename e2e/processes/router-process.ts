@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import type { Child, ChildProcesses } from './child-processes.ts'
+import { freePorts } from './free-ports.ts'
+import { askRpc } from './rpc-client.ts'
+import { waitUntil } from './wait-until.ts'
+
+const startTimeoutMs = 20_000
+const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+
+export interface RouterProcess {
+  readonly child: Child
+  /** The listener. */
+  readonly url: string
+  /** Metrics and health. */
+  readonly adminUrl: string
+  readonly configFile: string
+  readonly configText: string
+  /** From the start of the process to its first answer from an upstream. */
+  readonly firstAnswerMs: number
+}
+
+export interface RouterOptions {
+  readonly children: ChildProcesses
+  /** Where the config file is written. */
+  readonly directory: string
+  readonly upstreams: readonly { readonly name: string; readonly url: string }[]
+  readonly signal: AbortSignal
+  /** Flags for Node itself, such as `--cpu-prof`. */
+  readonly nodeFlags?: readonly string[]
+}
+
+/** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
+export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
+  const { children, directory, upstreams, signal, nodeFlags = [] } = options
+  const [port, adminPort] = await freePorts(2)
+  const configText = stringify({
+    endpoints: [
+      { 'network-address': `127.0.0.1:${port}`, 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' },
+    ],
+    'direct-rpc': upstreams.map(({ name, url }) => ({
+      name,
+      'chain-id': 'ETH1',
+      'api-interface': 'jsonrpc',
+      'node-urls': [{ url }],
+    })),
+    'metrics-listen-address': `127.0.0.1:${adminPort}`,
+  })
+  const configFile = join(directory, 'router.yml')
+  await writeFile(configFile, configText)
+  const startedMs = performance.now()
+  const child = await children.start({
+    name: 'router',
+    command: process.execPath,
+    args: [...nodeFlags, entry, configFile],
+  })
+  const url = `http://127.0.0.1:${port}`
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const over = new AbortController()
+  void child.ended.then(() => {
+    over.abort(new Error(`the router ended by itself:\n${child.tail()}`))
+  })
+  await waitUntil(
+    `the router answers on ${url}`,
+    startTimeoutMs,
+    AbortSignal.any([signal, over.signal]),
+    async () => (await askRpc<string>(url, 'eth_chainId')) === '0x1',
+  )
+  const firstAnswerMs = performance.now() - startedMs
+  return { child, url, adminUrl, configFile, configText, firstAnswerMs }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+const timeoutMs = 10_000
+
+/** Asks an Ethereum node one question. Rejects on a transport failure and on the node's error. */
+export async function askRpc<T>(
+  url: string,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<T> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const reply = (await response.json()) as { result: T; error?: { message: string } }
+  if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
+  return reply.result
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { IncomingHttpHeaders } from 'node:http'
+
+const keptRequests = 1_000
+
+/** One HTTP request that a node received. */
+export interface SeenRequest {
+  readonly verb: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** In the order of the batch. Empty when the body could not be read. */
+  readonly methods: readonly string[]
+}
+
+/** What a node was asked. Faulty answers count as well. */
+export class CallRecord {
+  readonly #byMethod = new Map<string, number>()
+  #requests: SeenRequest[] = []
+  #total = 0
+
+  /** HTTP requests since the start or the last `clear`. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** The newest requests, oldest first; 1,000 at most. */
+  get requests(): readonly SeenRequest[] {
+    return this.#requests
+  }
+
+  /** Calls by method, batch items counted singly. */
+  get byMethod(): ReadonlyMap<string, number> {
+    return this.#byMethod
+  }
+
+  /** How often this method was called. */
+  count(method: string): number {
+    return this.#byMethod.get(method) ?? 0
+  }
+
+  add(request: SeenRequest): void {
+    this.#total++
+    this.#requests.push(request)
+    if (this.#requests.length > 2 * keptRequests)
+      this.#requests = this.#requests.slice(-keptRequests)
+    for (const method of request.methods) this.#byMethod.set(method, this.count(method) + 1)
+  }
+
+  clear(): void {
+    this.#total = 0
+    this.#requests = []
+    this.#byMethod.clear()
+  }
+}

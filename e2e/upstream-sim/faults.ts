@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Random } from '../../proxy/clock/random.ts'
+import { replyText } from './json-rpc.ts'
+import { RpcError } from './rpc-error.ts'
+
+/** A fault in what a node says about one call. In a batch each item draws on its own. */
+export type AnswerFault =
+  /** The answer is about a neighbouring block, or another transaction. */
+  | { readonly kind: 'wrong-block' }
+  /** The reply carries an id that the client did not send. */
+  | { readonly kind: 'wrong-id' }
+  | { readonly kind: 'null-result' }
+  /** A JSON-RPC error with HTTP 200; `quota` for a ready-made one. */
+  | {
+      readonly kind: 'error'
+      readonly code: number
+      readonly message: string
+      readonly data?: unknown
+    }
+
+/** A fault in how the reply travels. One draw for a whole request. */
+export type WireFault =
+  | { readonly kind: 'slow'; readonly delayMs: number }
+  /** Takes the request and never answers, until the node stops. */
+  | { readonly kind: 'hang' }
+  /** TCP reset, before anything was sent or after the head and half the body. */
+  | { readonly kind: 'reset'; readonly when: 'before-head' | 'after-head' }
+  /** Half a body, then the connection closes: a short content-length, or chunks without an end. */
+  | { readonly kind: 'half-body'; readonly framing: 'content-length' | 'chunked' }
+  /** HTTP 429. `retryAfter`: seconds, or a date. */
+  | { readonly kind: 'rate-limit'; readonly retryAfter?: number | Date }
+  /** Any other HTTP status, with a body as gateways send it. */
+  | {
+      readonly kind: 'status'
+      readonly status: number
+      readonly body: 'json-rpc' | 'html' | 'empty'
+    }
+  | { readonly kind: 'empty-body' }
+  | { readonly kind: 'invalid-json' }
+  /** A valid reply, gzip-encoded, whether or not the client asked for it. */
+  | { readonly kind: 'gzip' }
+
+export type Fault = AnswerFault | WireFault
+
+/** When a fault strikes. All of it by default, always. */
+export interface FaultRule {
+  /** Only requests that call one of these methods. */
+  readonly methods?: readonly string[]
+  /** So many times, then never again. */
+  readonly times?: number
+  /** In this share of the cases, drawn from the node's seed. */
+  readonly probability?: number
+}
+
+interface Active {
+  readonly fault: Fault
+  readonly rule: FaultRule
+  left: number
+}
+
+const answerKinds = new Set<Fault['kind']>(['wrong-block', 'wrong-id', 'null-result', 'error'])
+
+/** A provider's way to say that the plan is used up, with HTTP 200. */
+export const quota: AnswerFault = {
+  kind: 'error',
+  code: -32005,
+  message: 'daily request count exceeded, request rate limited',
+}
+
+/** The faults of one node. A test switches them while the node runs. */
+export class FaultSwitch {
+  readonly #random: Random
+  readonly #active = new Set<Active>()
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  /** Switches a fault on, beside those that are on. What it returns switches it off. */
+  add(fault: Fault, rule: FaultRule = {}): () => void {
+    const active = { fault, rule, left: rule.times ?? Infinity }
+    this.#active.add(active)
+    return () => {
+      this.#active.delete(active)
+    }
+  }
+
+  /** Switches every fault off. */
+  clear(): void {
+    this.#active.clear()
+  }
+
+  /** The answer faults that strike this call. */
+  drawForCall(method: string): AnswerFault[] {
+    return this.#draw([method], (fault) => answerKinds.has(fault.kind)) as AnswerFault[]
+  }
+
+  /** The wire faults that strike a request of these methods. */
+  drawForRequest(methods: readonly string[]): WireFault[] {
+    return this.#draw(methods, (fault) => !answerKinds.has(fault.kind)) as WireFault[]
+  }
+
+  #draw(methods: readonly string[], wanted: (fault: Fault) => boolean): Fault[] {
+    const struck: Fault[] = []
+    for (const active of this.#active) {
+      const { fault, rule } = active
+      if (!wanted(fault)) continue
+      if (rule.methods && !rule.methods.some((method) => methods.includes(method))) continue
+      if (rule.probability !== undefined && this.#random.next() >= rule.probability) continue
+      struck.push(fault)
+      if (--active.left <= 0) this.#active.delete(active)
+    }
+    return struck
+  }
+}
+
+/** The text of one reply with its faults in it. */
+export function applyAnswerFaults(
+  faults: readonly AnswerFault[],
+  id: unknown,
+  truth: { readonly result: unknown } | RpcError,
+): string {
+  let outcome = truth
+  let answeredId = id
+  for (const fault of faults) {
+    if (fault.kind === 'wrong-id') answeredId = 'not-what-you-asked'
+    if (fault.kind === 'null-result') outcome = { result: null }
+    if (fault.kind === 'error') outcome = new RpcError(fault.code, fault.message, fault.data)
+  }
+  return replyText(answeredId, outcome)
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { hash } from 'node:crypto'
+
+/** Text that starts with `0x`. */
+export type Hex = `0x${string}`
+
+/** SHA-256 over the parts: the source of everything in the chain that has to look random. */
+export function digest(...parts: readonly (string | number)[]): Buffer {
+  return hash('sha256', parts.join('/'), 'buffer')
+}
+
+/** Keccak-256 of bytes, as Ethereum uses it. */
+export function keccak256(bytes: Uint8Array): Buffer {
+  return hash('keccak-256', bytes, 'buffer')
+}
+
+/** Bytes as hex data. */
+export function toData(bytes: Buffer): Hex {
+  return `0x${bytes.toString('hex')}`
+}
+
+/** A whole number as an Ethereum quantity: no leading zeros. */
+export function toQuantity(value: number | bigint): Hex {
+  return `0x${value.toString(16)}`
+}
+
+/** A whole number as one 32-byte ABI word, without `0x`. */
+export function toWord(value: number | bigint): string {
+  return value.toString(16).padStart(64, '0')
+}
+
+/** An address as one 32-byte ABI word. */
+export function addressWord(address: Hex): string {
+  return address.slice(2).padStart(64, '0')
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import net from 'node:net'
+import { JsonRpcProvider, Network, Wallet as EthersWallet } from 'ethers'
+import { createPublicClient, http, parseAbi, parseAbiItem } from 'viem'
+import { mainnet } from 'viem/chains'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createChainModel, type ChainModel } from './chain-model.ts'
+import { transferTopic } from './drafts.ts'
+import { type Fault, quota } from './faults.ts'
+import { type SimNode, startSimNode } from './sim-node.ts'
+
+let chain: ChainModel
+let node: SimNode
+
+beforeEach(async () => {
+  chain = createChainModel({ seed: 'test' })
+  node = await startSimNode({ chain })
+})
+
+afterEach(() => node.stop())
+
+async function post(body: unknown, url = node.url) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+async function ask(method: string, params: unknown[] = [], url = node.url) {
+  const { text } = await post({ jsonrpc: '2.0', id: 1, method, params }, url)
+  return JSON.parse(text) as {
+    id: unknown
+    result?: any
+    error?: { code: number; message: string }
+  }
+}
+
+/** The newest block that has a transaction with a log. */
+function blockWithLogs() {
+  for (let height = chain.head - 5; height > chain.head - 100; height--) {
+    const mined = chain.block(height)
+    if (mined.receipts.some(({ logs }) => logs.length > 0)) return mined
+  }
+  throw new Error('no logs in 95 blocks')
+}
+
+describe('real clients', () => {
+  test('viem reads blocks, transactions, receipts, logs, balances, contracts', async () => {
+    const client = createPublicClient({ chain: mainnet, transport: http(node.url) })
+    const mined = blockWithLogs()
+    const blockNumber = BigInt(mined.height)
+    expect(await client.getBlockNumber()).toBe(20_000_000n)
+    expect(await client.getChainId()).toBe(1)
+    const block = await client.getBlock({ blockNumber, includeTransactions: true })
+    expect(block.hash).toBe(mined.hash)
+    const hash = mined.receipts.find(({ logs }) => logs.length > 0)!.transactionHash
+    expect((await client.getTransaction({ hash })).blockNumber).toBe(blockNumber)
+    const receipt = await client.getTransactionReceipt({ hash })
+    const logs = await client.getLogs({
+      event: parseAbiItem('event Transfer(address indexed a, address indexed b, uint256 value)'),
+      fromBlock: blockNumber,
+      toBlock: blockNumber,
+    })
+    expect(logs.map((log) => log.transactionHash)).toContain(receipt.transactionHash)
+    const [address] = chain.population.contracts
+    const abi = parseAbi([
+      'function symbol() view returns (string)',
+      'function balanceOf(address) view returns (uint256)',
+    ])
+    expect(await client.readContract({ address: address!, abi, functionName: 'symbol' })).toBe(
+      'SIM',
+    )
+    expect(await client.getBalance({ address: address! })).toBeGreaterThan(0n)
+    await expect(
+      client.readContract({
+        address: chain.population.revertingContract,
+        abi,
+        functionName: 'symbol',
+      }),
+    ).rejects.toThrow('always')
+    expect((await client.getBlock({ blockTag: 'pending' })).hash).toBeNull()
+    expect(
+      (await client.getFeeHistory({ blockCount: 4, rewardPercentiles: [50] })).reward,
+    ).toHaveLength(4)
+    expect((await client.estimateFeesPerGas()).maxFeePerGas).toBeGreaterThan(0n)
+  })
+
+  test('ethers reads, sends and finds its transaction mined', async () => {
+    const provider = new JsonRpcProvider(node.url, Network.from(1), {
+      staticNetwork: true,
+      batchMaxCount: 10,
+    })
+    try {
+      const wallet = new EthersWallet(`0x${'33'.repeat(32)}`, provider)
+      const block = await provider.getBlock('latest', true)
+      expect(block?.hash).toBe(chain.block(chain.head).hash)
+      const mined = blockWithLogs()
+      const [first] = mined.receipts
+      expect((await provider.getTransactionReceipt(first!.transactionHash))?.index).toBe(0)
+      expect((await provider.getTransaction(first!.transactionHash))?.from).toMatch(/^0x/)
+      expect(
+        await provider.getLogs({ blockHash: mined.hash, topics: [transferTopic] }),
+      ).not.toEqual([])
+      const sent = await wallet.sendTransaction({ to: `0x${'44'.repeat(20)}`, value: 7n })
+      expect((await provider.getTransaction(sent.hash))?.blockNumber).toBeNull()
+      chain.mine()
+      const receipt = await provider.getTransactionReceipt(sent.hash)
+      expect(receipt?.blockNumber).toBe(chain.head)
+      expect(await provider.getTransactionCount(wallet.address)).toBe(1)
+      const raw = node.calls.requests
+        .flatMap(({ body }) => JSON.parse(body))
+        .find(({ method }) => method === 'eth_sendRawTransaction').params[0]
+      expect((await ask('eth_sendRawTransaction', [raw])).error?.message).toBe('already known')
+    } finally {
+      provider.destroy()
+    }
+  })
+})
+
+describe('several nodes', () => {
+  test('serve one chain, each its own view of it', async () => {
+    await using behind = await startSimNode({ chain, name: 'behind', lagBlocks: 10 })
+    await using pruned = await startSimNode({
+      chain,
+      name: 'pruned',
+      earliestState: chain.head - 128,
+      earliestBlock: 1_000,
+    })
+    const tip = (await ask('eth_getBlockByNumber', ['latest', false])).result
+    expect(Number((await ask('eth_blockNumber', [], behind.url)).result)).toBe(chain.head - 10)
+    expect((await ask('eth_getBlockByNumber', [tip.number, false], behind.url)).result).toBeNull()
+    expect((await ask('eth_getBlockByHash', [tip.hash, false], behind.url)).result).toBeNull()
+    const address = chain.population.accounts[0]
+    expect((await ask('eth_getBalance', [address, tip.number], behind.url)).error).toEqual({
+      code: -32000,
+      message: 'header not found',
+    })
+    expect((await ask('eth_getBalance', [address, '0x1'], pruned.url)).error?.message).toMatch(
+      /^missing trie node [0-9a-f]{64} \(path \) state 0x[0-9a-f]{64} is not available/,
+    )
+    expect((await ask('eth_getBlockByNumber', ['0x1', false], pruned.url)).error?.code).toBe(4444)
+    behind.view.lagBlocks = 0
+    behind.view.frozenAt = chain.head
+    chain.mine(3)
+    expect(Number((await ask('eth_blockNumber', [], behind.url)).result)).toBe(chain.head - 3)
+    expect((await ask('eth_getBlockByNumber', [tip.number, false], behind.url)).result).toEqual(tip)
+  })
+})
+
+describe('eth_getLogs', () => {
+  const all = () => {
+    const mined = blockWithLogs()
+    return { mined, logs: mined.receipts.flatMap(({ logs }) => logs) }
+  }
+
+  test('filters by address, topic, alternatives, wildcards, block hash', async () => {
+    const { mined, logs } = all()
+    const [log] = logs
+    const other = `0x${'00'.repeat(32)}`
+    const cases: [string, object, (one: (typeof logs)[number]) => boolean][] = [
+      ['nothing', {}, () => true],
+      ['address', { address: log!.address }, (one) => one.address === log!.address],
+      ['addresses', { address: [log!.address] }, (one) => one.address === log!.address],
+      ['no such topic', { topics: [other] }, () => false],
+      [
+        'either topic',
+        { topics: [[other, log!.topics[0]]] },
+        (one) => one.topics[0] === log!.topics[0],
+      ],
+      [
+        'any, then one',
+        { topics: [null, log!.topics[1]] },
+        (one) => one.topics[1] === log!.topics[1],
+      ],
+      ['more topics than logs have', { topics: [null, null, null, null] }, () => false],
+      ['empty alternatives', { topics: [[]] }, () => true],
+    ]
+    for (const [name, criteria, fits] of cases) {
+      const { result } = await ask('eth_getLogs', [{ blockHash: mined.hash, ...criteria }])
+      expect(result, name).toEqual(logs.filter(fits))
+    }
+  })
+
+  test('a range is the logs of its blocks', async () => {
+    const { mined } = all()
+    const range = { fromBlock: `0x${(mined.height - 3).toString(16)}`, toBlock: mined.block.number }
+    const expected = [3, 2, 1, 0].flatMap((back) =>
+      chain.block(mined.height - back).receipts.flatMap(({ logs }) => logs),
+    )
+    expect((await ask('eth_getLogs', [range])).result).toEqual(expected)
+  })
+})
+
+describe('what a node refuses, in the words of geth', () => {
+  const cases: [string, unknown, number, string][] = [
+    ['no JSON', '{"jsonrpc":', -32700, 'parse error'],
+    ['empty body', '', -32700, 'parse error'],
+    ['empty batch', '[]', -32600, 'empty batch'],
+    ['a number', '7', -32600, 'invalid request'],
+    ['dialect 1.0', { jsonrpc: '1.0', id: 1, method: 'eth_chainId' }, -32600, 'invalid request'],
+    [
+      'unknown method',
+      { jsonrpc: '2.0', id: 1, method: 'eth_none' },
+      -32601,
+      'the method eth_none does not exist/is not available',
+    ],
+    [
+      'a method that only objects have',
+      { jsonrpc: '2.0', id: 1, method: 'constructor' },
+      -32601,
+      'the method constructor does not exist/is not available',
+    ],
+    [
+      'named params',
+      { jsonrpc: '2.0', id: 1, method: 'eth_call', params: {} },
+      -32602,
+      'non-array args',
+    ],
+    [
+      'no params',
+      { jsonrpc: '2.0', id: 1, method: 'eth_getBalance' },
+      -32602,
+      'missing value for required argument 0',
+    ],
+    [
+      'too many params',
+      { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [1] },
+      -32602,
+      'too many arguments, want at most 0',
+    ],
+    [
+      'leading zeros',
+      { jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x01', false] },
+      -32602,
+      'invalid argument 0: hex number with leading zero digits',
+    ],
+    [
+      'short hash',
+      { jsonrpc: '2.0', id: 1, method: 'eth_getBlockByHash', params: ['0x12', false] },
+      -32602,
+      'invalid argument 0: hex string has length 2, want 64 for common.Hash',
+    ],
+    [
+      'no transaction',
+      { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: ['0x02'] },
+      -32000,
+      'typed transaction too short',
+    ],
+    [
+      'reversed range',
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'eth_getLogs',
+        params: [{ fromBlock: '0x5', toBlock: '0x4' }],
+      },
+      -32602,
+      'invalid block range params',
+    ],
+    [
+      'a range beyond the head',
+      { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [{ toBlock: '0xffffffff' }] },
+      -32602,
+      'block range extends beyond current head block',
+    ],
+  ]
+  test.each(cases)('%s', async (_name, body, code, message) => {
+    const { status, text } = await post(body)
+    expect(status).toBe(200)
+    expect(JSON.parse(text).error).toEqual({ code, message })
+  })
+
+  test('a batch is answered per item, notifications not at all, ids as they were written', async () => {
+    const { text } = await post(
+      '[{"jsonrpc":"2.0","id":1152921504606846977,"method":"eth_chainId"},' +
+        '{"jsonrpc":"2.0","method":"eth_chainId"},3,{"jsonrpc":"2.0","id":"a","method":"nope"}]',
+    )
+    expect(text).toContain('"id":1152921504606846977,"result":"0x1"')
+    expect(JSON.parse(text)).toHaveLength(3)
+    expect((await post('[{"jsonrpc":"2.0","method":"eth_chainId"}]')).text).toBe('')
+  })
+
+  test.each([
+    ['GET', undefined, 200],
+    ['PUT', 'application/json', 405],
+    ['POST', 'text/plain', 415],
+  ])('%s with content type %s is HTTP %i', async (method, type, status) => {
+    const response = await fetch(node.url, {
+      method,
+      ...(type ? { headers: { 'content-type': type }, body: '{}' } : {}),
+    })
+    expect(response.status).toBe(status)
+  })
+})
+
+describe('faults', () => {
+  test('answers go wrong as told', async () => {
+    const number = `0x${(chain.head - 5).toString(16)}`
+    const truth = (await ask('eth_getBlockByNumber', [number, false])).result
+    node.faults.add({ kind: 'wrong-block' }, { times: 2 })
+    expect((await ask('eth_getBlockByNumber', [number, false])).result.hash).toBe(truth.parentHash)
+    expect((await ask('eth_getBlockByHash', [truth.hash, false])).result.hash).toBe(
+      truth.parentHash,
+    )
+    expect((await ask('eth_getBlockByNumber', [number, false])).result).toEqual(truth)
+    node.faults.add({ kind: 'wrong-id' }, { times: 1 })
+    expect((await ask('eth_chainId')).id).toBe('not-what-you-asked')
+    node.faults.add({ kind: 'null-result' }, { times: 1 })
+    expect((await ask('eth_chainId')).result).toBeNull()
+    node.faults.add(quota, { times: 1 })
+    expect((await ask('eth_chainId')).error?.code).toBe(-32005)
+    expect((await ask('eth_chainId')).result).toBe('0x1')
+  })
+
+  test('a wrong transaction is another one', async () => {
+    const hash = blockWithLogs().block.transactions[0]!.hash
+    node.faults.add({ kind: 'wrong-block' })
+    expect((await ask('eth_getTransactionByHash', [hash])).result.hash).not.toBe(hash)
+  })
+
+  test.each<[string, Fault, number, string | null, RegExp]>([
+    ['429 in seconds', { kind: 'rate-limit', retryAfter: 7 }, 429, '7', /rate limit/],
+    [
+      '429 until a date',
+      { kind: 'rate-limit', retryAfter: new Date(0) },
+      429,
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      /rate limit/,
+    ],
+    [
+      '503 with JSON',
+      { kind: 'status', status: 503, body: 'json-rpc' },
+      503,
+      null,
+      /"id":1,"error"/,
+    ],
+    ['502 with HTML', { kind: 'status', status: 502, body: 'html' }, 502, null, /^<html>/],
+    ['500 with nothing', { kind: 'status', status: 500, body: 'empty' }, 500, null, /^$/],
+    ['empty body', { kind: 'empty-body' }, 200, null, /^$/],
+    ['half JSON', { kind: 'invalid-json' }, 200, null, /^\{"jsonrpc":"2.0"/],
+    ['gzip', { kind: 'gzip' }, 200, null, /"result":"0x1"/],
+    ['late', { kind: 'slow', delayMs: 5 }, 200, null, /"result":"0x1"/],
+  ])('%s', async (_name, fault, status, retryAfter, text) => {
+    const off = node.faults.add(fault)
+    const reply = await post({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' })
+    expect(reply.status).toBe(status)
+    expect(reply.headers.get('retry-after')).toBe(retryAfter)
+    expect(reply.text).toMatch(text)
+    off()
+    expect((await ask('eth_chainId')).result).toBe('0x1')
+  })
+
+  test.each<[string, Fault, RegExp]>([
+    ['reset before the head', { kind: 'reset', when: 'before-head' }, /ECONNRESET/],
+    ['reset after the head', { kind: 'reset', when: 'after-head' }, /ECONNRESET/],
+    [
+      'half of a content length',
+      { kind: 'half-body', framing: 'content-length' },
+      /other side closed/,
+    ],
+    ['chunks without an end', { kind: 'half-body', framing: 'chunked' }, /other side closed/],
+  ])('%s', async (_name, fault, reason) => {
+    node.faults.add(fault)
+    const failure = await ask('eth_chainId').then(
+      () => 'answered',
+      (error: Error) => `${error.message} ${String(error.cause)}`,
+    )
+    expect(failure).toMatch(reason)
+  })
+
+  test('a hanging request ends when the node stops; a stopped node refuses; started, it is back', async () => {
+    node.faults.add({ kind: 'hang' }, { methods: ['eth_call'] })
+    const hanging = ask('eth_call', [{}]).then(
+      () => 'answered',
+      () => 'cut',
+    )
+    while (node.calls.count('eth_call') === 0) await new Promise((done) => setImmediate(done))
+    expect((await ask('eth_chainId')).result).toBe('0x1')
+    await node.stop()
+    expect(await hanging).toBe('cut')
+    const refused = await new Promise((done) =>
+      net.connect(node.port, '127.0.0.1').once('error', (error) => done(error.message)),
+    )
+    expect(refused).toContain('ECONNREFUSED')
+    node.faults.clear()
+    await node.start()
+    expect((await ask('eth_chainId')).result).toBe('0x1')
+  })
+
+  test('a probability draws the same lots for the same node name', async () => {
+    const outcomes = async () => {
+      await using one = await startSimNode({ chain, name: 'lots' })
+      one.faults.add({ kind: 'null-result' }, { probability: 0.5 })
+      const results = []
+      for (let at = 0; at < 20; at++) results.push((await ask('eth_chainId', [], one.url)).result)
+      return results
+    }
+    const first = await outcomes()
+    expect(new Set(first)).toEqual(new Set(['0x1', null]))
+    expect(await outcomes()).toEqual(first)
+  })
+})
+
+test('a node can have methods of a test', async () => {
+  await using tracing = await startSimNode({
+    chain,
+    methods: { trace_block: { maxParams: 1, run: () => ['traced'] } },
+  })
+  expect((await ask('trace_block', ['latest'], tracing.url)).result).toEqual(['traced'])
+  expect((await ask('trace_block', ['latest'])).error?.code).toBe(-32601)
+})
+
+test('what was asked is on record', async () => {
+  await ask('eth_chainId')
+  await post([{ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }])
+  expect(node.calls.count('eth_chainId')).toBe(2)
+  expect(node.calls.total).toBe(2)
+  expect(node.calls.requests[0]?.headers['content-type']).toBe('application/json')
+  node.calls.clear()
+  expect([...node.calls.byMethod]).toEqual([])
+})

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../config/types.ts'
+import type {
+  BlockTag,
+  CallKind,
+  Family,
+  Finality,
+  ProbeCall,
+  ResultPath,
+  Verification,
+} from './types.ts'
+
+/*
+ * A chain as data, whatever format it was written in, with every inheritance resolved. The readers
+ * of the formats make it, the compiler turns it into a `Chain`.
+ */
+
+/** Where a value stands in a request. */
+export type Place =
+  | {
+      readonly in: 'params'
+      /** Position among the params; null when it can only be given by name. */
+      readonly position: number | null
+      /** Its name when the params are an object; null when the method knows no names. */
+      readonly name: string | null
+      /** Keys and indexes from there down; empty for the param itself. */
+      readonly path: readonly (string | number)[]
+    }
+  /** A `{name}` of the REST path, a key of its query, or a header (REST and gRPC). */
+  | { readonly in: 'path' | 'query' | 'header'; readonly name: string }
+
+/** What may stand there: anything that names a block, a height or tag only, or a hash only. */
+export type PointForm = 'any' | 'number' | 'hash'
+
+/** How a request tells the block that it asks about. */
+export type BlockRule =
+  /** Always the same. */
+  | { readonly kind: 'fixed'; readonly block: BlockTag | 'none' }
+  /** The first of these places that holds something; if none does, `absent`. */
+  | {
+      readonly kind: 'point'
+      readonly places: readonly Place[]
+      readonly form: PointForm
+      /** Null: the block is required, so a request without one is invalid. */
+      readonly absent: BlockTag | 'none' | null
+      /** Fields of a block that is given as an object. */
+      readonly numberField: string
+      readonly hashField: string
+    }
+  | {
+      readonly kind: 'range'
+      readonly from: Place
+      readonly to: Place
+      /** One block's hash instead of both ends. */
+      readonly hash: Place | null
+      readonly absentFrom: BlockTag | null
+      readonly absentTo: BlockTag | null
+    }
+
+/** One method or path pattern. */
+export interface MethodSpec {
+  readonly name: string
+  /** REST: upper case. Null for the other interfaces. */
+  readonly verb: string | null
+  /** Path below the upstream's URL under which JSON-RPC serves the method; empty for none. */
+  readonly internalPath: string
+  readonly kind: CallKind
+  readonly block: BlockRule
+  readonly addon: string | null
+  readonly cost: number
+  readonly cacheable: boolean
+  readonly deterministic: boolean
+  readonly byHash: boolean
+  readonly waitsForBlock: boolean
+  readonly timeoutMs: number | null
+  readonly tellsTip: ResultPath | null
+}
+
+export interface InterfaceSpec {
+  readonly apiInterface: ApiInterface
+  readonly addons: ReadonlySet<string>
+  readonly archiveAfterBlocks: number | null
+  readonly requestHeaders: ReadonlySet<string>
+  readonly responseHeaders: ReadonlySet<string>
+  /** Request headers that name the block wherever the method itself does not; lower case. */
+  readonly blockHeaders: readonly string[]
+  readonly latestBlock: ProbeCall | null
+  readonly verifications: readonly Verification[]
+  /** By `methodKey`. */
+  readonly methods: ReadonlyMap<string, MethodSpec>
+}
+
+export interface ChainSpec {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly name: string
+  readonly family: Family
+  readonly blockTimeMs: number
+  readonly allowedLagBlocks: number
+  readonly finality: Finality
+  /** Names of failure tables, the first matching row wins; `common` always comes last. */
+  readonly failures: readonly string[]
+  /** The chain's own words for the named blocks, beside the tags themselves. */
+  readonly blockWords: ReadonlyMap<string, BlockTag>
+  readonly interfaces: ReadonlyMap<ApiInterface, InterfaceSpec>
+}
+
+/** What tells one method of an interface from another. */
+export function methodKey(method: Pick<MethodSpec, 'name' | 'verb' | 'internalPath'>): string {
+  return `${method.internalPath} ${method.verb ?? ''} ${method.name}`
+}

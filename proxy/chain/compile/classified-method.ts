@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { MethodSpec } from '../chain-spec.ts'
+import type { BlockRef, BlockTag, Classification } from '../types.ts'
+import { invalidBlock, noBlock } from './block-reader.ts'
+import type { BlockReader } from './block-reader.ts'
+import { tagPoints } from './block-point.ts'
+
+/**
+ * A method with its classifications made ahead: only a call that names a height, a hash or a range
+ * needs one of its own.
+ */
+export interface ClassifiedMethod<Request> {
+  classify(request: Request): Classification
+}
+
+export function classifiedMethod<Request>(
+  method: MethodSpec,
+  block: BlockRef | BlockReader<Request>,
+): ClassifiedMethod<Request> {
+  if (typeof block !== 'function') {
+    const only = Object.freeze(withBlock(method, block))
+    return { classify: () => only }
+  }
+  const none = Object.freeze(withBlock(method, noBlock))
+  const invalid = Object.freeze(withBlock(method, invalidBlock))
+  const byTag = Object.fromEntries(
+    Object.entries(tagPoints).map(([tag, point]) => [tag, Object.freeze(withBlock(method, point))]),
+  ) as Record<BlockTag, Classification>
+  return {
+    classify(request) {
+      const ref = block(request)
+      if (ref.kind === 'tag') return byTag[ref.tag]
+      if (ref.kind === 'none') return none
+      if (ref.kind === 'invalid') return invalid
+      return withBlock(method, ref)
+    },
+  }
+}
+
+function withBlock(method: MethodSpec, block: BlockRef): Classification {
+  return {
+    method: method.name,
+    known: true,
+    kind: method.kind,
+    block,
+    addon: method.addon,
+    cost: method.cost,
+    cacheable: method.cacheable && block.kind !== 'invalid',
+    deterministic: method.deterministic,
+    byHash: method.byHash,
+    waitsForBlock: method.waitsForBlock,
+    timeoutMs: method.timeoutMs,
+    // Only what was asked about the latest block tells which one that is.
+    tellsTip: block.kind === 'tag' && block.tag === 'latest' ? method.tellsTip : null,
+    internalPath: method.internalPath,
+  }
+}
+
+/** What is said of a method that the spec does not name. */
+export function unknownMethod(method: string, kind: 'read' | 'local'): Classification {
+  return {
+    method,
+    known: false,
+    kind,
+    block: noBlock,
+    addon: null,
+    cost: 10,
+    cacheable: false,
+    deterministic: false,
+    byHash: false,
+    waitsForBlock: false,
+    timeoutMs: null,
+    tellsTip: null,
+    internalPath: '',
+  }
+}

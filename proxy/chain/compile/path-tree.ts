@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+interface Node<Value> {
+  readonly literals: Map<string, Node<Value>>
+  parameter: Node<Value> | null
+  /** A parameter that takes one segment or more. */
+  readonly wildcards: { readonly after: readonly string[]; readonly value: Value }[]
+  value: Value | null
+}
+
+/** What a path matched: the value of its pattern, and its segments. */
+export interface PathMatch<Value> {
+  readonly value: Value
+  readonly segments: readonly string[]
+}
+
+/** Path patterns such as `/blocks/{height}`: a literal segment beats a parameter. */
+export class PathTree<Value> {
+  readonly #root: Node<Value> = emptyNode()
+
+  add(pattern: string, value: Value): void {
+    let node = this.#root
+    const segments = segmentsOf(pattern)
+    for (const [at, segment] of segments.entries()) {
+      if (isWildcard(segment)) {
+        node.wildcards.push({ after: segments.slice(at + 1), value })
+        return
+      }
+      if (isParameter(segment)) node = node.parameter ??= emptyNode()
+      else {
+        const next = node.literals.get(segment) ?? emptyNode()
+        node.literals.set(segment, next)
+        node = next
+      }
+    }
+    node.value ??= value
+  }
+
+  find(path: string): PathMatch<Value> | null {
+    const segments = segmentsOf(path)
+    const value = segments.length > mostSegments ? null : walk(this.#root, segments, 0)
+    return value === null ? null : { value, segments }
+  }
+}
+
+/** No path of any chain is deeper; what is, matches nothing. */
+const mostSegments = 64
+
+function emptyNode<Value>(): Node<Value> {
+  return { literals: new Map(), parameter: null, wildcards: [], value: null }
+}
+
+/** Segments without the empty ones at both ends: `/`, the empty path and a trailing slash are one. */
+export function segmentsOf(path: string): string[] {
+  const start = path.startsWith('/') ? 1 : 0
+  const end = path.length > start && path.endsWith('/') ? path.length - 1 : path.length
+  return end <= start ? [] : path.slice(start, end).split('/')
+}
+
+export function isParameter(segment: string): boolean {
+  return segment.startsWith('{') && segment.endsWith('}')
+}
+
+export function isWildcard(segment: string): boolean {
+  return isParameter(segment) && segment.endsWith('=**}')
+}
+
+function walk<Value>(node: Node<Value>, segments: readonly string[], at: number): Value | null {
+  const segment = segments[at]
+  if (segment === undefined) return node.value
+  const literal = node.literals.get(segment)
+  const found = literal === undefined ? null : walk(literal, segments, at + 1)
+  if (found !== null) return found
+  const byParameter =
+    node.parameter === null || segment === '' ? null : walk(node.parameter, segments, at + 1)
+  if (byParameter !== null) return byParameter
+  for (const { after, value } of node.wildcards) {
+    const first = segments.length - after.length
+    if (first > at && after.every((literal, index) => segments[first + index] === literal))
+      return value
+  }
+  return null
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../../config/types.ts'
+import type { MethodSpec } from '../chain-spec.ts'
+import { buildBlock } from './build-block.ts'
+import { durationMs } from './duration.ts'
+import type { NativeMethod } from './schema.ts'
+
+/** A method with the defaults of the format; null when its name is none of the interface. */
+export function buildMethod(
+  apiInterface: ApiInterface,
+  name: string,
+  method: NativeMethod,
+  addon: string | null,
+): MethodSpec | null {
+  const named = splitName(apiInterface, name)
+  if (named === null) return null
+  const kind = method.kind ?? 'read'
+  const tip = method['tells-tip']
+  return {
+    ...named,
+    internalPath: method['internal-path'] ?? '',
+    kind,
+    block: buildBlock(method.block),
+    addon,
+    cost: method.cost ?? 10,
+    cacheable: method.cacheable ?? kind === 'read',
+    deterministic: method.deterministic ?? kind === 'read',
+    byHash: method['by-hash'] ?? false,
+    waitsForBlock: method['waits-for-block'] ?? false,
+    timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
+    tellsTip: tip === undefined ? null : { path: tip.path, encoding: tip.encoding ?? 'decimal' },
+  }
+}
+
+/** Splits `GET /blocks/{height}`; for the other interfaces the name is the method. */
+export function splitName(
+  apiInterface: ApiInterface,
+  name: string,
+): { readonly name: string; readonly verb: string | null } | null {
+  if (apiInterface === 'grpc') return /^[\w.]+\/\w+$/.test(name) ? { name, verb: null } : null
+  if (apiInterface !== 'rest') return /\s/.test(name) ? null : { name, verb: null }
+  const [, verb, path] = /^([A-Z]+) (\/\S*)$/.exec(name) ?? []
+  return verb === undefined || path === undefined ? null : { name: path, verb }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { apiInterfaces } from '../../config/types.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import { methodKey } from '../chain-spec.ts'
+import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
+import type { SpecProblem } from '../spec-error.ts'
+import type { Finality, Verification } from '../types.ts'
+import { buildMethod, splitName } from './build-method.ts'
+import { buildProbe, buildVerification } from './build-probe.ts'
+import { durationMs } from './duration.ts'
+import type { NativeInterface, NativeSpec } from './schema.ts'
+
+/** Places a problem in the file: by path, with what is wrong and what would be right. */
+export type Complain = (path: readonly (string | number)[], message: string, hint?: string) => void
+
+/** Lays a native spec over the one that it extends. Problems go to `complain`. */
+export function buildSpec(
+  native: NativeSpec,
+  base: ChainSpec | null,
+  complain: Complain,
+): ChainSpec | null {
+  const interfaces = new Map(base?.interfaces)
+  for (const apiInterface of apiInterfaces) {
+    const own = native.interfaces?.[apiInterface]
+    if (own === undefined) continue
+    const inherited = base?.interfaces.get(apiInterface) ?? emptyInterface(apiInterface)
+    const within: Complain = (path, ...text) =>
+      complain(['interfaces', apiInterface, ...path], ...text)
+    interfaces.set(apiInterface, buildInterface(own, inherited, within))
+  }
+  const blockTime = native['block-time']
+  const name = native.name ?? base?.name
+  const family = native.family ?? base?.family
+  const blockTimeMs = blockTime === undefined ? base?.blockTimeMs : durationMs(blockTime)
+  const allowedLagBlocks = native['allowed-lag'] ?? base?.allowedLagBlocks
+  const finality = native.finality === undefined ? base?.finality : finalityOf(native.finality)
+  const required = {
+    name,
+    family,
+    'block-time': blockTimeMs,
+    'allowed-lag': allowedLagBlocks,
+    finality,
+  }
+  for (const [key, value] of Object.entries(required))
+    if (value === undefined)
+      complain([key], 'is missing.', `A chain that extends no other must have \`${key}\`.`)
+  if (interfaces.size === 0)
+    complain(
+      ['interfaces'],
+      'is missing.',
+      `A chain needs at least one of ${apiInterfaces.join(', ')}.`,
+    )
+  if (
+    name === undefined ||
+    family === undefined ||
+    blockTimeMs === undefined ||
+    allowedLagBlocks === undefined ||
+    finality === undefined
+  )
+    return null
+  const failures = native.failures ?? base?.failures ?? [family]
+  return {
+    id: native.id,
+    aliases: native.aliases ?? [],
+    name,
+    family,
+    blockTimeMs,
+    allowedLagBlocks,
+    finality,
+    failures,
+    blockWords: new Map([
+      ...(base?.blockWords ?? []),
+      ...Object.entries(native['block-words'] ?? {}),
+    ]),
+    interfaces,
+  }
+}
+
+function finalityOf(finality: NonNullable<NativeSpec['finality']>): Finality {
+  return typeof finality === 'number'
+    ? { kind: 'distance', blocks: finality }
+    : { kind: 'tag', tag: finality }
+}
+
+function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
+  return {
+    apiInterface,
+    addons: new Set(),
+    archiveAfterBlocks: null,
+    requestHeaders: new Set(),
+    responseHeaders: new Set(),
+    blockHeaders: [],
+    latestBlock: null,
+    verifications: [],
+    methods: new Map(),
+  }
+}
+
+function buildInterface(
+  own: NativeInterface,
+  base: InterfaceSpec,
+  complain: Complain,
+): InterfaceSpec {
+  const probe = own['latest-block']
+  const latestBlock =
+    probe === undefined ? base.latestBlock : buildProbe(base.apiInterface, probe, 'decimal')
+  if (latestBlock === null && probe !== undefined)
+    complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
+  return {
+    apiInterface: base.apiInterface,
+    addons: new Set([...base.addons, ...Object.keys(own['add-ons'] ?? {})]),
+    archiveAfterBlocks: own['archive-after'] ?? base.archiveAfterBlocks,
+    requestHeaders: new Set([...base.requestHeaders, ...(own['request-headers'] ?? [])]),
+    responseHeaders: new Set([...base.responseHeaders, ...(own['response-headers'] ?? [])]),
+    blockHeaders: own['block-headers'] ?? base.blockHeaders,
+    latestBlock,
+    verifications: buildVerifications(own, base, complain),
+    methods: buildMethods(own, base, complain),
+  }
+}
+
+/** The parts of an interface: the standard set, and each add-on's. */
+function partsOf(own: NativeInterface) {
+  const addons = Object.entries(own['add-ons'] ?? {})
+  return [
+    { addon: null, at: [] as string[], part: own },
+    ...addons.map(([addon, part]) => ({ addon, at: ['add-ons', addon], part })),
+  ]
+}
+
+function buildMethods(
+  own: NativeInterface,
+  base: InterfaceSpec,
+  complain: Complain,
+): Map<string, MethodSpec> {
+  const { apiInterface } = base
+  const methods = new Map(base.methods)
+  for (const [index, name] of (own.without ?? []).entries()) {
+    const named = splitName(apiInterface, name)
+    if (named === null || !methods.delete(methodKey({ ...named, internalPath: '' })))
+      complain(['without', index], `there is no method \`${name}\` to leave out.`)
+  }
+  const placed = new Set<string>()
+  for (const { addon, at, part } of partsOf(own))
+    for (const [name, native] of Object.entries(part.methods ?? {})) {
+      const method = buildMethod(apiInterface, name, native, addon)
+      const path = [...at, 'methods', name]
+      if (method === null) {
+        complain(path, `is no name of a ${apiInterface} method.`, nameHint(apiInterface))
+        continue
+      }
+      const key = methodKey(method)
+      if (placed.has(key)) complain(path, 'is named twice in this interface.')
+      placed.add(key)
+      methods.set(key, method)
+    }
+  return methods
+}
+
+function buildVerifications(
+  own: NativeInterface,
+  base: InterfaceSpec,
+  complain: Complain,
+): Verification[] {
+  const key = (name: string, addon: string | null) => `${addon ?? ''} ${name}`
+  const all = new Map(base.verifications.map((each) => [key(each.name, each.addon), each]))
+  for (const { addon, at, part } of partsOf(own))
+    for (const [name, native] of Object.entries(part.verifications ?? {})) {
+      const inherited = all.get(key(name, addon)) ?? null
+      const built = buildVerification(base.apiInterface, name, addon, native, inherited)
+      if (built === null)
+        complain(
+          [...at, 'verifications', name],
+          'does not say what to ask.',
+          probeHint(base.apiInterface),
+        )
+      else all.set(key(name, addon), built)
+    }
+  return [...all.values()]
+}
+
+function probeHint(apiInterface: ApiInterface): string {
+  return apiInterface === 'rest'
+    ? 'Give a `path`.'
+    : 'Give a `method`, and `params` if it takes any.'
+}
+
+function nameHint(apiInterface: ApiInterface): string {
+  if (apiInterface === 'rest') return 'Write the verb and the path: `GET /blocks/{height}`.'
+  if (apiInterface === 'grpc') return 'Write `package.Service/Method`.'
+  return 'A method name has no spaces.'
+}
+
+/** Makes a `Complain` for one file that collects into `problems`. */
+export function complainInto(
+  problems: SpecProblem[],
+  document: { readonly file: string; line(path: readonly (string | number)[]): number | null },
+): Complain {
+  return (path, message, hint) =>
+    problems.push({
+      file: document.file,
+      line: document.line(path),
+      path: path.join('.'),
+      message,
+      hint: hint ?? null,
+    })
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { apiInterfaces } from '../../config/types.ts'
+import { strict } from '../describe-issue.ts'
+import { blockTags } from '../types.ts'
+
+/*
+ * The native format, one YAML file a chain, as `specs/README.md` tells it. Keys stay as they are
+ * written; `build-spec.ts` gives them their defaults.
+ */
+
+const families = ['evm', 'solana', 'bitcoin', 'cosmos', 'aptos', 'other'] as const
+const kinds = ['read', 'write', 'subscribe', 'local'] as const
+
+export const chainId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, - or _')
+
+const duration = z
+  .string()
+  .regex(
+    /^(?=.)(\d{1,5}h)?(\d{1,5}m)?(\d{1,7}(\.\d{1,3})?s)?(\d{1,7}ms)?$/,
+    'must be a duration such as 400ms, 12s or 1m30s',
+  )
+const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
+const word = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and -')
+const path = z.array(z.union([z.string().min(1), z.int().min(0)])).max(16)
+const absent = z.enum([...blockTags, 'none'])
+const blocks = z.int().min(0).max(1e9)
+
+const paramPlace = { param: z.int().min(0).max(31), name: z.string().min(1).optional() }
+
+const pointKeys = {
+  form: z.enum(['any', 'number', 'hash']).optional(),
+  default: absent.optional(),
+  'number-field': z.string().min(1).optional(),
+  'hash-field': z.string().min(1).optional(),
+}
+
+const pointPlace = strict({
+  param: paramPlace.param.optional(),
+  name: paramPlace.name,
+  field: z.union([z.string().min(1), path]).optional(),
+  'path-parameter': z.string().min(1).optional(),
+  query: z.string().min(1).optional(),
+  header: headerName.optional(),
+})
+
+/** Where one value stands: exactly one of the ways to say it. */
+const blockPlace = strict({
+  ...pointPlace.shape,
+  ...pointKeys,
+  'first-of': z.array(pointPlace).min(1).max(8).optional(),
+  from: z.string().min(1).optional(),
+  to: z.string().min(1).optional(),
+  hash: z.string().min(1).optional(),
+  'from-param': paramPlace.param.optional(),
+  'from-name': paramPlace.name,
+  'to-param': paramPlace.param.optional(),
+  'to-name': paramPlace.name,
+  'default-from': z.enum(blockTags).optional(),
+}).check((context) => {
+  const value = context.value
+  const ways = [
+    value['first-of'] !== undefined,
+    value['from-param'] !== undefined,
+    value.param !== undefined,
+    value.query !== undefined,
+    value['path-parameter'] !== undefined,
+    value.header !== undefined,
+  ].filter(Boolean).length
+  if (ways !== 1)
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message:
+        'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query` or `header`',
+    })
+  if ((value.from === undefined) !== (value.to === undefined))
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message: 'must have `from` and `to` together, the fields of a range',
+    })
+  if ((value['from-param'] === undefined) !== (value['to-param'] === undefined))
+    context.issues.push({
+      code: 'custom',
+      input: value,
+      message: 'must have `from-param` and `to-param` together, the positions of a range',
+    })
+})
+
+export const blockSchema = z.union([absent, blockPlace], {
+  error: `must be none, ${blockTags.join(', ')}, or a place such as { param: 1, name: block, default: latest }`,
+})
+
+const resultPath = strict({
+  path,
+  encoding: z.enum(['hex', 'decimal', 'text']).optional(),
+})
+
+export const methodSchema = strict({
+  kind: z.enum(kinds).optional(),
+  block: blockSchema,
+  'by-hash': z.boolean().optional(),
+  cost: z.int().min(1).max(100_000).optional(),
+  cacheable: z.boolean().optional(),
+  deterministic: z.boolean().optional(),
+  timeout: duration.optional(),
+  'waits-for-block': z.boolean().optional(),
+  'tells-tip': resultPath.optional(),
+  'internal-path': z.string().startsWith('/').optional(),
+})
+
+const probeKeys = {
+  method: z.string().min(1).optional(),
+  params: z.unknown().optional(),
+  path: z.string().startsWith('/').optional(),
+  result: path.optional(),
+  encoding: z.enum(['hex', 'decimal', 'text']).optional(),
+  timeout: duration.optional(),
+}
+
+export const probeSchema = strict(probeKeys)
+
+export const verificationSchema = strict({
+  ...probeKeys,
+  expected: z.string().min(1).optional(),
+  severity: z.enum(['fail', 'warn']).optional(),
+})
+
+const methods = z.record(z.string().min(1).max(200), methodSchema)
+const verifications = z.record(word, verificationSchema)
+
+export const interfaceSchema = strict({
+  'archive-after': blocks.optional(),
+  'request-headers': z.array(headerName).optional(),
+  'response-headers': z.array(headerName).optional(),
+  'block-headers': z.array(headerName).optional(),
+  'latest-block': probeSchema.optional(),
+  verifications: verifications.optional(),
+  methods: methods.optional(),
+  without: z.array(z.string().min(1)).optional(),
+  'add-ons': z
+    .record(word, strict({ methods: methods.optional(), verifications: verifications.optional() }))
+    .optional(),
+})
+
+export const nativeSchema = strict({
+  id: chainId,
+  extends: chainId.optional(),
+  aliases: z.array(chainId).optional(),
+  name: z.string().min(1).max(100).optional(),
+  family: z.enum(families).optional(),
+  'block-time': duration.optional(),
+  'allowed-lag': blocks.optional(),
+  finality: z
+    .union([z.enum(blockTags), blocks], {
+      error: `must be a tag (${blockTags.join(', ')}) or a number of blocks`,
+    })
+    .optional(),
+  failures: z.array(word).optional(),
+  'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
+  interfaces: z.partialRecord(z.enum(apiInterfaces), interfaceSchema).optional(),
+})
+
+export type NativeSpec = z.output<typeof nativeSchema>
+export type NativeInterface = z.output<typeof interfaceSchema>
+export type NativeMethod = z.output<typeof methodSchema>
+export type NativeBlock = z.output<typeof blockSchema>
+export type NativeProbe = z.output<typeof probeSchema>
+export type NativeVerification = z.output<typeof verificationSchema>

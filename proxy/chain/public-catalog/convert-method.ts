@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { MethodSpec } from '../chain-spec.ts'
+import type { CallKind, ResultPath } from '../types.ts'
+import { convertBlock, namedByHash } from './convert-block.ts'
+import type { CatalogApi, CatalogCollectionData } from './schema.ts'
+
+/** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
+export function convertMethod(
+  api: CatalogApi,
+  data: CatalogCollectionData,
+  tip: ResultPath | null,
+): MethodSpec {
+  // What a REST call has in its body is not looked at.
+  const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
+  const kind = kindOf(api, inBody)
+  const deterministic =
+    kind === 'read' && api.category?.deterministic === true && api.category.local !== true
+  const saysBlock = api.block_parsing !== undefined && api.block_parsing.parser_func !== 'EMPTY'
+  return {
+    name: api.name,
+    verb: data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : null,
+    internalPath: data.internal_path,
+    kind,
+    block: inBody ? { kind: 'fixed', block: 'none' } : convertBlock(api, data),
+    addon: data.add_on === '' ? null : data.add_on,
+    cost: Math.max(1, Math.round(api.compute_units)),
+    cacheable: deterministic && saysBlock && !inBody,
+    deterministic,
+    byHash: namedByHash(api),
+    waitsForBlock: api.category?.hanging_api === true,
+    timeoutMs: api.timeout_ms || null,
+    tellsTip: tip,
+  }
+}
+
+// The catalog's `local` only says that nodes answer differently. These are about what one node
+// keeps for its caller, so that another node cannot answer them.
+const keptByOneNode =
+  /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
+// Broadcasts that the catalog takes for reads.
+const broadcast = /^eth_sendUserOperation$/
+const broadcastPath = /^\/transactions(\/batch)?$/
+
+function kindOf(api: CatalogApi, inBody: boolean): CallKind {
+  const { subscription = false, stateful = 0, local = false } = api.category ?? {}
+  if (subscription) return 'subscribe'
+  if (keptByOneNode.test(api.name)) return 'local'
+  if (broadcast.test(api.name) || (inBody && broadcastPath.test(api.name))) return 'write'
+  if (stateful === 1) return local ? 'local' : 'write'
+  return 'read'
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { checkDocument } from './describe-issue.ts'
+import { parseSpecDocument } from './document.ts'
+import type { SpecDocument } from './document.ts'
+import { failureFileSchema } from './failures/schema.ts'
+import type { FailureFile } from './failures/schema.ts'
+import { nativeSchema } from './native/schema.ts'
+import type { NativeSpec } from './native/schema.ts'
+import { catalogSpecsSchema } from './public-catalog/schema.ts'
+import type { CatalogSpec } from './public-catalog/schema.ts'
+import type { SourceFiles, SpecFile } from './sources/spec-file.ts'
+import { fileProblem } from './spec-error.ts'
+import type { SpecProblem } from './spec-error.ts'
+
+/** What one source says, checked for form. */
+export interface SourceDocuments {
+  readonly natives: readonly { readonly spec: NativeSpec; readonly document: SpecDocument }[]
+  readonly catalog: readonly {
+    readonly spec: CatalogSpec
+    readonly document: SpecDocument
+    /** Place among the specs of the document. */
+    readonly index: number
+  }[]
+  readonly failures: readonly FailureFile[]
+  readonly problems: readonly SpecProblem[]
+}
+
+const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
+
+/** Tells the formats apart and checks each file by its own. */
+export function readDocuments(source: SourceFiles): SourceDocuments {
+  const problems = [...source.problems]
+  const natives: { spec: NativeSpec; document: SpecDocument }[] = []
+  const catalog: { spec: CatalogSpec; document: SpecDocument; index: number }[] = []
+  const failures: FailureFile[] = []
+  for (const file of source.files) {
+    const parsed = parseSpecDocument(file.file, file.text)
+    if ('problems' in parsed) {
+      if (source.kind !== 'archive' || looksLikeSpec(file)) problems.push(...parsed.problems)
+      continue
+    }
+    const { document } = parsed
+    const root = document.value
+    if (hasKey(root, 'proposal')) {
+      const checked = checkDocument(document, catalogSpecsSchema)
+      if ('problems' in checked) problems.push(...checked.problems)
+      else
+        for (const [index, spec] of checked.value.proposal.specs.entries())
+          catalog.push({ spec, document, index })
+    } else if (hasKey(root, 'failures') && !nativeMarks.some((mark) => hasKey(root, mark))) {
+      const checked = checkDocument(document, failureFileSchema)
+      if ('problems' in checked) problems.push(...checked.problems)
+      else failures.push(checked.value)
+    } else if (source.kind === 'file' || nativeMarks.some((mark) => hasKey(root, mark))) {
+      const checked = checkDocument(document, root === null ? emptyFile : nativeSchema)
+      if ('problems' in checked) problems.push(...checked.problems)
+      else if (checked.value !== null) natives.push({ spec: checked.value, document })
+    }
+  }
+  const read = natives.length + catalog.length + failures.length
+  const [first] = source.files
+  if (read === 0 && problems.length === 0)
+    problems.push(
+      fileProblem(
+        first?.file ?? 'specs',
+        'there is no chain spec here.',
+        'A spec is a YAML file with `id` and `interfaces`, or a JSON file with `proposal.specs`.',
+      ),
+    )
+  return { natives, catalog, failures, problems }
+}
+
+const emptyFile = z.null().refine(() => false, 'the file is empty')
+
+function hasKey(value: unknown, key: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+}
+
+/** Whether a broken file of an archive was meant to be a spec. */
+function looksLikeSpec(file: SpecFile): boolean {
+  return /^(id|failures|interfaces):|^\s*\{?\s*"proposal"\s*:/m.test(file.text)
+}

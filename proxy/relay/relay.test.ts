@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { RelayConfig } from '../config/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import {
+  RelayFixture,
+  ethereum,
+  nodeError,
+  result,
+  type Asked,
+  type FixtureUpstream,
+} from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+type Upstreams = Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>
+
+function fixture(
+  upstreams: Upstreams,
+  config: Partial<RelayConfig & { maxSessions: number }> = {},
+) {
+  const full = Object.entries(upstreams).map(([name, each]): [string, FixtureUpstream] => [
+    name,
+    'script' in each ? each : { script: () => each },
+  ])
+  return new RelayFixture(chain, iface, Object.fromEntries(full), config)
+}
+
+const ok = result('0x1')
+const okBody = ok.body
+const refused: ScriptedAnswer = { fault: 'refused' }
+const html = { status: 502, headers: ['content-type', 'text/html'], body: '<h1>Bad gateway</h1>' }
+const revert = nodeError(3, 'execution reverted: no')
+const backup = (answer: ScriptedAnswer): FixtureUpstream => ({
+  script: () => answer,
+  tier: 'backup',
+})
+const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+
+interface Cell {
+  readonly name: string
+  readonly upstreams: Upstreams
+  readonly asked?: Asked
+  readonly config?: Partial<RelayConfig & { maxSessions: number }>
+  /** The body that the client gets, or the router's reason. */
+  readonly outcome: string | undefined
+  readonly sent: Readonly<Record<string, number>>
+}
+
+const cells: readonly Cell[] = [
+  {
+    name: 'one answer, one request',
+    upstreams: { a: ok, b: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 0 },
+  },
+  ...(['refused', 'unresolved', 'tls', 'reset', 'truncated', 'protocol'] as const).map((fault) => ({
+    name: `${fault}: asked elsewhere`,
+    upstreams: { a: { fault }, b: ok, c: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1, c: 0 },
+  })),
+  {
+    name: 'an error page: asked elsewhere',
+    upstreams: { a: html, b: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'an empty answer: asked elsewhere',
+    upstreams: { a: { body: '' }, b: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a block that this node does not have yet: asked elsewhere',
+    upstreams: { a: nodeError(-32000, 'header not found'), b: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'pruned state: asked elsewhere',
+    upstreams: { a: nodeError(-32000, 'missing trie node 12ab (path )'), b: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a revert is the answer, unmodified',
+    upstreams: { a: revert, b: ok },
+    asked: { method: 'eth_call', params: [{}, 'latest'] },
+    outcome: revert.body,
+    sent: { a: 1, b: 0 },
+  },
+  {
+    name: 'result null is the answer',
+    upstreams: { a: result(null), b: ok },
+    outcome: result(null).body,
+    sent: { a: 1, b: 0 },
+  },
+  {
+    name: 'two retries and no more',
+    upstreams: { a: html, b: html, c: html, d: ok },
+    outcome: html.body,
+    sent: { a: 1, b: 1, c: 1, d: 0 },
+  },
+  {
+    name: 'what never reached a node costs no retry: five dead ones do not hide the sixth',
+    upstreams: { a: refused, b: refused, c: refused, d: refused, e: refused, f: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
+  },
+  {
+    name: 'at most so many attempts',
+    upstreams: { a: refused, b: refused, c: refused, d: ok },
+    config: { maxAttempts: 3 },
+    outcome: 'upstream-failed',
+    sent: { a: 1, b: 1, c: 1, d: 0 },
+  },
+  {
+    name: 'retries switched off',
+    upstreams: { a: refused, b: ok },
+    config: { retryLimit: 0 },
+    outcome: 'upstream-failed',
+    sent: { a: 1, b: 0 },
+  },
+  {
+    name: 'the most telling error of all: a node that speaks beats an error page',
+    upstreams: { a: nodeError(-32000, 'header not found'), b: html, c: { fault: 'reset' } },
+    outcome: nodeError(-32000, 'header not found').body,
+    sent: { a: 1, b: 1, c: 1 },
+  },
+  {
+    name: 'one upstream alone is asked again after a lost connection',
+    upstreams: { a: { fault: 'reset' } },
+    outcome: 'upstream-failed',
+    sent: { a: 3 },
+  },
+  {
+    name: 'one upstream alone is not asked again for what it said itself',
+    upstreams: { a: nodeError(-32000, 'header not found') },
+    outcome: nodeError(-32000, 'header not found').body,
+    sent: { a: 1 },
+  },
+  {
+    name: 'backups wait while a primary serves',
+    upstreams: { z: backup(ok), a: ok },
+    outcome: okBody,
+    sent: { z: 0, a: 1 },
+  },
+  {
+    name: 'backups take over for a call that every primary failed',
+    upstreams: { a: refused, b: refused, z: backup(ok) },
+    outcome: okBody,
+    sent: { a: 1, b: 1, z: 1 },
+  },
+  {
+    name: 'nobody is verified yet',
+    upstreams: { a: { script: () => ok, verified: false } },
+    outcome: 'no-upstream',
+    sent: { a: 0 },
+  },
+  {
+    name: 'an upstream with too many calls is full, not failed',
+    upstreams: { a: ok, b: ok },
+    config: { maxSessions: 0 },
+    outcome: 'no-upstream',
+    sent: { a: 0, b: 0 },
+  },
+  {
+    name: 'only who declares the add-on is asked',
+    upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['debug'] }] } },
+    asked: { method: 'debug_traceTransaction', params: ['0x12'] },
+    outcome: okBody,
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'nobody declares the add-on',
+    upstreams: { a: ok },
+    asked: { method: 'debug_traceTransaction', params: ['0x12'] },
+    outcome: 'no-upstream',
+    sent: { a: 0 },
+  },
+  {
+    name: 'one bad URL: the next one of the same upstream',
+    upstreams: { a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] }, b: ok },
+    outcome: okBody,
+    sent: { a: 2, b: 0 },
+  },
+  {
+    name: 'rpc-select-provider',
+    upstreams: { a: ok, b: ok },
+    asked: { directives: { selectProvider: 'b' } },
+    outcome: okBody,
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'rpc-select-provider fails over to the pool',
+    upstreams: { a: ok, b: refused },
+    asked: { directives: { selectProvider: 'b' } },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'rpc-select-provider of somebody unknown',
+    upstreams: { a: ok },
+    asked: { directives: { selectProvider: 'nobody' } },
+    outcome: okBody,
+    sent: { a: 1 },
+  },
+  {
+    name: 'rpc-providers-block',
+    upstreams: { a: ok, b: ok, c: ok },
+    asked: { directives: { blockProviders: ['a', 'b'] } },
+    outcome: okBody,
+    sent: { a: 0, b: 0, c: 1 },
+  },
+  {
+    name: 'rpc-extension',
+    upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['archive'] }] } },
+    asked: { directives: { extension: 'archive' } },
+    outcome: okBody,
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'a write goes to every eligible primary, and to no backup',
+    upstreams: { a: ok, b: ok, z: backup(ok) },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1, z: 0 },
+  },
+  {
+    name: 'a write: the first success is the answer, whatever others say',
+    upstreams: { a: nodeError(-32000, 'already known', { afterMs: 1 }), b: ok },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: "a write that every node refuses: a node's own words",
+    upstreams: { a: nodeError(-32000, 'nonce too low'), b: nodeError(-32000, 'nonce too low') },
+    asked: write,
+    outcome: nodeError(-32000, 'nonce too low').body,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a write that no primary heard: the backup',
+    upstreams: { a: refused, b: refused, z: backup(ok) },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1, z: 1 },
+  },
+  {
+    name: 'a write for one named upstream goes to it alone',
+    upstreams: { a: ok, b: ok },
+    asked: { ...write, directives: { selectProvider: 'b' } },
+    outcome: okBody,
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'what is about one node is not asked of another once it was sent',
+    upstreams: { a: { fault: 'reset' }, b: ok },
+    asked: { method: 'eth_newBlockFilter', params: [] },
+    outcome: 'upstream-failed',
+    sent: { a: 1, b: 0 },
+  },
+]
+
+describe('the relay', () => {
+  it.each(cells)('$name', async ({ upstreams, asked, config, outcome, sent }) => {
+    const relay = fixture(upstreams, config)
+    const seen = await relay.ask(asked)
+    expect({ outcome: seen.outcome, sent: relay.sent }).toEqual({ outcome, sent })
+    await relay.clock.advance(60_000)
+    expect(relay.clock.pending, 'timers left behind').toBe(0)
+    expect(relay.pool.upstreams.map(({ sessions }) => sessions)).not.toContain(1)
+  })
+})
+
+describe('time', () => {
+  it('gives up on a hanging upstream after its own time and asks another', async () => {
+    const relay = fixture({ a: { hang: true }, b: ok }, { maxAttempts: 10 })
+    const seen = await relay.ask()
+    expect(seen.upstream).toBe('b')
+    expect(relay.transport('a').aborted).toBe(1)
+  })
+
+  it.each([
+    ['the cost of the call', {}, {}, 1_000],
+    ['rpc-relay-timeout verbatim, below the floor', { relayTimeoutMs: 200 }, {}, 200],
+    ['the timeout of the URL', {}, { timeoutMs: 400 }, 400],
+    ['rpc-relay-timeout before that of the URL', { relayTimeoutMs: 200 }, { timeoutMs: 400 }, 200],
+  ])('of one attempt: %s', async (_name, directives, url, ms) => {
+    const relay = fixture({ a: { script: () => ({ hang: true }), urls: [url] } })
+    const seen = await relay.ask({ directives })
+    expect(seen.outcome).toBe('timeout')
+    expect(seen.tookMs).toBe(3 * ms)
+  })
+
+  it('of the whole call ends it, however many attempts are left', async () => {
+    const relay = fixture(
+      { a: { hang: true }, b: { hang: true }, c: { hang: true } },
+      { processingTimeoutMs: 1_500 },
+    )
+    const seen = await relay.ask()
+    expect([seen.outcome, seen.tookMs]).toEqual(['timeout', 1_500])
+  })
+
+  it('of the client: when it leaves, the upstream call is taken back and nothing is tried again', async () => {
+    const client = new AbortController()
+    const relay = fixture({ a: { hang: true }, b: ok })
+    const seen = relay.begin({ signal: client.signal })
+    await relay.clock.advance(10)
+    client.abort()
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual({ a: 1, b: 0 })
+    expect(relay.transport('a').open).toBe(0)
+    expect(relay.pool.upstreams[0]?.availability.standing).toBe('eligible')
+  })
+
+  it('of a client does not take back a transaction that is on its way', async () => {
+    const client = new AbortController()
+    const relay = fixture({
+      a: result('0x1', { afterMs: 500 }),
+      b: result('0x1', { afterMs: 900 }),
+    })
+    const seen = relay.begin({ ...write, signal: client.signal })
+    await relay.clock.advance(10)
+    client.abort()
+    await relay.clock.advance(1_000)
+    expect((await seen).outcome).toBe(okBody)
+    expect([relay.transport('a').aborted, relay.transport('b').aborted]).toEqual([0, 0])
+  })
+})
+
+describe('availability under traffic', () => {
+  it('takes a dead upstream out of the path and lets a successful relay bring it back', async () => {
+    const relay = fixture({ a: refused, b: ok })
+    for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.sent['a']).toBe(3)
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+    relay.transport('a').play(() => ok)
+    relay.transport('b').play(() => refused)
+    expect((await relay.ask()).upstream).toBe('a')
+    expect(relay.events).toContain('a: disabled > eligible')
+  })
+
+  it('does not blame a node for its own answers', async () => {
+    const relay = fixture({ a: revert })
+    for (let each = 0; each < 20; each++) await relay.ask()
+    expect(relay.events).toEqual([])
+  })
+
+  it('does not take an upstream out for one bad URL', async () => {
+    const relay = fixture({
+      a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
+    })
+    for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.events).toEqual([])
+    expect(relay.transport('a', 0).requests.length).toBeLessThan(5)
+  })
+
+  it('holds off a URL that says 429 for as long as it says', async () => {
+    const limited = { status: 429, headers: ['Retry-After', '7'], body: 'slow down' }
+    const relay = fixture({ a: limited, b: ok })
+    expect((await relay.ask()).upstream).toBe('b')
+    for (let each = 0; each < 9; each++) await relay.ask()
+    expect(relay.sent['a']).toBe(1)
+    expect(relay.events).toEqual(['a: held off 7000 ms'])
+    await relay.clock.advance(7_000)
+    await relay.ask()
+    await relay.ask()
+    expect(relay.sent['a']).toBe(2)
+  })
+
+  it('passes on the 429 itself when nobody else can answer', async () => {
+    const relay = fixture({ a: { status: 429, body: 'slow down' } })
+    expect((await relay.ask()).outcome).toBe('slow down')
+  })
+})
+
+describe('the breaker', () => {
+  it('opens after two empty pools, fails at once, and closes when an upstream is up', async () => {
+    const relay = fixture({ a: { script: () => ok, verified: false } })
+    const outcomes = [await relay.ask(), await relay.ask(), await relay.ask()]
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      'no-upstream',
+      'no-upstream',
+      'breaker-open',
+    ])
+    for (const url of relay.pool.upstreams[0]!.urls) url.verified = true
+    relay.pool.upstreams[0]!.availability.verified()
+    expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
+  })
+
+  it('is not opened by a client that excludes everybody', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    for (let each = 0; each < 4; each++) {
+      const seen = await relay.ask({ directives: { blockProviders: ['a', 'b'] } })
+      expect(seen.outcome).toBe('no-upstream')
+    }
+    expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.events).toEqual([])
+  })
+})
+
+describe('hedging', () => {
+  /** Reads that are answered at once, so that extra calls are saved up. */
+  async function warmUp(relay: RelayFixture, reads = 100): Promise<void> {
+    for (let each = 0; each < reads; each++) await relay.ask()
+  }
+
+  it('asks another upstream when the first one is slow, and takes the first request back', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('slow', { afterMs: 900 }))
+    const seen = await relay.ask()
+    expect([seen.outcome, seen.upstream]).toEqual([okBody, 'b'])
+    expect(seen.tookMs).toBeLessThan(100)
+    expect(seen.call.journal.retries).toBe(0)
+    expect(relay.transport('a').aborted).toBe(1)
+  })
+
+  it('keeps extra calls within a tenth of the reads', async () => {
+    const relay = fixture({ a: result(1, { afterMs: 700 }), b: result(1, { afterMs: 700 }) })
+    await warmUp(relay, 200)
+    const requests = relay.sent['a']! + relay.sent['b']!
+    expect(requests).toBeGreaterThan(210)
+    expect(requests).toBeLessThanOrEqual(220)
+  })
+
+  it.each([
+    ['a write', write],
+    ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
+  ])('never for %s', async (_name, asked) => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    const before = relay.sent
+    for (const name of ['a', 'b']) relay.transport(name).play(() => result(1, { afterMs: 900 }))
+    const seen = await relay.ask(asked)
+    expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
+    expect(relay.sent).not.toEqual(before)
+  })
+
+  it('never without retries', async () => {
+    const relay = fixture({ a: ok, b: ok }, { retryLimit: 0 })
+    await warmUp(relay)
+    relay.transport('a').play(() => result(1, { afterMs: 900 }))
+    const seen = await relay.ask()
+    expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
+  })
+
+  it('waits for the company when the first one fails', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ fault: 'reset', afterMs: 600 }))
+    relay.transport('b').play(() => result('late', { afterMs: 800 }))
+    const seen = await relay.ask()
+    expect([seen.upstream, seen.call.journal.retries]).toEqual(['b', 0])
+  })
+})

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { loadCatalog } from '../../chain/load-catalog.ts'
+import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
+import { seededRandom } from '../../clock/random.ts'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
+import { createPool } from '../../upstream/create-pool.ts'
+import type { Pool } from '../../upstream/pool.ts'
+import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
+import {
+  ScriptedTransport,
+  type Script,
+  type ScriptedAnswer,
+} from '../../upstream/testing/scripted-transport.ts'
+import type { Incoming } from '../../upstream/wire.ts'
+import type { Call } from '../call.ts'
+import { noDirectives, type Directives } from '../directives.ts'
+import { Journal } from '../journal.ts'
+import { createRelay } from '../pipeline.ts'
+import type { Finding } from '../reply.ts'
+import type { Relay } from '../step.ts'
+
+/** One upstream of a fixture: how it behaves, and what is special about it. */
+export interface FixtureUpstream {
+  readonly script: Script
+  readonly tier?: 'primary' | 'backup'
+  /** Per URL; one URL without add-ons when not said. */
+  readonly urls?: readonly Partial<NodeUrlConfig>[]
+  /** Behaviour of the second, third, ... URL. */
+  readonly otherScripts?: readonly Script[]
+  /** False: it has not been verified. */
+  readonly verified?: boolean
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly params?: unknown
+  readonly directives?: Partial<Directives>
+  readonly signal?: AbortSignal
+}
+
+/** What a client saw of a call, in words. */
+export interface Seen {
+  readonly outcome: string
+  readonly upstream: string | null
+  readonly call: Call
+  readonly tookMs: number
+}
+
+const defaults: RelayConfig = {
+  strategy: 'round-robin',
+  retryLimit: 2,
+  maxAttempts: 10,
+  processingTimeoutMs: 30_000,
+  minRelayTimeoutMs: 1_000,
+}
+
+let catalog: Promise<ChainCatalog> | null = null
+
+/** The Ethereum chain of the bundled specs. */
+export async function ethereum(): Promise<{ chain: Chain; iface: ChainInterface }> {
+  const chain = (await (catalog ??= loadCatalog([]))).find('ETH1')
+  const iface = chain?.interfaces.get('jsonrpc')
+  if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
+  return { chain, iface }
+}
+
+/** A relay over scripted upstreams in virtual time; the file's order is the order of the round. */
+export class RelayFixture {
+  readonly clock = new VirtualClock()
+  readonly transports = new Map<string, ScriptedTransport[]>()
+  /** State changes and hold-offs of the upstreams, in words. */
+  readonly events: string[] = []
+  readonly pool: Pool
+  readonly relay: Relay
+  readonly #iface: ChainInterface
+
+  constructor(
+    chain: Chain,
+    iface: ChainInterface,
+    upstreams: Readonly<Record<string, FixtureUpstream>>,
+    config: Partial<RelayConfig & { maxSessions: number }> = {},
+  ) {
+    this.#iface = iface
+    const { clock } = this
+    const random = seededRandom(1)
+    const relayConfig = { ...defaults, ...config }
+    const poolObserver = {
+      stateChanged: (name: string, from: string, to: string) =>
+        this.events.push(`${name}: ${from} > ${to}`),
+      heldOff: (name: string, _url: string, ms: number) =>
+        this.events.push(`${name}: held off ${ms} ms`),
+      verificationFailed: () => {},
+    }
+    const scripts = new Map<NodeUrlConfig, [string, Script]>()
+    const configs = Object.entries(upstreams).map(([name, each]): UpstreamConfig => {
+      const nodeUrls = (each.urls ?? [{}]).map((url, index) => {
+        const nodeUrl = nodeUrlConfig(`http://${name}-${index}.test`, url)
+        scripts.set(nodeUrl, [
+          name,
+          index ? (each.otherScripts?.[index - 1] ?? each.script) : each.script,
+        ])
+        return nodeUrl
+      })
+      return {
+        name,
+        tier: each.tier ?? 'primary',
+        chainId: chain.id,
+        apiInterface: 'jsonrpc',
+        groupLabel: null,
+        nodeUrls,
+      }
+    })
+    this.pool = createPool(configs, {
+      chain,
+      iface,
+      strategy: relayConfig.strategy,
+      maxSessions: config.maxSessions ?? 1_000,
+      clock,
+      random,
+      observer: poolObserver,
+      failureThreshold: 5,
+      createTransport: (url) => {
+        const [name, script] = scripts.get(url)!
+        const transport = new ScriptedTransport(clock, script)
+        this.transports.set(name, [...(this.transports.get(name) ?? []), transport])
+        return transport
+      },
+    })
+    for (const upstream of this.pool.upstreams) {
+      if (upstreams[upstream.name]?.verified === false) continue
+      for (const url of upstream.urls) url.verified = true
+      upstream.availability.verified()
+    }
+    this.events.length = 0
+    this.relay = createRelay({
+      chain,
+      pool: this.pool,
+      config: relayConfig,
+      clock,
+      observer: {
+        attemptEnded: () => {},
+        breakerChanged: (open) => this.events.push(open ? 'breaker open' : 'breaker closed'),
+      },
+      poolObserver,
+    })
+  }
+
+  /** How many requests each upstream got, over all its URLs. */
+  get sent(): Record<string, number> {
+    return Object.fromEntries(
+      [...this.transports].map(([name, urls]) => [
+        name,
+        urls.reduce((sum, url) => sum + url.requests.length, 0),
+      ]),
+    )
+  }
+
+  transport(name: string, url = 0): ScriptedTransport {
+    return this.transports.get(name)![url]!
+  }
+
+  /** Asks, and lets time pass until there is an outcome. */
+  async ask(asked: Asked = {}): Promise<Seen> {
+    const seen = this.begin(asked)
+    let ended = false
+    void seen.then(() => (ended = true))
+    for (let each = 0; each < 4_000 && !ended; each++) await this.clock.advance(10)
+    return seen
+  }
+
+  /** Asks without letting time pass. */
+  begin({ method = 'eth_getBalance', params, directives, signal }: Asked = {}): Promise<Seen> {
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: params ?? ['0x00000000000000000000000000000000000000aa', 'latest'],
+    })
+    const question = {
+      apiInterface: 'jsonrpc',
+      ...(JSON.parse(body) as { method: string; params: unknown }),
+    } as const
+    const startedMs = this.clock.nowMs()
+    const call: Call = {
+      guid: 'test',
+      asked: this.#iface.classify(question),
+      request: { verb: 'POST', path: '', headers: [], body: Buffer.from(body) },
+      reader: { read: readPlainly },
+      directives: { ...noDirectives, ...directives },
+      signal: signal ?? new AbortController().signal,
+      journal: new Journal(startedMs),
+      attemptKind: 'first',
+    }
+    const tookMs = () => this.clock.nowMs() - startedMs
+    return this.relay(call).then(
+      (reply) => ({
+        outcome: Buffer.from(reply.incoming.body as Uint8Array).toString(),
+        upstream: reply.upstream,
+        call,
+        tookMs: tookMs(),
+      }),
+      (error: { kind?: { reason: string }; name: string }) => ({
+        outcome: error.kind?.reason ?? error.name,
+        upstream: null,
+        call,
+        tookMs: tookMs(),
+      }),
+    )
+  }
+}
+
+/** Reads a JSON-RPC answer in the plainest way; the real reader is the listener's. */
+function readPlainly({ status, body }: Incoming): Finding {
+  try {
+    const document = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+      error?: { code: number; message: string }
+      result?: unknown
+    }
+    if (document.error) return { kind: 'node-error', error: { status, ...document.error } }
+    if ('result' in document) return { kind: 'result' }
+  } catch {
+    return { kind: 'malformed', why: 'not JSON' }
+  }
+  return { kind: 'malformed', why: 'neither result nor error' }
+}
+
+/** An answer with this result. */
+export function result(value: unknown, more: ScriptedAnswer = {}): ScriptedAnswer {
+  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }), ...more }
+}
+
+/** A node's own error. */
+export function nodeError(
+  code: number,
+  message: string,
+  more: ScriptedAnswer = {},
+): ScriptedAnswer {
+  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }), ...more }
+}

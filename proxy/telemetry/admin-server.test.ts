@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { createAdminServer } from './admin-server.ts'
+import type { AdminServer, AdminServerOptions } from './admin-server.ts'
+import { anUpstream } from './call.fixture.ts'
+import { createHealth } from './health.ts'
+import { createLogger } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { readMetricsPage } from './metrics-page.fixture.ts'
+
+const servers: AdminServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+async function start(more: Partial<AdminServerOptions> = {}) {
+  const clock = new VirtualClock()
+  const lines: string[] = []
+  const health = createHealth({ clock })
+  let state: 'unverified' | 'eligible' = 'unverified'
+  health.register('ETH1', 'jsonrpc', () => ({
+    tip: null,
+    upstreams: [anUpstream('node-a', state)],
+  }))
+  const server = createAdminServer({
+    address: { host: '127.0.0.1', port: 0 },
+    metrics: createMetrics({ version: '1.2.3', clock }),
+    health,
+    logger: createLogger({
+      level: 'info',
+      format: 'json',
+      redact: (line) => line,
+      destination: { write: (line) => void lines.push(line) },
+    }),
+    ...more,
+  })
+  servers.push(server)
+  const { host, port } = await server.start()
+  const become = (to: typeof state) => (state = to)
+  return { url: `http://${host}:${port}`, port, health, server, become, lines }
+}
+
+async function get(url: string, init: RequestInit = {}) {
+  const answer = await fetch(url, init)
+  const type = answer.headers.get('content-type')
+  return { status: answer.status, type, body: await answer.text(), headers: answer.headers }
+}
+
+test('metrics are served as Prometheus asks', async () => {
+  const { url } = await start()
+  const page = await get(`${url}/metrics`)
+  expect(page.status).toBe(200)
+  expect(page.type).toBe('text/plain; version=0.0.4; charset=utf-8')
+  expect([...readMetricsPage(page.body).samples.keys()].join()).toContain('version="1.2.3"')
+})
+
+test('the health paths follow the upstreams and the drain', async () => {
+  const { url, become, health } = await start()
+  const told = async () => ({
+    overall: await get(`${url}/metrics/overall-health`),
+    ready: await get(`${url}/readyz`),
+    live: await get(`${url}/livez`),
+  })
+  let { overall, ready, live } = await told()
+  expect([overall.status, overall.body]).toEqual([503, 'Unhealthy'])
+  expect(ready.status).toBe(503)
+  expect(ready.body).toContain('ETH1 jsonrpc: dark, 0 of 1 upstreams serving; node-a unverified\n')
+  expect([live.status, live.body]).toEqual([200, 'live\n'])
+  become('eligible')
+  ;({ overall, ready, live } = await told())
+  expect([overall.status, overall.body]).toEqual([200, 'Health status OK'])
+  expect(overall.type).toBe('text/plain; charset=utf-8')
+  expect([ready.status, live.status]).toEqual([200, 200])
+  health.drain()
+  ;({ overall, ready, live } = await told())
+  expect([overall.status, ready.status, live.status]).toEqual([503, 503, 200])
+})
+
+test.each([
+  ['GET', '/', 404],
+  ['GET', '/metricsx', 404],
+  ['GET', '/..%2f..%2fetc/passwd', 404],
+  ['GET', '/%zz', 400],
+  ['HEAD', '/metrics', 200],
+  ['GET', '/metrics/', 200],
+  ['GET', '/livez?a=b', 200],
+  ['POST', '/metrics', 405],
+  ['PUT', '/readyz', 405],
+  ['DELETE', '/metrics/overall-health', 405],
+  ['OPTIONS', '/livez', 405],
+])('%s %s is answered %i, in plain text', async (method, path, status) => {
+  const { url, lines } = await start()
+  const body = method === 'POST' ? '{'.repeat(100_000) : null
+  const answer = await get(url + path, { method, body })
+  expect(answer.status).toBe(status)
+  expect(answer.type).toMatch(/^text\/plain/)
+  if (status === 405) expect(answer.headers.get('allow')).toBe('GET, HEAD')
+  if (status === 404) expect(answer.body).toContain('/metrics/overall-health')
+  expect(lines).toEqual([])
+})
+
+test('a scrape that fails is told in the log, and not to the scraper', async () => {
+  const metrics = {
+    contentType: 'text/plain',
+    scrape: () => Promise.reject(new Error('canary detail')),
+  }
+  const { url, lines } = await start({ metrics })
+  const answer = await get(`${url}/metrics`)
+  expect([answer.status, answer.body]).toEqual([500, 'internal error\n'])
+  expect(lines.join()).toContain('canary detail')
+  expect((await get(`${url}/livez`)).status).toBe(200)
+})
+
+test('what is not HTTP is refused, and does no harm', async () => {
+  const { url, port } = await start()
+  const socket = connect(port, '127.0.0.1')
+  socket.end('\u0000\u0001 not http\r\n\r\n')
+  expect(await text(socket)).toMatch(/^(HTTP\/1.1 400 |$)/)
+  expect((await get(`${url}/livez`)).status).toBe(200)
+})
+
+test('an address in use is named', async () => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  await expect(start({ address: { host: '127.0.0.1', port } })).rejects.toThrow(
+    `metrics-listen-address 127.0.0.1:${port} cannot be bound: EADDRINUSE`,
+  )
+  holder.close()
+})
+
+test('close ends kept-alive connections, can be repeated, and needs no start', async () => {
+  const { url, server, port } = await start()
+  await get(`${url}/livez`)
+  const idle = connect(port, '127.0.0.1')
+  await once(idle, 'connect')
+  const ended = once(idle, 'close')
+  await server.close()
+  await server.close()
+  await ended
+  await expect(fetch(`${url}/livez`)).rejects.toThrow()
+  const never = createAdminServer({
+    address: { host: '127.0.0.1', port: 0 },
+    metrics: createMetrics({ version: '1', clock: new VirtualClock() }),
+    health: createHealth({ clock: new VirtualClock() }),
+    logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
+  })
+  await never.close()
+})

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import type { CallEnd } from '../listener/observer.ts'
+import type { Call } from '../relay/call.ts'
+import { noDirectives } from '../relay/directives.ts'
+import { Journal } from '../relay/journal.ts'
+import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
+import type { UpstreamSnapshot } from '../upstream/snapshot.ts'
+
+interface CallFixture {
+  readonly method?: string
+  readonly known?: boolean
+  readonly guid?: string
+  readonly debugRelay?: boolean
+}
+
+/** A call as a listener would make it, for tests. */
+export function aCall(fixture: CallFixture = {}): Call {
+  const { method = 'eth_call', known = true, guid = 'guid-1', debugRelay = false } = fixture
+  return {
+    guid,
+    asked: {
+      method,
+      known,
+      kind: 'read',
+      block: { kind: 'none' },
+      addon: null,
+      cost: 10,
+      cacheable: false,
+      deterministic: true,
+      byHash: false,
+      waitsForBlock: false,
+      timeoutMs: null,
+      tellsTip: null,
+    },
+    request: { verb: 'POST', path: '', headers: [], body: null },
+    reader: { read: () => ({ kind: 'result' }) },
+    directives: { ...noDirectives, debugRelay },
+    signal: new AbortController().signal,
+    attemptKind: 'first',
+    journal: new Journal(0),
+  }
+}
+
+/** An attempt of the call that has ended. */
+export function anAttempt(
+  call: Call,
+  upstream: string,
+  result: AttemptRecord['result'],
+  more: { kind?: AttemptKind; tookMs?: number; detail?: string } = {},
+): AttemptRecord {
+  const attempt = call.journal.begin(upstream, more.kind ?? 'first', 0)
+  attempt.endedMs = more.tookMs ?? 10
+  attempt.result = result
+  attempt.detail = more.detail ?? null
+  return attempt
+}
+
+export function repliedBy(upstream: string): CallEnd {
+  const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
+  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, isNodeError: false } }
+}
+
+export function aFailure(name: string): FailureClass {
+  return { name, whose: 'upstream', retry: true, holdOff: false, weight: 1 }
+}
+
+export function anUpstream(
+  name: string,
+  state: UpstreamSnapshot['state'],
+  more: Partial<UpstreamSnapshot> = {},
+): UpstreamSnapshot {
+  return {
+    name,
+    tier: 'primary',
+    state,
+    sessions: 0,
+    latestBlock: null,
+    lagBlocks: null,
+    lagSeconds: null,
+    score: null,
+    ...more,
+  }
+}

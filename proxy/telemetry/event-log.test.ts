@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { ListenerObserver } from '../listener/observer.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
+import { createEventLog } from './event-log.ts'
+import { createLogger } from './log.ts'
+import type { LogLevel } from './log.ts'
+
+function make(level: LogLevel = 'info') {
+  const clock = new VirtualClock()
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line.replace(/^\S+ /, '')) }
+  const logger = createLogger({ level, format: 'text', redact: (text) => text, destination })
+  const log = createEventLog({ logger, clock })
+  return {
+    clock,
+    log,
+    lines,
+    listener: log.listenerObserver('ETH1', 'jsonrpc'),
+    pool: log.poolObserver('ETH1', 'jsonrpc'),
+    relay: log.relayObserver('ETH1', 'jsonrpc'),
+  }
+}
+
+const on = 'chain=ETH1 interface=jsonrpc'
+
+function fail(listener: ListenerObserver, times = 1): void {
+  const error = new RelayError(errorKinds.noUpstream, 'no upstream')
+  for (let at = 0; at < times; at += 1) listener.callEnded(aCall(), { kind: 'error', error }, 1)
+}
+
+test.each([
+  ['0.0.0.0', '0.0.0.0:3360'],
+  ['::1', '"[::1]:3360"'],
+])('a started listener on %s is one line', (host, shown) => {
+  const { log, lines } = make()
+  log.listenerStarted('ETH1', 'jsonrpc', { host, port: 3360 })
+  expect(lines).toEqual([`INFO  listener started ${on} address=${shown}\n`])
+})
+
+test('a failed request tells its story in one line', () => {
+  const { listener, lines } = make()
+  const call = aCall({ guid: 'g-1', method: 'eth_getLogs' })
+  anAttempt(call, 'node-a', aFailure('refused'), { tookMs: 1.6, detail: 'connect ECONNREFUSED' })
+  anAttempt(call, 'node-b', aFailure('timeout'), { kind: 'retry', tookMs: 1_000 })
+  call.journal.begin('node-c', 'hedge', 1)
+  const error = new RelayError(errorKinds.upstreamFailed, 'every attempt failed')
+  listener.callEnded(call, { kind: 'error', error }, 1_002.4)
+  expect(lines).toEqual([
+    `WARN  request failed ${on} guid=g-1 method=eth_getLogs outcome=upstream-failed durationMs=1002 ` +
+      'attempts="node-a first refused 2ms (connect ECONNREFUSED); node-b retry timeout 1000ms; node-c hedge running" ' +
+      'error={"code":"RPC_UPSTREAM_FAILED","message":"every attempt failed"}\n',
+  ])
+})
+
+test('an upstream error that went through to the client is a failed request', () => {
+  const { listener, lines } = make()
+  const call = aCall()
+  anAttempt(call, 'node-a', aFailure('server-error'))
+  listener.callEnded(call, repliedBy('node-a'), 5)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain('WARN  request failed')
+  expect(lines[0]).toContain('outcome=upstream-error')
+})
+
+test('a defect is told as an error, with its stack', () => {
+  const { listener, lines } = make()
+  const error = new RelayError(errorKinds.internal, 'defect', { cause: new TypeError('x is null') })
+  listener.callEnded(aCall(), { kind: 'error', error }, 5)
+  expect(lines[0]).toContain('ERROR request failed')
+  expect(lines[0]).toContain('"cause":{"code":"TypeError","message":"x is null","stack":["at ')
+})
+
+const calm: [string, (listener: ListenerObserver) => void, number][] = [
+  ['a success', (listener) => listener.callEnded(aCall(), repliedBy('node-a'), 1), 0],
+  ['a client that left', (listener) => listener.callEnded(aCall(), { kind: 'abandoned' }, 1), 1],
+  [
+    'an error that is the node’s own answer',
+    (listener) => {
+      const call = aCall()
+      anAttempt(call, 'node-a', 'node-error')
+      listener.callEnded(call, repliedBy('node-a'), 1)
+    },
+    1,
+  ],
+  [
+    'a refused request',
+    (listener) => listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON')),
+    1,
+  ],
+]
+test.each(calm)('%s is no line at info', (_name, happen, atDebug) => {
+  const atInfo = make()
+  happen(atInfo.listener)
+  expect(atInfo.lines).toEqual([])
+  const debug = make('debug')
+  happen(debug.listener)
+  expect(debug.lines).toHaveLength(atDebug)
+})
+
+test('a flood of failures is cut, and what was left out is counted', async () => {
+  const { listener, lines, clock } = make()
+  fail(listener, 1_000)
+  expect(lines).toHaveLength(20)
+  await clock.advance(1_000)
+  expect(lines).toHaveLength(21)
+  expect(lines[20]).toBe(`WARN  failed requests left out of the log ${on} leftOut=980\n`)
+  fail(listener)
+  expect(lines).toHaveLength(22)
+  await clock.advance(60_000)
+  expect(lines).toHaveLength(22)
+  expect(clock.pending).toBe(0)
+})
+
+test('what a client calls its method stays short and in its place', () => {
+  const { listener, lines } = make()
+  const call = aCall({ method: `eth\nERROR fake guid=1 ${'x'.repeat(1_000_000)}`, known: false })
+  listener.callEnded(call, { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 1)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.match(/\n/g)).toHaveLength(1)
+  expect(lines[0]).toContain('method="eth\\nERROR fake guid=1 xxx')
+  expect(lines[0]?.length).toBeLessThan(400)
+})
+
+test('many attempts are summed up', () => {
+  const { listener, lines } = make()
+  const call = aCall()
+  for (let at = 0; at < 200; at += 1)
+    anAttempt(call, 'node-a', aFailure('reset'), { detail: 'd'.repeat(10_000) })
+  listener.callEnded(call, { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 1)
+  expect(lines[0]?.length).toBeLessThan(2_000)
+})
+
+test('attempts are told only when the client asked for it', () => {
+  const { relay, lines } = make()
+  const silent = aCall()
+  relay.attemptEnded(silent, anAttempt(silent, 'node-a', 'answer'))
+  expect(lines).toEqual([])
+  const call = aCall({ debugRelay: true, guid: 'g-2' })
+  relay.attemptEnded(call, anAttempt(call, 'node-a', aFailure('timeout'), { tookMs: 999.7 }))
+  relay.attemptEnded(call, anAttempt(call, 'node-b', 'answer', { kind: 'retry', detail: 'ok so' }))
+  expect(lines).toEqual([
+    `INFO  attempt ended ${on} guid=g-2 method=eth_call upstream=node-a kind=first result=timeout durationMs=1000\n`,
+    `INFO  attempt ended ${on} guid=g-2 method=eth_call upstream=node-b kind=retry result=answer durationMs=10 detail="ok so"\n`,
+  ])
+})
+
+test('a client that always asks for attempt lines does not flood the log', async () => {
+  const { relay, lines, clock } = make()
+  const call = aCall({ debugRelay: true })
+  const attempt = anAttempt(call, 'node-a', 'answer')
+  for (let at = 0; at < 5_000; at += 1) relay.attemptEnded(call, attempt)
+  expect(lines).toHaveLength(100)
+  await clock.advance(1_000)
+  expect(lines[100]).toContain('leftOut=4900')
+})
+
+test('changes of an upstream, its URLs and the breaker are told', () => {
+  const { pool, relay, lines } = make()
+  pool.stateChanged('node-a', 'unverified', 'eligible', 'verified')
+  pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
+  pool.stateChanged('node-b', 'unverified', 'rejected', 'chain-id is 0x2')
+  pool.heldOff('node-a', 'https://a.example', 30_000)
+  pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
+  relay.breakerChanged(true)
+  relay.breakerChanged(false)
+  expect(lines).toEqual([
+    `INFO  upstream changed state ${on} upstream=node-a from=unverified to=eligible why=verified\n`,
+    `WARN  upstream changed state ${on} upstream=node-a from=eligible to=disabled why="5 failures in a row"\n`,
+    `ERROR upstream changed state ${on} upstream=node-b from=unverified to=rejected why="chain-id is 0x2"\n`,
+    `WARN  upstream URL held off ${on} upstream=node-a url=https://a.example holdOffMs=30000\n`,
+    `WARN  verification failed ${on} upstream=node-b url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
+    `WARN  breaker opened: calls fail at once ${on}\n`,
+    `INFO  breaker closed: an upstream is eligible again ${on}\n`,
+  ])
+})
+
+test('an upstream that flaps is told of now and then, with the state it ended in', async () => {
+  const { pool, lines, clock } = make()
+  for (let at = 0; at < 50; at += 1) {
+    pool.stateChanged('node-a', 'eligible', 'disabled', 'x')
+    pool.stateChanged('node-a', 'disabled', 'eligible', 'x')
+  }
+  pool.stateChanged('node-b', 'eligible', 'disabled', 'x')
+  expect(lines).toHaveLength(7)
+  await clock.advance(60_000)
+  expect(lines.slice(7)).toEqual([
+    `WARN  state changes left out of the log ${on} upstream=node-a leftOut=94 now=eligible\n`,
+  ])
+})

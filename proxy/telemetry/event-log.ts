@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { Address, ApiInterface } from '../config/types.ts'
+import type { CallEnd, ListenerObserver } from '../listener/observer.ts'
+import type { Call } from '../relay/call.ts'
+import { errorKinds } from '../relay/errors.ts'
+import type { AttemptRecord } from '../relay/journal.ts'
+import type { RelayObserver } from '../relay/observer.ts'
+import { LineLimit } from './line-limit.ts'
+import type { LineRate } from './line-limit.ts'
+import type { LogFields, Logger } from './log.ts'
+import type { Observers } from './observers.ts'
+import { isFailure, outcomeOf, resultOf } from './outcome.ts'
+import { poolLog } from './pool-log.ts'
+
+/** Writes what happens as lines of the log. */
+export interface EventLog extends Observers {
+  /** A listener is bound; `address` has the real port. */
+  listenerStarted(chainId: string, apiInterface: ApiInterface, address: Address): void
+}
+
+interface EventLogOptions {
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Of one listener. Failures come in floods, and a client may ask for `rpc-debug-relay` always. */
+const failureRate: LineRate = { lines: 20, perMs: 1_000 }
+const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
+
+export function createEventLog(options: EventLogOptions): EventLog {
+  const { logger, clock } = options
+  return {
+    listenerStarted(chain, apiInterface, address) {
+      const { host, port } = address
+      const bound = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+      logger.info('listener started', { chain, interface: apiInterface, address: bound })
+    },
+    relayObserver(chain, apiInterface) {
+      return relayLog(logger, clock, { chain, interface: apiInterface })
+    },
+    poolObserver(chain, apiInterface) {
+      return poolLog(logger, clock, { chain, interface: apiInterface })
+    },
+    listenerObserver(chain, apiInterface) {
+      return listenerLog(logger, clock, { chain, interface: apiInterface })
+    },
+  }
+}
+
+function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserver {
+  const limit = new LineLimit(clock, debugRelayRate, (leftOut) => {
+    logger.info('attempts left out of the log', { ...labels, leftOut })
+  })
+  return {
+    attemptEnded(call, attempt) {
+      if (!call.directives.debugRelay || !limit.take()) return
+      logger.info('attempt ended', {
+        ...labels,
+        guid: call.guid,
+        method: methodOf(call),
+        upstream: attempt.upstream,
+        kind: attempt.kind,
+        result: resultOf(attempt),
+        durationMs: durationOf(attempt),
+        detail: attempt.detail ?? undefined,
+      })
+    },
+    breakerChanged(open) {
+      if (open) logger.warn('breaker opened: calls fail at once', labels)
+      else logger.info('breaker closed: an upstream is eligible again', labels)
+    },
+  }
+}
+
+function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerObserver {
+  const limit = new LineLimit(clock, failureRate, (leftOut) => {
+    logger.warn('failed requests left out of the log', { ...labels, leftOut })
+  })
+  const debugLimit = new LineLimit(clock, failureRate, (leftOut) => {
+    logger.debug('requests left out of the log', { ...labels, leftOut })
+  })
+  return {
+    callEnded(call, end, durationMs) {
+      const outcome = outcomeOf(call, end)
+      if (!isFailure(outcome)) {
+        if (outcome !== 'success' && logger.writes('debug') && debugLimit.take())
+          logger.debug('request ended', { ...labels, ...storyOf(call, end, outcome, durationMs) })
+        return
+      }
+      if (!limit.take()) return
+      const level = outcome === errorKinds.internal.reason ? 'error' : 'warn'
+      logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
+    },
+    requestRefused(error) {
+      if (logger.writes('debug') && debugLimit.take())
+        logger.debug('request refused', { ...labels, error })
+    },
+    connectionsChanged() {},
+  }
+}
+
+function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) {
+  return {
+    guid: call.guid,
+    method: methodOf(call),
+    outcome,
+    durationMs: Math.round(durationMs),
+    attempts: summaryOf(call.journal.attempts),
+    error: end.kind === 'error' ? end.error : undefined,
+  }
+}
+
+/** A client may send any text as a method's name. */
+function methodOf(call: Call): string {
+  return call.asked.method.slice(0, 100)
+}
+
+/** `node-a first refused 2ms (connect ECONNREFUSED); node-b retry timeout 1000ms`. */
+function summaryOf(attempts: readonly AttemptRecord[]): string {
+  const told = attempts.slice(0, 10).map((attempt) => {
+    const { upstream, kind, detail } = attempt
+    const durationMs = durationOf(attempt)
+    const took = durationMs === undefined ? '' : ` ${durationMs}ms`
+    return `${upstream} ${kind} ${resultOf(attempt)}${took}${detail === null ? '' : ` (${detail.slice(0, 80)})`}`
+  })
+  if (attempts.length > told.length) told.push(`${attempts.length - told.length} more`)
+  return told.length === 0 ? 'none' : told.join('; ')
+}
+
+function durationOf({ startedMs, endedMs }: AttemptRecord): number | undefined {
+  return endedMs === null ? undefined : Math.round(endedMs - startedMs)
+}

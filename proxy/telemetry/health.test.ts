@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { UpstreamState } from '../upstream/observer.ts'
+import type { PoolSnapshot } from '../upstream/snapshot.ts'
+import { anUpstream } from './call.fixture.ts'
+import { createHealth, overallHealth, readiness } from './health.ts'
+import type { ListenerHealth } from './health.ts'
+
+function pool(...states: UpstreamState[]): PoolSnapshot {
+  return { tip: null, upstreams: states.map((state, at) => anUpstream(`node-${at}`, state)) }
+}
+
+/** `answered` listeners first, then those that never answered; the states are all their upstreams'. */
+function listeners(answered: UpstreamState[], never: UpstreamState[]): ListenerHealth[] {
+  const make = (isAnswered: boolean) => (state: UpstreamState, at: number) => ({
+    chainId: `${isAnswered ? 'UP' : 'DARK'}${at}`,
+    apiInterface: 'jsonrpc' as const,
+    answered: isAnswered,
+    pool: pool(state),
+  })
+  return [...answered.map(make(true)), ...never.map(make(false))]
+}
+
+const rules: {
+  name: string
+  answered: UpstreamState[]
+  never: UpstreamState[]
+  graceOver?: true
+  draining?: true
+  ready: number
+  overall: number
+}[] = [
+  { name: 'nothing answered yet', answered: [], never: ['unverified'], ready: 503, overall: 503 },
+  {
+    name: 'nothing answered, grace over',
+    answered: [],
+    never: ['unverified'],
+    graceOver: true,
+    ready: 503,
+    overall: 503,
+  },
+  { name: 'all answered', answered: ['eligible', 'eligible'], never: [], ready: 200, overall: 200 },
+  { name: 'a lagging upstream serves', answered: ['lagging'], never: [], ready: 200, overall: 200 },
+  {
+    name: 'one listener dark, others wait for it',
+    answered: ['eligible'],
+    never: ['unverified'],
+    ready: 503,
+    overall: 503,
+  },
+  {
+    name: 'one listener dark, grace over',
+    answered: ['eligible'],
+    never: ['rejected'],
+    graceOver: true,
+    ready: 200,
+    overall: 200,
+  },
+  {
+    name: 'all upstreams went down later: ready, to tell clients so, but not healthy',
+    answered: ['disabled', 'disabled'],
+    never: [],
+    graceOver: true,
+    ready: 200,
+    overall: 503,
+  },
+  {
+    name: 'one of two listeners went down later',
+    answered: ['disabled', 'eligible'],
+    never: [],
+    ready: 200,
+    overall: 200,
+  },
+  {
+    name: 'draining',
+    answered: ['eligible'],
+    never: [],
+    draining: true,
+    ready: 503,
+    overall: 503,
+  },
+]
+test.each(rules)('$name', ({ answered, never, graceOver, draining, ready, overall }) => {
+  const state = {
+    draining: draining ?? false,
+    graceOver: graceOver ?? false,
+    listeners: listeners(answered, never),
+  }
+  expect(readiness(state).status).toBe(ready)
+  expect(overallHealth(state)).toEqual(
+    overall === 200
+      ? { status: 200, body: 'Health status OK' }
+      : { status: 503, body: 'Unhealthy' },
+  )
+})
+
+test('the body says which listener is dark, and why', () => {
+  const state = {
+    draining: false,
+    graceOver: false,
+    listeners: [
+      {
+        chainId: 'ETH1',
+        apiInterface: 'jsonrpc',
+        answered: true,
+        pool: pool('eligible', 'lagging', 'disabled'),
+      },
+      {
+        chainId: 'BTC',
+        apiInterface: 'jsonrpc',
+        answered: false,
+        pool: pool('unverified', 'rejected'),
+      },
+    ],
+  } as const
+  expect(readiness(state).body).toBe(
+    [
+      'not ready: no upstream answered yet on 1 of 2 listeners',
+      'ETH1 jsonrpc: 2 of 3 upstreams serving; node-1 lagging; node-2 disabled',
+      'BTC jsonrpc: dark, 0 of 2 upstreams serving; node-0 unverified; node-1 rejected',
+      '',
+    ].join('\n'),
+  )
+  expect(readiness({ ...state, graceOver: true }).body).toMatch(
+    /^ready\nETH1 .*\nBTC jsonrpc: dark/,
+  )
+  expect(readiness({ ...state, draining: true }).body).toMatch(/^not ready: draining\nETH1 /)
+})
+
+test('from start to stop: dark, one up, grace over, all down, draining', async () => {
+  const clock = new VirtualClock()
+  const health = createHealth({ clock })
+  const pools = { eth: pool('unverified'), btc: pool('unverified') }
+  health.register('ETH1', 'jsonrpc', () => pools.eth)
+  health.register('BTC', 'jsonrpc', () => pools.btc)
+  const told = () => [health.readiness().status, health.overall().status]
+  expect(told()).toEqual([503, 503])
+  pools.eth = pool('eligible')
+  expect(told()).toEqual([503, 503])
+  await clock.advance(29_999)
+  expect(told()).toEqual([503, 503])
+  await clock.advance(1)
+  expect(told()).toEqual([200, 200])
+  pools.eth = pool('disabled')
+  expect(told()).toEqual([200, 503])
+  pools.btc = pool('eligible')
+  expect(told()).toEqual([200, 200])
+  health.drain()
+  expect(told()).toEqual([503, 503])
+})
+
+test('ready without delay once every listener had an answer, though not at the same time', () => {
+  const health = createHealth({ clock: new VirtualClock() })
+  const pools = { eth: pool('eligible'), btc: pool('unverified') }
+  health.register('ETH1', 'jsonrpc', () => pools.eth)
+  health.register('BTC', 'jsonrpc', () => pools.btc)
+  expect(health.readiness().status).toBe(503)
+  pools.eth = pool('disabled')
+  pools.btc = pool('eligible')
+  expect(health.readiness().status).toBe(200)
+})

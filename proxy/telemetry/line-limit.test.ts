@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { LineLimit } from './line-limit.ts'
+
+test('whatever comes when: each line is written or counted, and no window has too many', async () => {
+  const rate = { lines: 3, perMs: 1_000 }
+  const bursts = fc.array(
+    fc.tuple(fc.integer({ min: 0, max: 2_500 }), fc.integer({ min: 1, max: 9 })),
+  )
+  await fc.assert(
+    fc.asyncProperty(bursts, async (all) => {
+      const clock = new VirtualClock()
+      let leftOut = 0
+      const written: number[] = []
+      const limit = new LineLimit(clock, rate, (count) => (leftOut += count))
+      for (const [waitMs, lines] of all) {
+        await clock.advance(waitMs)
+        for (let line = 0; line < lines; line += 1) if (limit.take()) written.push(clock.nowMs())
+      }
+      await clock.advance(rate.perMs)
+      expect(clock.pending).toBe(0)
+      expect(written.length + leftOut).toBe(all.reduce((sum, [, lines]) => sum + lines, 0))
+      // Two windows can touch: no span of one window's length sees more than both of theirs.
+      for (const fromMs of written) {
+        const span = written.filter((atMs) => atMs >= fromMs && atMs < fromMs + rate.perMs)
+        expect(span.length).toBeLessThanOrEqual(2 * rate.lines)
+      }
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { pino, stdTimeFunctions } from 'pino'
+import { printable } from './printable.ts'
+import type { Redactor } from './printable.ts'
+import { formatText } from './text-format.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const logFormats = ['json', 'text'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/**
+ * What belongs to a line. Any value will do: errors are told as code, message and causes, what is
+ * long is cut, what is secret is taken out.
+ */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** The log of the process. Never throws. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** Whether lines of this level are written: ask before making costly fields. */
+  writes(level: LogLevel): boolean
+}
+
+/** Where lines go. Each text is one whole line with its end. */
+interface LogDestination {
+  write(line: string): void
+}
+
+interface LoggerOptions {
+  /** Lines below it are not written. At `debug`, errors come with their stacks. */
+  readonly level: LogLevel
+  readonly format: LogFormat
+  /** Applied to every text that a line is made of. */
+  readonly redact: Redactor
+  /** Standard output when left out. */
+  readonly destination?: LogDestination
+}
+
+/** Makes a logger that writes at once, in this thread: a line is out when the call returns. */
+export function createLogger(options: LoggerOptions): Logger {
+  const { level, format, redact } = options
+  const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
+  const stacks = level === 'debug'
+  const lines = pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    format === 'json' ? sink : asText(sink),
+  )
+  const write = (at: LogLevel, message: string, fields?: LogFields): void => {
+    if (!lines.isLevelEnabled(at)) return
+    lines[at](safeFields(fields ?? {}, redact, stacks), redact(message))
+  }
+  return {
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+    writes: (at) => lines.isLevelEnabled(at),
+  }
+}
+
+/** A getter or a `toJSON` of a stranger's object may throw; a log line must not be lost to it. */
+function safeFields(fields: LogFields, redact: Redactor, stacks: boolean): object {
+  try {
+    return printable(fields, redact, stacks) as object
+  } catch (error) {
+    return { unprintable: error instanceof Error ? redact(error.message) : 'fields' }
+  }
+}
+
+function asText(sink: LogDestination): LogDestination {
+  return {
+    write(line) {
+      sink.write(formatText(JSON.parse(line) as Record<string, unknown>))
+    },
+  }
+}

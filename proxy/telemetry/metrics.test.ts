@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
+import { createMetrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
+import { readMetricsPage } from './metrics-page.fixture.ts'
+import { labelMeanings, series } from './series.ts'
+import type { Series } from './series.ts'
+
+const on = 'chain="ETH1",interface="jsonrpc"'
+const ofA = `${on},upstream="node-a",tier="primary"`
+
+function make(clock = new VirtualClock()): Metrics {
+  return createMetrics({ version: '1.2.3', clock })
+}
+
+async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
+  return readMetricsPage(await metrics.scrape()).samples
+}
+
+/** Samples of one series, without those of others. */
+async function told(metrics: Metrics, name: string): Promise<Record<string, number>> {
+  const samples = [...(await samplesOf(metrics))].filter(([id]) => id.replace(/\{.*/, '') === name)
+  return Object.fromEntries(samples.map(([id, value]) => [id.slice(name.length), value]))
+}
+
+test('a fresh router tells its build and its process, and no series of traffic', async () => {
+  const samples = await samplesOf(make())
+  expect(samples.get(`router_build_info{version="1.2.3",runtime="${process.version}"}`)).toBe(1)
+  expect(samples.get('router_process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+  expect(samples.get('router_process_cpu_seconds_total')).toBeGreaterThan(0)
+  const start = samples.get('router_process_start_time_seconds') ?? 0
+  expect(start).toBeGreaterThan(1_700_000_000)
+  expect([...samples.keys()].filter((id) => id.includes('chain='))).toEqual([])
+})
+
+test('calls are counted by how they ended', async () => {
+  const metrics = make()
+  const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
+  const ended = (result: 'answer' | 'node-error' | ReturnType<typeof aFailure>) => {
+    const call = aCall()
+    anAttempt(call, 'node-b', aFailure('timeout'))
+    anAttempt(call, 'node-a', result, { kind: 'retry' })
+    callEnded(call, repliedBy('node-a'), 20)
+  }
+  ended('answer')
+  ended('answer')
+  ended('node-error')
+  ended(aFailure('server-error'))
+  callEnded(aCall(), { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 30_000)
+  callEnded(aCall(), { kind: 'abandoned' }, 7)
+  callEnded(aCall(), repliedBy('cache'), 1)
+  const at = (outcome: string) => `{${on},method="eth_call",outcome="${outcome}"}`
+  expect(await told(metrics, 'router_requests_total')).toEqual({
+    [at('success')]: 3,
+    [at('node-error')]: 1,
+    [at('upstream-error')]: 1,
+    [at('timeout')]: 1,
+    [at('abandoned')]: 1,
+  })
+  expect(await told(metrics, 'router_retries_total')).toEqual({ [`{${on},method="eth_call"}`]: 4 })
+  expect(await told(metrics, 'router_request_duration_seconds_count')).toEqual({
+    [`{${on},method="eth_call"}`]: 6,
+  })
+})
+
+test('counters keep what they counted from scrape to scrape', async () => {
+  const metrics = make()
+  const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
+  const id = `{${on},method="eth_call",outcome="success"}`
+  for (let calls = 1; calls <= 3; calls += 1) {
+    callEnded(aCall(), repliedBy('node-a'), 1)
+    expect(await told(metrics, 'router_requests_total')).toEqual({ [id]: calls })
+    expect(await told(metrics, 'router_requests_total')).toEqual({ [id]: calls })
+  }
+})
+
+test('the histogram holds each duration in the right buckets', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.double({ min: 0, max: 60_000, noNaN: true }), { minLength: 1 }),
+      async (all) => {
+        const metrics = make()
+        const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
+        for (const durationMs of all) callEnded(aCall(), repliedBy('node-a'), durationMs)
+        const name = 'router_request_duration_seconds'
+        const buckets = await told(metrics, `${name}_bucket`)
+        const bounds = [...series.requestDuration.buckets, Number.POSITIVE_INFINITY]
+        expect(buckets).toEqual(
+          Object.fromEntries(
+            bounds.map((bound) => [
+              `{${on},method="eth_call",le="${bound === Number.POSITIVE_INFINITY ? '+Inf' : bound}"}`,
+              all.filter((durationMs) => durationMs / 1_000 <= bound).length,
+            ]),
+          ),
+        )
+        const [sum] = Object.values(await told(metrics, `${name}_sum`))
+        expect(sum).toBeCloseTo(
+          all.reduce((so, durationMs) => so + durationMs / 1_000, 0),
+          6,
+        )
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+test('attempts are counted by upstream, kind and result; aborted ones have no duration', async () => {
+  const metrics = make()
+  const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
+  const call = aCall()
+  attemptEnded(call, anAttempt(call, 'node-a', aFailure('rate-limited'), { tookMs: 3 }))
+  attemptEnded(call, anAttempt(call, 'node-b', 'answer', { kind: 'retry', tookMs: 2_500 }))
+  attemptEnded(call, anAttempt(call, 'node-c', 'aborted', { kind: 'hedge' }))
+  expect(await told(metrics, 'router_attempts_total')).toEqual({
+    [`{${on},upstream="node-a",kind="first",result="rate-limited"}`]: 1,
+    [`{${on},upstream="node-b",kind="retry",result="answer"}`]: 1,
+    [`{${on},upstream="node-c",kind="hedge",result="aborted"}`]: 1,
+  })
+  const count = await told(metrics, 'router_attempt_duration_seconds_count')
+  expect(count[`{${on},upstream="node-b"}`]).toBe(1)
+  expect(count[`{${on},upstream="node-c"}`]).toBe(0)
+  const buckets = await told(metrics, 'router_attempt_duration_seconds_bucket')
+  expect(buckets[`{${on},upstream="node-b",le="2"}`]).toBe(0)
+  expect(buckets[`{${on},upstream="node-b",le="5"}`]).toBe(1)
+})
+
+test('10,000 method names of strangers make one series, and their text is nowhere', async () => {
+  const metrics = make()
+  const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
+  const names = fc.sample(fc.string({ unit: 'binary', maxLength: 40 }), 9_998)
+  for (const name of [...names, 'canary_method', '"} 1\nfake_total 9'])
+    callEnded(aCall({ method: name, known: false }), repliedBy('node-a'), 1)
+  const text = await metrics.scrape()
+  expect(text).not.toMatch(/canary_method|fake_total/)
+  expect(await told(metrics, 'router_requests_total')).toEqual({
+    [`{${on},method="other",outcome="success"}`]: 10_000,
+  })
+})
+
+test('the pool is mirrored at the moment of the scrape, and what is unknown is absent', async () => {
+  const metrics = make()
+  let pool = {
+    tip: 100 as number | null,
+    upstreams: [
+      anUpstream('node-a', 'eligible', {
+        sessions: 4,
+        latestBlock: 98,
+        lagBlocks: 2,
+        lagSeconds: 24.5,
+        score: 0.75,
+      }),
+    ],
+  }
+  metrics.registerPool('ETH1', 'jsonrpc', () => pool)
+  let samples = await samplesOf(metrics)
+  expect(samples.get(`router_chain_tip_block{${on}}`)).toBe(100)
+  expect(samples.get(`router_upstream_sessions{${ofA}}`)).toBe(4)
+  expect(samples.get(`router_upstream_latest_block{${ofA}}`)).toBe(98)
+  expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
+  expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
+  expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
+  pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
+  samples = await samplesOf(metrics)
+  const states = Object.fromEntries(
+    [...samples].filter(([id]) => id.startsWith('router_upstream_state{')),
+  )
+  expect(states).toEqual({
+    [`router_upstream_state{${ofA},state="unverified"}`]: 0,
+    [`router_upstream_state{${ofA},state="eligible"}`]: 0,
+    [`router_upstream_state{${ofA},state="lagging"}`]: 0,
+    [`router_upstream_state{${ofA},state="disabled"}`]: 1,
+    [`router_upstream_state{${ofA},state="rejected"}`]: 0,
+  })
+  const unknown = /^router_(chain_tip|upstream_(latest|lag|score))/
+  expect([...samples.keys()].filter((id) => unknown.test(id))).toEqual([])
+})
+
+test('what happens to upstreams, connections, refusals and the breaker', async () => {
+  const clock = new VirtualClock()
+  const metrics = make(clock)
+  const relay = metrics.relayObserver('ETH1', 'jsonrpc')
+  const pool = metrics.poolObserver('ETH1', 'jsonrpc')
+  const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
+  let samples = await samplesOf(metrics)
+  expect(samples.get(`router_breaker_open{${on}}`)).toBe(0)
+  expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(0)
+  expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
+
+  relay.breakerChanged(true)
+  pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
+  pool.heldOff('node-a', 'https://a.example', 30_000)
+  pool.heldOff('node-a', 'https://b.example', 60_000)
+  pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
+  listener.connectionsChanged(12)
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'))
+  samples = await samplesOf(metrics)
+  expect(samples.get(`router_breaker_open{${on}}`)).toBe(1)
+  expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
+  expect(samples.get(`router_client_connections{${on}}`)).toBe(12)
+  expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
+  const nodeA = `${on},upstream="node-a"`
+  expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
+  expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
+  const failures = `router_upstream_verification_failures_total{${nodeA},verification="chain-id"}`
+  expect(samples.get(failures)).toBe(1)
+
+  const heldOff = `router_upstream_urls_held_off{${nodeA}}`
+  expect(samples.get(heldOff)).toBe(2)
+  await clock.advance(30_000)
+  expect((await samplesOf(metrics)).get(heldOff)).toBe(1)
+  await clock.advance(30_000)
+  samples = await samplesOf(metrics)
+  expect(samples.get(heldOff)).toBe(0)
+  relay.breakerChanged(false)
+  expect((await samplesOf(metrics)).get(`router_breaker_open{${on}}`)).toBe(0)
+})
+
+test('two listeners of one chain and interface add up', async () => {
+  const metrics = make()
+  for (const open of [3, 4]) {
+    const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
+    listener.callEnded(aCall(), repliedBy('node-a'), 1)
+    listener.connectionsChanged(9)
+    listener.connectionsChanged(open)
+  }
+  const samples = await samplesOf(metrics)
+  const method = `${on},method="eth_call"`
+  expect(samples.get(`router_requests_total{${method},outcome="success"}`)).toBe(2)
+  expect(samples.get(`router_request_duration_seconds_count{${method}}`)).toBe(2)
+  expect(samples.get(`router_client_connections{${on}}`)).toBe(7)
+})
+
+test('two sets in one process count apart', async () => {
+  const [one, other] = [make(), make()]
+  one.listenerObserver('ETH1', 'jsonrpc').callEnded(aCall(), repliedBy('node-a'), 1)
+  other.listenerObserver('ETH1', 'jsonrpc')
+  expect(await told(other, 'router_requests_total')).toEqual({})
+})
+
+test('the page has every series of the table, once, with its type and help', async () => {
+  const { types, helps } = readMetricsPage(await make().scrape())
+  const all: readonly Series[] = Object.values(series)
+  expect(Object.fromEntries(types)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.type])))
+  expect(Object.fromEntries(helps)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.help])))
+})
+
+test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
+  '%s is named as the field names series',
+  (name, one) => {
+    expect(name).toMatch(/^router(_[a-z]+)+$/)
+    expect(name.endsWith('_total')).toBe(one.type === 'counter')
+    expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|mb|percent|count|sum|bucket)$/)
+    expect(one.help).toMatch(/^[A-Z0-9].*\.$/)
+    expect(one.buckets !== undefined).toBe(one.type === 'histogram')
+    if (one.type === 'histogram') expect(name).toMatch(/_seconds$/)
+    const bounds = one.buckets ?? []
+    expect([...bounds].sort((a, b) => a - b)).toEqual(bounds)
+    expect(one.labels.filter((label) => !(label in labelMeanings))).toEqual([])
+  },
+)

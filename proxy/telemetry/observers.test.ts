@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { aCall, anAttempt, repliedBy } from './call.fixture.ts'
+import { combineObservers } from './observers.ts'
+import type { Observers } from './observers.ts'
+
+/** Writes down what it hears, in plain words. */
+function recorder(heard: unknown[], name: string): Observers {
+  const ear =
+    (chain: string, what: string) =>
+    (...told: unknown[]) =>
+      void heard.push([name, chain, what, ...told])
+  return {
+    relayObserver: (chain) => ({
+      attemptEnded: ear(chain, 'attemptEnded'),
+      breakerChanged: ear(chain, 'breakerChanged'),
+    }),
+    poolObserver: (chain) => ({
+      stateChanged: ear(chain, 'stateChanged'),
+      heldOff: ear(chain, 'heldOff'),
+      verificationFailed: ear(chain, 'verificationFailed'),
+    }),
+    listenerObserver: (chain) => ({
+      callEnded: ear(chain, 'callEnded'),
+      requestRefused: ear(chain, 'requestRefused'),
+      connectionsChanged: ear(chain, 'connectionsChanged'),
+    }),
+  }
+}
+
+test('each one hears everything, in order', () => {
+  const heard: unknown[] = []
+  const both = combineObservers([recorder(heard, 'metrics'), recorder(heard, 'log')])
+  const relay = both.relayObserver('ETH1', 'jsonrpc')
+  const pool = both.poolObserver('ETH1', 'jsonrpc')
+  const listener = both.listenerObserver('ETH1', 'jsonrpc')
+  const call = aCall()
+  const attempt = anAttempt(call, 'node-a', 'answer')
+  const end = repliedBy('node-a')
+  const error = new RelayError(errorKinds.parse, 'x')
+  relay.attemptEnded(call, attempt)
+  relay.breakerChanged(true)
+  pool.stateChanged('node-a', 'eligible', 'disabled', 'why')
+  pool.heldOff('node-a', 'https://a.example', 30_000)
+  pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
+  listener.callEnded(call, end, 12)
+  listener.requestRefused(error)
+  listener.connectionsChanged(3)
+  const events = [
+    ['attemptEnded', call, attempt],
+    ['breakerChanged', true],
+    ['stateChanged', 'node-a', 'eligible', 'disabled', 'why'],
+    ['heldOff', 'node-a', 'https://a.example', 30_000],
+    ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
+    ['callEnded', call, end, 12],
+    ['requestRefused', error],
+    ['connectionsChanged', 3],
+  ]
+  const each = events.flatMap((event) => [
+    ['metrics', 'ETH1', ...event],
+    ['log', 'ETH1', ...event],
+  ])
+  expect(heard).toEqual(each)
+})

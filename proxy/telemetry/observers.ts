@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../config/types.ts'
+import type { ListenerObserver } from '../listener/observer.ts'
+import type { RelayObserver } from '../relay/observer.ts'
+import type { PoolObserver } from '../upstream/observer.ts'
+
+/**
+ * Makes what hears one listener, its relay and its pool. Ask once for each listener. Two listeners
+ * of one chain and interface are told of as one.
+ */
+export interface Observers {
+  relayObserver(chainId: string, apiInterface: ApiInterface): RelayObserver
+  poolObserver(chainId: string, apiInterface: ApiInterface): PoolObserver
+  listenerObserver(chainId: string, apiInterface: ApiInterface): ListenerObserver
+}
+
+/** Lets all of them hear, in the order given. */
+export function combineObservers(all: readonly Observers[]): Observers {
+  return {
+    relayObserver(chainId, apiInterface) {
+      const each = all.map((one) => one.relayObserver(chainId, apiInterface))
+      return {
+        attemptEnded(call, attempt) {
+          for (const one of each) one.attemptEnded(call, attempt)
+        },
+        breakerChanged(open) {
+          for (const one of each) one.breakerChanged(open)
+        },
+      }
+    },
+    poolObserver(chainId, apiInterface) {
+      const each = all.map((one) => one.poolObserver(chainId, apiInterface))
+      return {
+        stateChanged(upstream, from, to, why) {
+          for (const one of each) one.stateChanged(upstream, from, to, why)
+        },
+        heldOff(upstream, url, holdOffMs) {
+          for (const one of each) one.heldOff(upstream, url, holdOffMs)
+        },
+        verificationFailed(upstream, url, verification, why) {
+          for (const one of each) one.verificationFailed(upstream, url, verification, why)
+        },
+      }
+    },
+    listenerObserver(chainId, apiInterface) {
+      const each = all.map((one) => one.listenerObserver(chainId, apiInterface))
+      return {
+        callEnded(call, end, durationMs) {
+          for (const one of each) one.callEnded(call, end, durationMs)
+        },
+        requestRefused(error) {
+          for (const one of each) one.requestRefused(error)
+        },
+        connectionsChanged(open) {
+          for (const one of each) one.connectionsChanged(open)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Gauge } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { Clock } from '../clock/clock.ts'
+import type { UpstreamState } from '../upstream/observer.ts'
+import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/snapshot.ts'
+import type { Labels } from './cells.ts'
+import { series } from './series.ts'
+import type { Series } from './series.ts'
+
+const states: readonly UpstreamState[] = [
+  'unverified',
+  'eligible',
+  'lagging',
+  'disabled',
+  'rejected',
+]
+
+type Say = (labels: Labels, value: number | null) => void
+
+/** Gauges that mirror the pools: read when somebody scrapes, and costing nothing in between. */
+export class PoolGauges {
+  readonly #clock: Clock
+  readonly #pools: { listener: Labels; snapshot: () => PoolSnapshot }[] = []
+  /** By upstream, then by URL: until when it is left alone. */
+  readonly #heldOff = new Map<string, { labels: Labels; untilMs: Map<string, number> }>()
+
+  constructor(registry: Registry, clock: Clock) {
+    this.#clock = clock
+    const mirror = (one: Series, tell: (say: Say) => void): void => {
+      new Gauge({
+        name: one.name,
+        help: one.help,
+        labelNames: one.labels,
+        registers: [registry],
+        collect() {
+          this.reset()
+          tell((labels, value) => {
+            if (value !== null) this.set(labels, value)
+          })
+        },
+      })
+    }
+    const mirrorUpstreams = (one: Series, value: (upstream: UpstreamSnapshot) => number | null) => {
+      mirror(one, (say) => {
+        this.#eachUpstream((labels, upstream) => {
+          say(labels, value(upstream))
+        })
+      })
+    }
+    mirror(series.tip, (say) => {
+      for (const { listener, snapshot } of this.#pools) say(listener, snapshot().tip)
+    })
+    mirror(series.upstreamState, (say) => {
+      this.#eachUpstream((labels, upstream) => {
+        for (const state of states) say({ ...labels, state }, upstream.state === state ? 1 : 0)
+      })
+    })
+    mirrorUpstreams(series.sessions, (upstream) => upstream.sessions)
+    mirrorUpstreams(series.latestBlock, (upstream) => upstream.latestBlock)
+    mirrorUpstreams(series.lagBlocks, (upstream) => upstream.lagBlocks)
+    mirrorUpstreams(series.lagSeconds, (upstream) => upstream.lagSeconds)
+    mirrorUpstreams(series.score, (upstream) => upstream.score)
+    mirror(series.urlsHeldOff, (say) => {
+      this.#tellHeldOff(say)
+    })
+  }
+
+  register(listener: Labels, snapshot: () => PoolSnapshot): void {
+    this.#pools.push({ listener, snapshot })
+  }
+
+  /** A URL is left alone from now on for so long. The URL is only told apart, never told. */
+  heldOff(labels: Labels, url: string, holdOffMs: number): void {
+    const key = Object.values(labels).join(' ')
+    const held = this.#heldOff.get(key) ?? { labels, untilMs: new Map<string, number>() }
+    this.#heldOff.set(key, held)
+    held.untilMs.set(url, this.#clock.nowMs() + holdOffMs)
+  }
+
+  #eachUpstream(visit: (labels: Labels, upstream: UpstreamSnapshot) => void): void {
+    for (const { listener, snapshot } of this.#pools)
+      for (const upstream of snapshot().upstreams)
+        visit({ ...listener, upstream: upstream.name, tier: upstream.tier }, upstream)
+  }
+
+  #tellHeldOff(say: Say): void {
+    const nowMs = this.#clock.nowMs()
+    for (const { labels, untilMs } of this.#heldOff.values()) {
+      let held = 0
+      for (const until of untilMs.values()) if (until > nowMs) held += 1
+      say(labels, held)
+    }
+  }
+}

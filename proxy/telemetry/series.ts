@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** One metric family as a scraper sees it. */
+export interface Series {
+  readonly name: `router_${string}`
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly LabelName[]
+  readonly help: string
+  /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
+  readonly buckets?: readonly number[]
+}
+
+/** What each label holds. Every value comes from the config, a chain spec or the router itself. */
+export const labelMeanings = {
+  chain: "the chain's id, e.g. `ETH1`",
+  interface: 'the api-interface: `jsonrpc`, `rest`, `tendermintrpc` or `grpc`',
+  method:
+    'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
+  outcome:
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+  upstream: "the upstream's name in the config",
+  tier: '`primary` or `backup`',
+  kind: '`first`, `retry`, `hedge` or `broadcast`',
+  result:
+    "`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain's failure table",
+  state: '`unverified`, `eligible`, `lagging`, `disabled` or `rejected`',
+  to: 'the state entered',
+  verification: 'the name of the start-up verification, as in `skip-verifications`',
+  reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
+  version: 'the build of the router',
+  runtime: 'the version of Node.js',
+} as const
+
+export type LabelName = keyof typeof labelMeanings
+
+const listener = ['chain', 'interface'] as const
+const upstream = [...listener, 'upstream'] as const
+const tieredUpstream = [...upstream, 'tier'] as const
+
+/** 2 is a bound because the suggested alert asks for p99 above 2 s. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30]
+
+/** Every series of the router: the registry and `docs/reference/metrics.md` are made from it. */
+export const series = {
+  requests: {
+    name: 'router_requests_total',
+    type: 'counter',
+    labels: [...listener, 'method', 'outcome'],
+    help: 'Calls that ended, a batch item being one call.',
+  },
+  requestDuration: {
+    name: 'router_request_duration_seconds',
+    type: 'histogram',
+    labels: [...listener, 'method'],
+    help: "Time from a call's arrival to its reply, whatever the outcome; abandoned calls are left out.",
+    buckets: latencyBuckets,
+  },
+  retries: {
+    name: 'router_retries_total',
+    type: 'counter',
+    labels: [...listener, 'method'],
+    help: 'Attempts that were made because an earlier one failed.',
+  },
+  refused: {
+    name: 'router_requests_refused_total',
+    type: 'counter',
+    labels: [...listener, 'reason'],
+    help: 'Requests refused before they became a call.',
+  },
+  connections: {
+    name: 'router_client_connections',
+    type: 'gauge',
+    labels: listener,
+    help: 'Open connections of clients.',
+  },
+  attempts: {
+    name: 'router_attempts_total',
+    type: 'counter',
+    labels: [...upstream, 'kind', 'result'],
+    help: 'Questions put to upstreams on behalf of calls, by how each ended.',
+  },
+  attemptDuration: {
+    name: 'router_attempt_duration_seconds',
+    type: 'histogram',
+    labels: upstream,
+    help: 'Time that an attempt took, failed ones included; aborted ones are left out.',
+    buckets: latencyBuckets,
+  },
+  breakerOpen: {
+    name: 'router_breaker_open',
+    type: 'gauge',
+    labels: listener,
+    help: '1 while calls fail at once because two in a row found no upstream, else 0.',
+  },
+  breakerTrips: {
+    name: 'router_breaker_trips_total',
+    type: 'counter',
+    labels: listener,
+    help: 'Times that the breaker opened.',
+  },
+  tip: {
+    name: 'router_chain_tip_block',
+    type: 'gauge',
+    labels: listener,
+    help: 'Latest block of the chain on which the upstreams agree; absent while unknown.',
+  },
+  upstreamState: {
+    name: 'router_upstream_state',
+    type: 'gauge',
+    labels: [...tieredUpstream, 'state'],
+    help: '1 for the state that the upstream is in, 0 for each other one.',
+  },
+  stateChanges: {
+    name: 'router_upstream_state_changes_total',
+    type: 'counter',
+    labels: [...upstream, 'to'],
+    help: "Changes of an upstream's state.",
+  },
+  sessions: {
+    name: 'router_upstream_sessions',
+    type: 'gauge',
+    labels: tieredUpstream,
+    help: 'Attempts in flight at the upstream.',
+  },
+  latestBlock: {
+    name: 'router_upstream_latest_block',
+    type: 'gauge',
+    labels: tieredUpstream,
+    help: 'Latest block that the upstream is known to have; absent while unknown.',
+  },
+  lagBlocks: {
+    name: 'router_upstream_lag_blocks',
+    type: 'gauge',
+    labels: tieredUpstream,
+    help: 'Blocks that the upstream is behind the tip; absent while unknown.',
+  },
+  lagSeconds: {
+    name: 'router_upstream_lag_seconds',
+    type: 'gauge',
+    labels: tieredUpstream,
+    help: 'Time that the upstream is behind the tip; absent while unknown.',
+  },
+  score: {
+    name: 'router_upstream_score',
+    type: 'gauge',
+    labels: tieredUpstream,
+    help: 'Score from 0 to 1 by which the selection prefers upstreams; absent while unknown.',
+  },
+  holdOffs: {
+    name: 'router_upstream_hold_offs_total',
+    type: 'counter',
+    labels: upstream,
+    help: 'Times that a URL of the upstream was left alone for a while, e.g. after HTTP 429.',
+  },
+  urlsHeldOff: {
+    name: 'router_upstream_urls_held_off',
+    type: 'gauge',
+    labels: upstream,
+    help: 'URLs of the upstream that are left alone at the moment; absent until the first time.',
+  },
+  verificationFailures: {
+    name: 'router_upstream_verification_failures_total',
+    type: 'counter',
+    labels: [...upstream, 'verification'],
+    help: 'Failed verifications of an upstream, one for each URL and each time.',
+  },
+  build: {
+    name: 'router_build_info',
+    type: 'gauge',
+    labels: ['version', 'runtime'],
+    help: 'Always 1; the labels tell the running build.',
+  },
+  startTime: {
+    name: 'router_process_start_time_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Start of the process, in seconds since the Unix epoch.',
+  },
+  cpu: {
+    name: 'router_process_cpu_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'User and system CPU time of the process.',
+  },
+  residentMemory: {
+    name: 'router_process_resident_memory_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Resident memory of the process.',
+  },
+  heapUsed: {
+    name: 'router_process_heap_used_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Memory in use on the JavaScript heap.',
+  },
+  externalMemory: {
+    name: 'router_process_external_memory_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Memory outside the JavaScript heap that is bound to objects on it, such as bodies.',
+  },
+  eventLoopBusy: {
+    name: 'router_process_event_loop_busy_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'Time that the event loop was not idle; its rate is the share of one core, 1 being saturated.',
+  },
+} as const satisfies Record<string, Series>

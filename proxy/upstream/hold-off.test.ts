@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { HoldOff, parseRetryAfter } from './hold-off.ts'
+
+const noJitter = { next: () => 0 }
+
+describe('HoldOff', () => {
+  it('doubles from 30 s to 30 min, and a success starts it anew', async () => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    const lengths: number[] = []
+    for (let round = 0; round < 8; round++) {
+      lengths.push(holdOff.begin(null) / 1000)
+      await clock.advance(30 * 60_000)
+    }
+    expect(lengths).toEqual([30, 60, 120, 240, 480, 960, 1800, 1800])
+    holdOff.end()
+    expect(holdOff.begin(null)).toBe(30_000)
+  })
+
+  it('leaves the URL alone exactly that long', async () => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    holdOff.begin(2_000)
+    await clock.advance(1_999)
+    expect(holdOff.active).toBe(true)
+    await clock.advance(1)
+    expect(holdOff.active).toBe(false)
+  })
+
+  it('is not prolonged by answers to calls that were under way', () => {
+    const holdOff = new HoldOff(new VirtualClock(), noJitter)
+    expect([holdOff.begin(null), holdOff.begin(null), holdOff.begin(60_000)]).toEqual([
+      30_000, 30_000, 30_000,
+    ])
+  })
+
+  it('spreads replicas by up to a tenth', () => {
+    const holdOff = new HoldOff(new VirtualClock(), { next: () => 0.999 })
+    expect(holdOff.begin(null)).toBeCloseTo(32_997)
+  })
+
+  it('does not believe a provider that wants a day', () => {
+    expect(new HoldOff(new VirtualClock(), noJitter).begin(86_400_000)).toBe(30 * 60_000)
+  })
+})
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  it.each([
+    [null, null],
+    ['7', 7_000],
+    [' 0 ', 0],
+    ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['soon', null],
+    ['-5', null],
+    ['', null],
+  ])('%s', (value, ms) => {
+    expect(parseRetryAfter(value, now)).toBe(ms)
+  })
+})

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../clock/random.ts'
+import { strategies } from '../config/types.ts'
+import { draw, weigh, weightFloor, type Qualities } from './selection.ts'
+
+const weighing = strategies.filter((strategy) => strategy !== 'round-robin')
+const unit = fc.double({ min: 0, max: 1, noNaN: true })
+const qualities = fc.record({ availability: unit, latency: unit, sync: unit })
+
+describe('weigh', () => {
+  it.each(weighing)(
+    '%s: no NaN, the floor holds, and a better one never weighs less',
+    (strategy) => {
+      fc.assert(
+        fc.property(
+          fc.array(qualities, { minLength: 1, maxLength: 8 }),
+          qualities,
+          (others, one) => {
+            const better: Qualities = {
+              availability: Math.min(1, one.availability + 0.1),
+              latency: Math.min(1, one.latency + 0.1),
+              sync: Math.min(1, one.sync + 0.1),
+            }
+            const weights = weigh(strategy, [one, better, ...others])
+            const best = Math.max(...weights)
+            for (const weight of weights) {
+              expect(weight).toBeGreaterThanOrEqual(best * weightFloor * (1 - 1e-12))
+              expect(weight).toBeLessThanOrEqual(1)
+            }
+            expect(weights[1]).toBeGreaterThanOrEqual(weights[0] ?? NaN)
+          },
+        ),
+      )
+    },
+  )
+
+  it('lets each strategy favour what it is named for', () => {
+    const fast = { availability: 0.9, latency: 1, sync: 0.5 }
+    const fresh = { availability: 0.9, latency: 0.5, sync: 1 }
+    const steady = { availability: 1, latency: 0.6, sync: 0.6 }
+    const favourite = (strategy: (typeof weighing)[number]) => {
+      const weights = weigh(strategy, [fast, fresh, steady])
+      return weights.indexOf(Math.max(...weights))
+    }
+    expect(favourite('latency')).toBe(0)
+    expect(favourite('sync-freshness')).toBe(1)
+    expect(favourite('availability')).toBe(2)
+  })
+})
+
+describe('draw', () => {
+  it('draws in proportion to the weights', () => {
+    const random = seededRandom(7)
+    const drawn = [0, 0, 0]
+    for (let round = 0; round < 10_000; round++) drawn[draw([1, 3, 6], random)]! += 1
+    expect(drawn.map((times) => Math.round(times / 1000))).toEqual([1, 3, 6])
+  })
+
+  it('always gives an index, also at the edges of chance', () => {
+    for (const chance of [0, 0.5, 1 - Number.EPSILON])
+      expect([0, 1]).toContain(draw([0.5, 0.5], { next: () => chance }))
+  })
+})

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Secret } from '../../config/secret.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
+
+/** The config of one URL as the parser would give it, with what a test wants to be different. */
+export function nodeUrlConfig(url: string, different: Partial<NodeUrlConfig> = {}): NodeUrlConfig {
+  return {
+    url: new Secret(url, new URL(url).origin),
+    scheme: new URL(url).protocol.slice(0, -1) as NodeUrlConfig['scheme'],
+    timeoutMs: null,
+    addons: [],
+    skipVerifications: [],
+    authHeaders: new Map(),
+    authQuery: new Map(),
+    tls: null,
+    ...different,
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../clock/clock.ts'
+import { TransportError, type Transport, type TransportFault } from '../transport.ts'
+import type { HeaderList, Incoming, Outgoing } from '../wire.ts'
+
+/** What a scripted upstream does with one request. */
+export interface ScriptedAnswer {
+  /** Milliseconds until it does; 10 when not said. */
+  readonly afterMs?: number
+  readonly status?: number
+  readonly headers?: HeaderList
+  readonly body?: string
+  /** Instead of an answer. */
+  readonly fault?: TransportFault
+  /** Instead of an answer: nothing, until it is taken back. */
+  readonly hang?: boolean
+}
+
+export type Script = (request: Outgoing) => ScriptedAnswer
+
+/** A transport without a wire: it plays a script on the clock that it is given. */
+export class ScriptedTransport implements Transport {
+  readonly #clock: Clock
+  #script: Script
+  /** Requests that were sent, as text, oldest first. */
+  readonly requests: string[] = []
+  /** Requests that are under way. */
+  open = 0
+  /** Requests that were taken back. */
+  aborted = 0
+
+  constructor(clock: Clock, script: Script) {
+    this.#clock = clock
+    this.#script = script
+  }
+
+  /** From now on it behaves otherwise. */
+  play(script: Script): void {
+    this.#script = script
+  }
+
+  send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
+    const answer = this.#script(request)
+    this.requests.push(Buffer.from((request.body as Uint8Array | null) ?? []).toString())
+    this.open += 1
+    return new Promise<Incoming>((resolve, reject) => {
+      const onAbort = () => {
+        cancel()
+        this.aborted += 1
+        reject(new TransportError('aborted', 'taken back'))
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      const act = () => {
+        signal.removeEventListener('abort', onAbort)
+        if (answer.fault) reject(new TransportError(answer.fault, 'scripted', sent(answer.fault)))
+        else resolve(incomingOf(answer))
+      }
+      const cancel = answer.hang ? () => {} : this.#clock.after(answer.afterMs ?? 10, act)
+    }).finally(() => {
+      this.open -= 1
+    })
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+function sent(fault: TransportFault): boolean {
+  return fault !== 'refused' && fault !== 'unresolved' && fault !== 'tls'
+}
+
+function incomingOf({ status = 200, headers, body = '' }: ScriptedAnswer): Incoming {
+  return {
+    status,
+    headers: headers ?? ['content-type', 'application/json'],
+    body: Buffer.from(body),
+    trailers: () => [],
+  }
+}

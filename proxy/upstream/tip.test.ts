@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { corroboratedTip } from './tip.ts'
+
+describe('corroboratedTip', () => {
+  it.each([
+    ['nothing is known', [], null],
+    ['one alone is believed', [100], 100],
+    ['two that agree', [100, 100], 100],
+    ['two within the allowed lag: the higher', [100, 98], 100],
+    ['two that disagree: the lower, so that nobody is evicted', [200, 100], 100],
+    ['one of three runs ahead', [1_000_000, 100, 101], 101],
+    ['one of three lags', [100, 50, 100], 100],
+    ['two of three lag: two outvote one', [100, 50, 50], 50],
+    ['two of five lead', [100, 99, 50, 50, 50], 100],
+    ['all at different heights: the one that two have reached', [90, 60, 30], 60],
+    ['block zero', [0, 0], 0],
+  ])('%s', (_name, blocks, tip) => {
+    expect(corroboratedTip(blocks, 2)).toBe(tip)
+  })
+
+  it('is a block that somebody has, whatever the order, and no lone runner moves it', () => {
+    const heights = fc.array(fc.nat(1_000), { minLength: 2, maxLength: 8 })
+    fc.assert(
+      fc.property(heights, fc.nat(20), (blocks, lag) => {
+        const tip = corroboratedTip(blocks, lag)
+        expect(blocks).toContain(tip)
+        expect(corroboratedTip(blocks.toReversed(), lag)).toBe(tip)
+        expect(corroboratedTip([...blocks, 1_000_000], lag)).toBeLessThanOrEqual(
+          Math.max(...blocks),
+        )
+      }),
+    )
+  })
+})

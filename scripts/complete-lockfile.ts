@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LockedPackages, missingPlatformPackages } from './lockfile/complete.ts'
+
+// node scripts/complete-lockfile.ts   after `npm install` changed package-lock.json
+
+const path = join(import.meta.dirname, '../package-lock.json')
+const lockfile = JSON.parse(readFileSync(path, 'utf8')) as { readonly packages: LockedPackages }
+const missing = missingPlatformPackages(lockfile.packages)
+const packages = Object.fromEntries(
+  Object.entries({ ...lockfile.packages, ...missing }).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+)
+writeFileSync(path, `${JSON.stringify({ ...lockfile, packages }, null, 2)}\n`)
+console.log(`package-lock.json: ${Object.keys(missing).length} builds for other platforms added`)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { describeDrift } from './drift.ts'
+import { renderReferences } from './render-references.ts'
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'references-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+test('each module becomes a page, in the form that prettier wants', async () => {
+  const folder = folderWith({
+    'b.ts': "export const render = () => '# B\\n* one'",
+    'a.ts': "export const render = async () => '# A'",
+    'a.test.ts': 'throw new Error()',
+    'notes.md': '',
+  })
+  expect(await renderReferences(folder)).toEqual([
+    { path: 'docs/reference/a.md', text: '# A\n' },
+    { path: 'docs/reference/b.md', text: '# B\n\n- one\n' },
+  ])
+})
+
+test('a module without render() is named', async () => {
+  const folder = folderWith({ 'a.ts': 'export const page = 1' })
+  await expect(renderReferences(folder)).rejects.toThrow(/a\.ts must export render\(\)/)
+})
+
+test('a page that is as it should be has no drift', () => {
+  expect(describeDrift('docs/x.md', 'a\nb\n', 'a\nb\n')).toBeNull()
+})
+
+test.each([
+  ['missing', null, 'a\n', /^docs\/x\.md is missing$/],
+  ['another line', 'a\nb\n', 'a\nc\n', /first at line 2:\n {2}is {9}b\n {2}should be {2}c$/],
+  ['a line less', 'a\n', 'a\nb\n', /line 2:\n {2}is {9}\n {2}should be {2}b$/],
+  ['a line more', 'a\nb\n', 'a\n', /line 2:\n {2}is {9}b\n {2}should be {2}$/],
+  ['text after the end', 'a\n\nb', 'a\n', /line 3:\n {2}is {9}b\n {2}should be {2}\(nothing\)$/],
+])('drift: %s', (_, found, wanted, described) => {
+  expect(describeDrift('docs/x.md', found, wanted)).toMatch(described)
+})

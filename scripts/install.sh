@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The rpc-router Authors
+#
+# Installs what package-lock.json names. Called by `make install`; says in a sentence what is missing.
+set -eu
+
+node_help='Get Node 22 or newer, npm comes with it: https://nodejs.org/en/download (or: nvm install --lts).'
+
+fail() {
+  printf 'rpc-router: %s\n' "$*" >&2
+  exit 1
+}
+
+# `make` puts node_modules/.bin first; what is asked for here is the machine's own Node.
+PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -v '/node_modules/\.bin$' | paste -sd: -)
+
+command -v node >/dev/null 2>&1 || fail "node is not installed. $node_help"
+command -v npm >/dev/null 2>&1 || fail "npm is not installed. $node_help"
+
+version=$(node --version 2>/dev/null) || fail "node does not run. $node_help"
+major=${version#v}
+major=${major%%.*}
+[ "$major" -ge 20 ] || fail "node $version is too old to install this project; 20 is the least. $node_help"
+
+# A link: the packages belong to another checkout, which keeps them up to date.
+[ ! -L node_modules ] || exit 0
+
+echo 'Installing packages (npm ci) ...'
+npm ci --no-audit --no-fund || fail 'npm ci failed; its own message is above. Without a network, or behind a proxy, npm needs its registry or proxy set (npm config).'
+touch node_modules/.installed

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Violation } from './check-source.ts'
+import { emptyNames } from './table.ts'
+
+const kebabCase = /^\.?[a-z0-9]+([.-][a-z0-9]+)*$/
+
+/** What the path of a source file does against the law. */
+export function checkName(path: string): Violation[] {
+  return path.split('/').flatMap((part) => {
+    if (!kebabCase.test(part)) return [`${path}: ${part} is not in kebab-case.`]
+    const empty = part.split(/[.-]/).find((word) => emptyNames.includes(word))
+    if (empty === undefined) return []
+    return [`${path}: "${empty}" says nothing. Name it after the one thing that is inside.`]
+  })
+}

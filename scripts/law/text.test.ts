@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { checkLinks } from './check-links.ts'
+import { checkText } from './check-text.ts'
+import { projectFiles, projectText } from './project-files.ts'
+
+const paths = projectFiles()
+const texts = new Map(
+  paths
+    .map((path) => [path, projectText(path)] as const)
+    .filter(([, text]) => !text.includes('\0')),
+)
+
+test('no file carries traces of the machine that it was written on', () => {
+  expect(texts.size).toBeGreaterThan(0)
+  const found = [...texts].flatMap(([path, text]) => checkText(path, text))
+  expect(found.filter((each) => !each.startsWith('scripts/law/text.test.ts:'))).toEqual([])
+})
+
+test('every link between the pages leads somewhere', () => {
+  const isThere = (path: string) =>
+    texts.get(path) ??
+    (paths.some((each) => each.startsWith(`${path.replace(/\/$/, '')}/`)) ? '' : null)
+  const pages = [...texts].filter(([path]) => path.endsWith('.md'))
+  expect(pages.flatMap(([path, text]) => checkLinks(path, text, isThere))).toEqual([])
+})
+
+test.each([
+  ['see /home/ann/project/a.ts', '/home/ann'],
+  ['cd /work/project', '/work/project'],
+  ['"file:///Users/ann/a"', '/Users/ann'],
+  ['at (/root/.npmrc)', '/root/.npmrc'],
+  ['"resolved": "https://registry.example.org/x.tgz"', 'https://registry.example.org'],
+  ['http://nexus.example.org/npm', 'http://nexus.example.org'],
+])('a trace is found: %s', (text, trace) => {
+  expect(checkText('docs/a.md', `first line\n${text}\n`)).toEqual([
+    expect.stringMatching(new RegExp(`^docs/a\\.md:2 ${trace}`)),
+  ])
+})
+
+test.each([
+  'https://example.org/home/page',
+  '$HOME/project',
+  '~/work/a',
+  '${base}/work/a',
+  'proxy/work/a',
+  'a container image registry',
+  '/etc/router/config.yml',
+])('no trace: %s', (text) => {
+  expect(checkText('docs/a.md', text)).toEqual([])
+})
+
+const page = `# First page
+
+[self](#first-page) [there](b.md) [heading](b.md#a-flag---x) [folder](../examples) [web](https://example.org)
+
+\`\`\`
+[code](nowhere.md)
+\`\`\`
+`
+
+test('a link is followed to its file and heading', () => {
+  const files: Record<string, string> = { 'docs/b.md': '## A flag: `--x`\n', examples: '' }
+  const textOf = (path: string) => files[path] ?? null
+  expect(checkLinks('docs/a.md', page, textOf)).toEqual([])
+  expect(checkLinks('docs/a.md', '[x](c.md) [y](b.md#other) [z](#none)', textOf)).toEqual([
+    'docs/a.md links to c.md: there is no docs/c.md.',
+    'docs/a.md links to b.md#other: docs/b.md has no heading of that name.',
+    'docs/a.md links to #none: docs/a.md has no heading of that name.',
+  ])
+})

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { projectText } from '../law/project-files.ts'
+import { type LockedPackages, missingPlatformPackages } from './complete.ts'
+
+test('package-lock.json can be installed on every platform, from any registry', () => {
+  const lockfile = JSON.parse(projectText('package-lock.json')) as { packages: LockedPackages }
+  const remedy = 'Remedy: node scripts/complete-lockfile.ts'
+  expect(Object.keys(missingPlatformPackages(lockfile.packages)), remedy).toEqual([])
+  const fromOneRegistry = Object.values(lockfile.packages).filter(({ resolved }) => resolved)
+  expect(fromOneRegistry, 'Remedy: npm install (.npmrc omits the registry)').toEqual([])
+})
+
+test('builds that the lockfile does not name are found by their names', () => {
+  const packages: LockedPackages = {
+    '': { version: '1.0.0' },
+    'node_modules/tool': {
+      version: '2.0.0',
+      dev: true,
+      optionalDependencies: {
+        '@tool/binding-linux-x64-musl': '2.0.0',
+        '@tool/darwin-arm64': '2.0.0',
+        'tool-win32-amd64': '2.0.0',
+        '@tool/binding-linux-arm-gnueabihf': '2.0.0',
+        '@tool/linux-x64-gnu': '2.0.0',
+        bufferutil: '^4.0.1',
+      },
+    },
+    'node_modules/@tool/linux-x64-gnu': { version: '2.0.0' },
+  }
+  const shared = { version: '2.0.0', dev: true, optional: true }
+  expect(missingPlatformPackages(packages)).toEqual({
+    'node_modules/@tool/binding-linux-x64-musl': {
+      ...shared,
+      os: ['linux'],
+      cpu: ['x64'],
+      libc: ['musl'],
+    },
+    'node_modules/@tool/darwin-arm64': { ...shared, os: ['darwin'], cpu: ['arm64'] },
+    'node_modules/tool-win32-amd64': { ...shared, os: ['win32'], cpu: ['x64'] },
+    'node_modules/@tool/binding-linux-arm-gnueabihf': { ...shared, os: ['linux'], cpu: ['arm'] },
+  })
+})

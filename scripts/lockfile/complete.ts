@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What matters here of an entry of `packages` in package-lock.json. */
+export interface LockedPackage {
+  readonly version?: string
+  readonly resolved?: string
+  readonly dev?: boolean
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly libc?: readonly string[]
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export type LockedPackages = Readonly<Record<string, LockedPackage>>
+
+/**
+ * Builds for other platforms that the lockfile does not name, by their place in `node_modules`. npm
+ * leaves out those that it could not look up when the lockfile was written, and `npm ci` of npm 11
+ * then refuses the whole lockfile.
+ */
+export function missingPlatformPackages(packages: LockedPackages): Record<string, LockedPackage> {
+  const missing: Record<string, LockedPackage> = {}
+  for (const { optionalDependencies, dev } of Object.values(packages))
+    for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
+      const place = `node_modules/${name}`
+      const platform = platformOf(name)
+      if (packages[place] || !platform) continue
+      missing[place] = { version, ...(dev && { dev }), optional: true, ...platform }
+    }
+  return missing
+}
+
+const systems = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+]
+const processors: Readonly<Record<string, string>> = {
+  amd64: 'x64',
+  arm: 'arm',
+  arm64: 'arm64',
+  ia32: 'ia32',
+  ppc64: 'ppc64',
+  riscv64: 'riscv64',
+  s390x: 's390x',
+  x64: 'x64',
+}
+
+/** `@a/b-linux-x64-musl` is a build for Linux on x64 with musl; null for a name without a platform. */
+function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | null {
+  const words = name.split(/[/-]/)
+  const system = words.find((word) => systems.includes(word))
+  const processor = words.find((word) => Object.hasOwn(processors, word))
+  const cpu = processor === undefined ? undefined : processors[processor]
+  if (system === undefined || cpu === undefined) return null
+  const libc = words.includes('musl') ? 'musl' : words.includes('gnu') ? 'glibc' : null
+  return { os: [system], cpu: [cpu], ...(libc === null ? {} : { libc: [libc] }) }
+}
