@@ -4,12 +4,7 @@ import type { RouterProcess } from '../processes/router-process.ts'
 import type { Screen } from './screen.ts'
 
 const timeoutMs = 5_000
-const shownSeries = [
-  'router_requests_total',
-  'router_upstream_attempts_total',
-  'router_retries_total',
-  'router_upstream_eligible',
-]
+const shownSeries = ['router_attempts_total', 'router_upstream_state', 'router_chain_tip_block']
 const maxLines = 12
 
 /** Shows the health endpoints and a few metrics, as a monitoring system would read them. */
@@ -27,6 +22,7 @@ export async function showHealth(screen: Screen, router: RouterProcess): Promise
   const lines = text
     .split('\n')
     .filter((line) => shownSeries.some((name) => line.startsWith(`${name}{`)))
+    .filter((line) => !line.endsWith(' 0'))
   screen.note(`\n${lines.slice(0, maxLines).join('\n')}`)
 }
 
