@@ -8,8 +8,8 @@ export interface Connection {
   readonly socket: Socket
   /** Requests whose answer is not written yet; more than one when the client pipelines. */
   inFlight: number
-  /** The body of the newest request is still coming in. */
-  reading: boolean
+  /** The newest request, which may still be coming in; null before the first. */
+  newest: { readonly complete: boolean } | null
   /** Was told that it does not speak HTTP; whatever else it sends is not looked at. */
   refused: boolean
   lastActiveMs: number
@@ -37,9 +37,9 @@ export class Connections {
     return this.#open.size
   }
 
-  began(connection: Connection): void {
+  began(connection: Connection, request: { readonly complete: boolean }): void {
     connection.inFlight += 1
-    connection.reading = true
+    connection.newest = request
   }
 
   ended(connection: Connection): void {
@@ -68,7 +68,7 @@ export class Connections {
     const connection: Connection = {
       socket,
       inFlight: 0,
-      reading: false,
+      newest: null,
       refused: false,
       lastActiveMs: this.#clock.nowMs(),
       bytesSeen: 0,

@@ -128,7 +128,7 @@ class NodeHttpServer implements Listener {
 
   #begin(request: IncomingMessage, response: ServerResponse, head: RequestHead): NodeExchange {
     const connection = this.#connections.of(request.socket)
-    this.#connections.began(connection)
+    this.#connections.began(connection, request)
     const exchange = new NodeExchange(request, response, head, () => this.#draining)
     response.on('close', () => {
       this.#connections.ended(connection)
@@ -146,12 +146,10 @@ class NodeHttpServer implements Listener {
     }
     if (head.contentLength > maxRequestBytes) return overflow()
     if (mustContinue) response.writeContinue()
-    const connection = this.#connections.of(request.socket)
     collectBody(
       request,
       maxRequestBytes,
       (body) => {
-        connection.reading = false
         if (head.contentEncoding !== null) void this.#decode(request, exchange, body)
         else {
           exchange.body = body
@@ -221,8 +219,8 @@ class NodeHttpServer implements Listener {
 }
 
 /** An answer now would be taken for the one to an earlier request of the same connection. */
-function owesAnswers({ inFlight, reading }: Connection): boolean {
-  return inFlight > (reading ? 1 : 0)
+function owesAnswers({ inFlight, newest }: Connection): boolean {
+  return inFlight > (newest?.complete === false ? 1 : 0)
 }
 
 function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
