@@ -63,7 +63,7 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   const load = await tourFailure(screen, router.url, devnet, victim, signal)
 
   screen.step('What the router says of itself')
-  await showHealth(screen, router)
+  await showHealth(screen, router, victim)
 
   for (const failure of load.failures) screen.note(failure)
   const total = (tourRequests + load.requests).toLocaleString('en-US')
