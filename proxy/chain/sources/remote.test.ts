@@ -63,6 +63,31 @@ describe('an archive', () => {
     expect((await loadCatalog([url])).ids).toEqual(['A', 'B'])
   })
 
+  it('is read only in the folder that the URL names', async () => {
+    const body = await archiveOf(
+      ['repo-main/specs/main/a.yml', spec('A')],
+      ['repo-main/specs/test/a.yml', spec('A')],
+      ['repo-main/plans.json', '{"proposal":{"plans":[]}}'],
+    )
+    const url = await serve((_request, response) => response.end(body))
+    expect((await loadCatalog([`${url}#specs/main`])).ids).toEqual(['A'])
+    await expect(loadCatalog([url])).rejects.toThrow('chain `A` is also in')
+    await expect(loadCatalog([`${url}#specs/none`])).rejects.toThrow(
+      'holds no YAML or JSON file there',
+    )
+  })
+
+  it('may need a user and password, which are not told', async () => {
+    const body = await archiveOf(['a.yml', spec('A').replace('other', 'elvish')])
+    const url = await serve((request, response) => {
+      const allowed = request.headers.authorization === `Basic ${btoa('me:hunter2')}`
+      response.writeHead(allowed ? 200 : 401).end(body)
+    })
+    const failure = await loadCatalog([url.replace('//', '//me:hunter2@')]).catch(String)
+    expect(failure).toContain('!a.yml:3: family')
+    expect(failure).not.toContain('hunter2')
+  })
+
   it('is taken from where the URL redirects to', async () => {
     const body = await archiveOf(['a.yml', spec('A')])
     const url = await serve((request, response) => {

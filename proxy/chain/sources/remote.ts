@@ -9,7 +9,8 @@ import type { SourceFiles } from './spec-file.ts'
 import { unpack } from './unpack.ts'
 
 /**
- * Downloads a `.tar.gz` archive and gives the YAML and JSON files in it.
+ * Downloads a `.tar.gz` archive and gives the YAML and JSON files in it, or in the folder of it
+ * that the URL names behind a `#`.
  */
 export async function readArchive(
   source: string,
@@ -20,13 +21,21 @@ export async function readArchive(
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.downloadMs)])
     const response = await download(source, within, limits)
-    const files = await unpack(response, shown, within, limits)
+    const files = await unpack(response, shown, folderOf(source), within, limits)
     if (files.length === 0)
-      throw new ArchiveFailure('holds no YAML or JSON file. Name an archive of a specs repository.')
+      throw new ArchiveFailure(
+        'holds no YAML or JSON file there. Name an archive of a specs repository.',
+      )
     return { kind: 'archive', files, problems: [] }
   } catch (cause) {
     return { kind: 'archive', files: [], problems: [explain(shown, cause, limits)] }
   }
+}
+
+/** `specs/` for `https://example.org/x.tar.gz#specs`. */
+function folderOf(source: string): string {
+  const folder = decodeURIComponent(URL.parse(source)?.hash.slice(1) ?? '')
+  return folder === '' || folder.endsWith('/') ? folder : `${folder}/`
 }
 
 /** The URL without what may be secret. */
@@ -61,13 +70,15 @@ async function download(
 
 /** User and password travel as a header; `fetch` refuses them in a URL. */
 function request(at: URL): { readonly url: URL; readonly headers: Record<string, string> } {
-  if (at.username === '' && at.password === '') return { url: at, headers: {} }
+  // Otherwise the runtime would take the archive's own compression for the transfer's.
+  const identity = { 'accept-encoding': 'identity' }
+  if (at.username === '' && at.password === '') return { url: at, headers: identity }
   const url = new URL(at)
   url.username = ''
   url.password = ''
   const user = `${decodeURIComponent(at.username)}:${decodeURIComponent(at.password)}`
   const authorization = `Basic ${Buffer.from(user).toString('base64')}`
-  return { url, headers: { authorization } }
+  return { url, headers: { ...identity, authorization } }
 }
 
 function checked(response: Response, limits: ArchiveLimits): Response {

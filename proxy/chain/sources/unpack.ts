@@ -12,12 +12,14 @@ import type { SpecFile } from './spec-file.ts'
 
 /**
  * The YAML and JSON files of a `.tar.gz` as it comes in. Nothing is written to disk, so a path in
- * the archive is only a name; links are not followed.
+ * the archive is only a name; links are not followed. `folder` is where they must be: empty for
+ * anywhere, else it ends in `/`.
  * @throws ArchiveFailure, or the error of a broken stream
  */
 export async function unpack(
   response: Response,
   shown: string,
+  folder: string,
   signal: AbortSignal,
   limits: ArchiveLimits,
 ): Promise<SpecFile[]> {
@@ -30,7 +32,7 @@ export async function unpack(
     // First of all: destroying the archive ends the entry with the same error.
     stream.on('error', next)
     const chunks: Buffer[] = []
-    const wanted = isWanted(header, limits)
+    const wanted = isWanted(header, folder, limits)
     kept += wanted ? (header.size ?? 0) : 0
     if (++entries > limits.entries || files.length >= limits.files || kept > limits.totalBytes) {
       archive.destroy(new ArchiveFailure('holds more files than a specs repository would.'))
@@ -61,12 +63,16 @@ export async function unpack(
 }
 
 /** Regular files that may be specs, with a name that stays inside the archive. */
-function isWanted(header: EntryHeader, limits: ArchiveLimits): boolean {
+function isWanted(header: EntryHeader, folder: string, limits: ArchiveLimits): boolean {
   const { name, type, size = 0 } = header
   const steps = name.split('/')
   const stays = !name.startsWith('/') && !name.includes('\\') && !steps.includes('..')
   const hidden = steps.some((step) => step.startsWith('.') || step === 'node_modules')
-  return type === 'file' && stays && !hidden && isSpecName(name) && size <= limits.fileBytes
+  // Repository archives have everything in one folder of their own.
+  const inFolder = name.startsWith(folder) || name.slice(name.indexOf('/') + 1).startsWith(folder)
+  return (
+    type === 'file' && inFolder && stays && !hidden && isSpecName(name) && size <= limits.fileBytes
+  )
 }
 
 function atMost(bytes: number, message: string): Transform {
