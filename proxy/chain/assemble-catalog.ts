@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainSpec } from './chain-spec.ts'
+import type { ChainEntry } from './chain-entry.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
@@ -11,14 +11,6 @@ import type { SourceDocuments } from './read-documents.ts'
 import { fileProblem } from './spec-error.ts'
 import type { SpecProblem } from './spec-error.ts'
 import type { Chain, ChainCatalog } from './types.ts'
-
-/** A chain of a source, not yet resolved. */
-export interface ChainEntry {
-  readonly id: string
-  readonly aliases: readonly string[]
-  /** Call it only when nothing was wrong with any source. */
-  readonly resolve: () => ChainSpec
-}
 
 /** Puts the sources over one another; what does not fit goes to `problems`. */
 export function assembleCatalog(

@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts'
 import type { Chain, ChainCatalog, ChainInterface } from './types.ts'
 
 /** Gives the place of a path such as `endpoints[0].chain-id` in the config file. */
-export type Locate = (path: string) => { readonly line: number; readonly column: number } | null
+type Locate = (path: string) => { readonly line: number; readonly column: number } | null
 
 /** What a config asks of chains that their specs do not have. */
 export function checkAgainstCatalog(
