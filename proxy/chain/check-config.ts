@@ -81,6 +81,7 @@ function findInterface(
 function chainHint(chainId: string, catalog: ChainCatalog): string {
   const near = nearest(chainId, catalog.ids)
   if (near !== null) return `Did you mean ${near}?`
+  if (catalog.ids.length === 0) return 'The spec sources have no chain at all.'
   const shown = catalog.ids.slice(0, 20)
   const rest = catalog.ids.length - shown.length
   return `Known chains: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. Others can be added with \`--use-static-spec\`.`

@@ -224,6 +224,11 @@ describe('a native spec that is wrong', () => {
       'spec0.yml:11: interfaces.jsonrpc.without.0: there is no method `eth_nope` to leave out.',
     ],
     [
+      'a failure table',
+      `${head}failures: [evm, evn]\n${interfaces}`,
+      'spec0.yml:7: failures.1: there is no failure table `evn`. Known tables: aptos,',
+    ],
+    [
       'a chain that it extends',
       `id: A\nextends: ETH2\ninterfaces: {}\n`,
       'spec0.yml:2: extends: there is no chain `ETH2`.',
