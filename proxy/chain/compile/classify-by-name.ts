@@ -10,7 +10,7 @@ import type { PointSyntax } from './block-point.ts'
 import { paramsPlace } from './params-place.ts'
 
 /** Classifies a call by its method's name and params: JSON-RPC and Tendermint RPC. */
-export type ByName = (method: string, params: unknown, internalPath: string) => Classification
+type ByName = (method: string, params: unknown, internalPath: string) => Classification
 
 export function compileByName(
   spec: InterfaceSpec,
