@@ -9,10 +9,10 @@ const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(root)', ''), children: [2, 3, 6] },
     { id: 2, callFrame: frame('(idle)', '') },
-    { id: 3, callFrame: frame('serve<T>', 'file:///home/x/proxy/listener/a.ts'), children: [4, 5] },
-    { id: 4, callFrame: frame('send', 'file:///home/x/node_modules/@scope/lib/index.js') },
+    { id: 3, callFrame: frame('serve<T>', 'file:///app/proxy/listener/a.ts'), children: [4, 5] },
+    { id: 4, callFrame: frame('send', 'file:///app/node_modules/@scope/lib/index.js') },
     { id: 5, callFrame: frame('', 'node:net') },
-    { id: 6, callFrame: frame('send', 'file:///home/x/node_modules/@scope/lib/index.js') },
+    { id: 6, callFrame: frame('send', 'file:///app/node_modules/@scope/lib/index.js') },
   ],
   samples: [2, 3, 4, 4, 5, 6],
   timeDeltas: [1000, 10, 20, 30, 5, 35],

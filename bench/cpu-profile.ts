@@ -38,12 +38,17 @@ export function callTree(profile: CpuProfile): Frame {
     frames.set(id, { name, where, selfMicros: 0, totalMicros: 0, children: [] })
   }
   for (const [at, id] of profile.samples.entries()) {
-    const frame = frames.get(id)!
-    if (!idleNames.has(frame.name)) frame.selfMicros += profile.timeDeltas[at] ?? 0
+    const frame = frames.get(id)
+    if (frame && !idleNames.has(frame.name)) frame.selfMicros += profile.timeDeltas[at] ?? 0
+  }
+  const found = (id: number) => {
+    const frame = frames.get(id)
+    if (frame === undefined) throw new Error(`the profile has no node ${id}`)
+    return frame
   }
   for (const { id, children = [] } of profile.nodes)
-    frames.get(id)!.children.push(...children.map((child) => frames.get(child)!))
-  const root = frames.get(profile.nodes[0]!.id)!
+    found(id).children.push(...children.map((child) => found(child)))
+  const root = found(profile.nodes[0]?.id ?? 0)
   sumUp(root)
   return root
 }

@@ -38,7 +38,7 @@ const at = (share: number) =>
 process.stdout.write(
   `${JSON.stringify({
     requests: sorted.length,
-    errors: [...errors.values()].reduce((sum, count) => sum + count, 0),
+    errors: [...errors.values()].reduce((sum, times) => sum + times, 0),
     errorSamples: Object.fromEntries([...errors].slice(0, 3)),
     requestsPerSecond: sorted.length / seconds,
     p50Ms: at(0.5),

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
-import { type RouterProcess, startRouter } from '../e2e/processes/router-process.ts'
+import { startRouter } from '../e2e/processes/router-process.ts'
 import { usageOf } from './process-usage.ts'
 import { type BenchResult, median, mediansOf, thisMachine } from './report.ts'
 import { type Load, LoadRunner, type Sample } from './rounds.ts'
@@ -37,13 +37,17 @@ export async function measure(plan: Plan): Promise<BenchResult> {
 
   plan.progress('router: start-up and idle memory')
   const launches: number[] = []
-  let router: RouterProcess | null = null
-  for (let start = 0; start < routerStarts; start++) {
-    await router?.child.stop()
-    router = await startRouter({ ...setting, upstreams })
-    launches.push(router.firstAnswerMs)
+  const launch = async () => {
+    const started = await startRouter({ ...setting, upstreams })
+    launches.push(started.firstAnswerMs)
+    return started
   }
-  const { child, url } = router!
+  let router = await launch()
+  while (launches.length < routerStarts) {
+    await router.child.stop()
+    router = await launch()
+  }
+  const { child, url } = router
   await sleep(idleMs)
   const idleBytes = usageOf(child.pid).residentBytes
 
@@ -60,8 +64,9 @@ export async function measure(plan: Plan): Promise<BenchResult> {
   for (let round = 0; round < rounds; round++) {
     const sample: Record<string, Sample> = {}
     for (const target of targets) {
-      sample[target.name] = await runner.run(target)
-      const { cpuMicrosPerRequest, requestsPerSecond } = sample[target.name]!
+      const measured = await runner.run(target)
+      const { cpuMicrosPerRequest, requestsPerSecond } = measured
+      sample[target.name] = measured
       plan.progress(
         `round ${round + 1}/${rounds}: ${target.name.padEnd(11)} ` +
           `${cpuMicrosPerRequest.toFixed(0).padStart(4)} µs  ${requestsPerSecond.toFixed(0).padStart(6)}/s`,

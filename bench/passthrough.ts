@@ -18,7 +18,8 @@ createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const pool = pools[turn++ % pools.length]!
+    const pool = pools[turn++ % pools.length]
+    if (pool === undefined) throw new Error('no upstream URL was given')
     const answer: Buffer[] = []
     let status = 502
     pool.dispatch(

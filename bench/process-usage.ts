@@ -20,7 +20,7 @@ export function usageOf(pid: number): Usage {
     throw new Error('CPU time and memory are read from /proc: run the benchmark on Linux')
   const sum = { cpuSeconds: 0, peakBytes: 0, residentBytes: 0 }
   for (const member of treeOf(pid)) {
-    const { userTicks, systemTicks } = statOf(member)!
+    const { userTicks = 0, systemTicks = 0 } = statOf(member) ?? {}
     const status = readFileSync(`/proc/${member}/status`, 'latin1')
     sum.cpuSeconds += (userTicks + systemTicks) / ticksPerSecond
     sum.peakBytes += kibibytes(status, 'VmHWM') * 1024

@@ -25,30 +25,28 @@ export function thisMachine(): BenchResult['machine'] {
   return { cpu: cores[0]?.model ?? 'unknown', cores: cores.length, node: process.version }
 }
 
-/** The median of each figure over the rounds. */
+/** The median of each figure over the rounds, by target. */
 export function mediansOf(
   rounds: readonly Readonly<Record<string, Sample>>[],
 ): Record<string, Sample> {
-  const names = Object.keys(rounds[0] ?? {})
-  return Object.fromEntries(
-    names.map((name) => {
-      const of = (figure: (sample: Sample) => number) =>
-        median(rounds.map((round) => figure(round[name]!)))
-      return [
-        name,
-        {
-          requests: of((sample) => sample.requests),
-          errors: 0,
-          errorSamples: {},
-          requestsPerSecond: of((sample) => sample.requestsPerSecond),
-          p50Ms: of((sample) => sample.p50Ms),
-          p99Ms: of((sample) => sample.p99Ms),
-          cpuMicrosPerRequest: of((sample) => sample.cpuMicrosPerRequest),
-          peakBytes: of((sample) => sample.peakBytes),
-        },
-      ]
-    }),
-  )
+  const byTarget = new Map<string, Sample[]>()
+  for (const [name, sample] of rounds.flatMap((round) => Object.entries(round)))
+    byTarget.set(name, [...(byTarget.get(name) ?? []), sample])
+  return Object.fromEntries([...byTarget].map(([name, samples]) => [name, medianSample(samples)]))
+}
+
+function medianSample(samples: readonly Sample[]): Sample {
+  const of = (figure: (sample: Sample) => number) => median(samples.map(figure))
+  return {
+    requests: of((sample) => sample.requests),
+    errors: 0,
+    errorSamples: {},
+    requestsPerSecond: of((sample) => sample.requestsPerSecond),
+    p50Ms: of((sample) => sample.p50Ms),
+    p99Ms: of((sample) => sample.p99Ms),
+    cpuMicrosPerRequest: of((sample) => sample.cpuMicrosPerRequest),
+    peakBytes: of((sample) => sample.peakBytes),
+  }
 }
 
 /** A Markdown table of the medians. */
@@ -64,11 +62,17 @@ export function tableOf({ medians }: BenchResult): string {
     `${sample.p99Ms.toFixed(1)} ms`,
     `${(sample.peakBytes / megabyte).toFixed(0)} MB`,
   ])
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length), 3))
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join(' | ')} |`
-  const rule = `| ${widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
-  return [line(head), rule, ...rows.map(line)].join('\n')
+  return markdownTable([head, ...rows])
+}
+
+/** Columns of one width, all but the first set to the right. */
+function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const widthOf = (at: number) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0))
+  const cellOf = (text: string, at: number) =>
+    at === 0 ? text.padEnd(widthOf(at)) : text.padStart(widthOf(at))
+  const lineOf = (cells: readonly string[]) => `| ${cells.map(cellOf).join(' | ')} |`
+  const rule = head.map((_, at) => `${'-'.repeat(widthOf(at) - 1)}${at === 0 ? '-' : ':'}`)
+  return [lineOf(head), lineOf(rule), ...rows.map(lineOf)].join('\n')
 }
 
 /** The router against the target, in a sentence; null when there is nothing to compare with. */

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
-import { freePorts } from '../e2e/processes/free-ports.ts'
+import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
 import { askRpc } from '../e2e/processes/rpc-client.ts'
 import { waitUntil } from '../e2e/processes/wait-until.ts'
 
@@ -35,7 +35,13 @@ export async function startUpstreams(count: number, setting: Setting): Promise<U
   return Promise.all(
     ports.map(async (port, at) => {
       const name = `mock-${at + 1}`
-      await startScript(name, 'mock-upstream.ts', [String(port)], port, setting)
+      await startScript(
+        name,
+        new URL('mock-upstream.ts', import.meta.url),
+        [String(port)],
+        port,
+        setting,
+      )
       return { name, url: `http://127.0.0.1:${port}` }
     }),
   )
@@ -46,9 +52,9 @@ export async function startPassthrough(
   upstreams: readonly Upstream[],
   setting: Setting,
 ): Promise<Target> {
-  const [port] = await freePorts(1)
+  const port = await freePort()
   const args = [String(port), ...upstreams.map(({ url }) => url)]
-  return startScript('passthrough', 'passthrough.ts', args, port!, setting)
+  return startScript('passthrough', new URL('passthrough.ts', import.meta.url), args, port, setting)
 }
 
 /** Starts nginx with one worker, kept-alive connections to the upstreams and no access log. */
@@ -57,16 +63,16 @@ export async function startNginx(
   upstreams: readonly Upstream[],
   setting: Setting,
 ): Promise<Target> {
-  const [port] = await freePorts(1)
+  const port = await freePort()
   const prefix = join(setting.directory, 'nginx')
   await mkdir(prefix)
-  await writeFile(join(prefix, 'nginx.conf'), nginxConfig(port!, prefix, upstreams))
+  await writeFile(join(prefix, 'nginx.conf'), nginxConfig(port, prefix, upstreams))
   const child = await setting.children.start({
     name: 'nginx',
     command: binary,
     args: ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', join(prefix, 'error.log')],
   })
-  return ready({ name: 'nginx', port: port!, child }, setting.signal)
+  return ready({ name: 'nginx', port: port, child }, setting.signal)
 }
 
 /** The nginx to use; throws a sentence that says how to get one. */
@@ -81,13 +87,16 @@ export function findNginx(binary: string): string {
 
 async function startScript(
   name: string,
-  script: string,
+  script: URL,
   args: readonly string[],
   port: number,
   { children, signal }: Setting,
 ): Promise<Target> {
-  const file = fileURLToPath(new URL(script, import.meta.url))
-  const child = await children.start({ name, command: process.execPath, args: [file, ...args] })
+  const child = await children.start({
+    name,
+    command: process.execPath,
+    args: [fileURLToPath(script), ...args],
+  })
   return ready({ name, port, child }, signal)
 }
 

@@ -38,7 +38,7 @@ test('several nodes are one chain, and a killed one catches up', async () => {
     const before = await minedIn(b)
     expect(await minedIn(a)).toEqual(before)
     await devnet.kill('b')
-    await expect(askRpc(b, 'eth_blockNumber')).rejects.toThrow()
+    await expect(askRpc(b, 'eth_blockNumber')).rejects.toThrow('fetch failed')
     expect(await devnet.revive('b')).toBe(devnet.head)
     expect(await minedIn(b)).toEqual(before)
     stop.abort()

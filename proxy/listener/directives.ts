@@ -43,13 +43,13 @@ export const directiveHeaders = [
 ] as const
 
 /**
- * What the client asks of the router. Of a header that comes twice the first counts, save for
- * `rpc-providers-block`, whose lists are joined.
- * @throws RelayError when a value cannot be understood
+ * What the client asks of the router, or the error when a value cannot be understood. Of a header
+ * that comes twice the first counts, save for `rpc-providers-block`, whose lists are joined.
  */
-export function readDirectives(headers: HeaderList): Directives {
+export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
   let blocked: string[] | null = null
+  let timeoutMs: number | null = null
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     if (!isDirective(name)) continue
@@ -60,13 +60,13 @@ export function readDirectives(headers: HeaderList): Directives {
         directives.selectProvider ??= value || null
         break
       case 'rpc-providers-block':
-        ;(blocked ??= []).push(...namesOf(value))
+        blocked = [...(blocked ?? []), ...namesOf(value)]
         break
       case 'rpc-extension':
         directives.extension ??= value.toLowerCase() || null
         break
       case 'rpc-relay-timeout':
-        directives.relayTimeoutMs ??= timeoutOf(value)
+        timeoutMs ??= parseDuration(value) ?? 0
         break
       case 'rpc-debug-relay':
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
@@ -75,6 +75,8 @@ export function readDirectives(headers: HeaderList): Directives {
   }
   if (directives === null) return noDirectives
   if (blocked !== null && blocked.length <= maxBlocked) directives.blockProviders = blocked
+  if (timeoutMs !== null && timeoutMs <= 0) return badTimeout()
+  if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, longestTimerMs)
   return directives
 }
 
@@ -90,12 +92,9 @@ function namesOf(list: string): string[] {
     .filter((name) => name !== '')
 }
 
-function timeoutOf(value: string): number {
-  const timeoutMs = parseDuration(value)
-  if (timeoutMs === null || timeoutMs <= 0)
-    throw new RelayError(
-      errorKinds.invalidRequest,
-      'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s',
-    )
-  return Math.min(timeoutMs, longestTimerMs)
+function badTimeout(): RelayError {
+  return new RelayError(
+    errorKinds.invalidRequest,
+    'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s',
+  )
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Agent, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { Reply } from '../relay/reply.ts'
 import { RawClient, echoRelay, rawPost, reply, startListener } from './listener-fixture.ts'
 
@@ -55,17 +56,21 @@ describe('a drain', () => {
   })
 
   test('waits for a request that is still being sent', async () => {
-    await using fixture = await startListener(echoRelay)
+    const clock = new VirtualClock()
+    await using fixture = await startListener(echoRelay, { clock })
     using client = new RawClient(fixture.port)
     const bytes = rawPost(call)
+    client.write(bytes)
+    await client.until(/\}$/)
     client.write(bytes.subarray(0, 20))
-    await expect.poll(fixture.openConnections).toBe(1)
     let isDrained = false
     const drained = fixture.drain().then(() => (isDrained = true))
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    await clock.advance(5_000)
     expect(isDrained).toBe(false)
     client.write(bytes.subarray(20))
-    expect(await client.untilClosed()).toMatch(/"result":"m"\}$/)
+    expect(await client.untilClosed()).toMatch(/"result":"m"\}.*"result":"m"\}$/s)
+    await expect.poll(fixture.openConnections).toBe(0)
+    await clock.advance(5_000)
     await drained
   })
 

@@ -11,12 +11,13 @@ import type { Relay } from '../relay/step.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import { withId } from './jsonrpc-error.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
-import type { JsonRpcRequest } from './jsonrpc-request.ts'
+import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
 import type { CallEnd, ListenerObserver } from './observer.ts'
 
 /** What all calls of one HTTP request have in common. */
 export interface CallOrigin {
-  readonly directives: Directives
+  /** An error when they cannot be understood. */
+  readonly directives: Directives | RelayError
   readonly requestHeaders: HeaderList
   readonly signal: AbortSignal
 }
@@ -41,21 +42,24 @@ export class JsonRpcCalls {
     this.#options = options
   }
 
+  /** @throws RequestRefused when the directives make no sense */
   make(request: JsonRpcRequest, origin: CallOrigin, guid: string): JsonRpcCall {
     const { iface, clock } = this.#options
     const { span, body } = request
+    const { directives, requestHeaders, signal } = origin
+    if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
     const sent = request.isNotification
       ? withId(request)
       : { body: body.subarray(span.start, span.end), id: null }
     return {
       guid,
-      asked: iface.classify(request.question),
-      request: { verb: 'POST', path: '', headers: origin.requestHeaders, body: sent.body },
+      asked: iface.classify(request),
+      request: { verb: 'POST', path: '', headers: requestHeaders, body: sent.body },
       reader: sent.id
         ? new JsonRpcReplyReader(sent.body, sent.id)
         : new JsonRpcReplyReader(body, request.id),
-      directives: origin.directives,
-      signal: origin.signal,
+      directives,
+      signal,
       journal: new Journal(clock.nowMs()),
       attemptKind: 'first',
     }

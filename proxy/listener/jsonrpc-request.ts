@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
-import type { Question } from '../chain/types.ts'
 import { ArrayCursor } from '../json/array-cursor.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
 import { bufferOf, parseSpan, spells } from '../json/text.ts'
@@ -62,8 +61,12 @@ function checkEnd(body: Uint8Array, end: number): void {
   )
 }
 
-/** One request of a client. Offsets are into the body that it stands in. */
+/**
+ * One request of a client. Offsets are into the body that it stands in. It is itself the question
+ * for the chain spec, and parses its params only when that looks at them.
+ */
 export class JsonRpcRequest {
+  readonly apiInterface = 'jsonrpc'
   readonly body: Uint8Array
   readonly span: Span
   /** The bytes of `id`; null where there is none. */
@@ -71,7 +74,8 @@ export class JsonRpcRequest {
   /** Wants no reply: a request of version 2.0 without an id. */
   readonly isNotification: boolean
   readonly method: string
-  readonly #params: Span | null
+  readonly #paramsSpan: Span | null
+  #params: unknown
 
   constructor(
     body: Uint8Array,
@@ -86,24 +90,15 @@ export class JsonRpcRequest {
     this.id = id
     this.isNotification = isNotification
     this.method = method
-    this.#params = params
+    this.#paramsSpan = params
   }
 
-  /** For the chain spec. Params are parsed only when it looks at them. */
-  get question(): Question {
-    const { body, method } = this
-    const span = this.#params
-    let params: unknown
-    let isParsed = false
-    return {
-      apiInterface: 'jsonrpc',
-      method,
-      get params() {
-        if (!isParsed && span) params = parseSpan(body, span.start, span.end)
-        isParsed = true
-        return params
-      },
-    }
+  get params(): unknown {
+    const span = this.#paramsSpan
+    // What was parsed is never undefined.
+    if (span && this.#params === undefined)
+      this.#params = parseSpan(this.body, span.start, span.end)
+    return this.#params
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type Socket } from 'node:net'
 import type { ChainInterface, Question } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
 import { systemClock } from '../clock/system-clock.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
@@ -24,6 +25,7 @@ export interface Fixture extends AsyncDisposable {
 }
 
 export interface FixtureOptions {
+  readonly clock?: Clock
   readonly maxRequestBytes?: number
   readonly health?: () => boolean
   readonly requestHeaders?: readonly string[]
@@ -72,7 +74,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
       calls.push(call)
       return relay(call)
     },
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     observer: {
       callEnded: (_, end) => ends.push(end),
       requestRefused: (error) => refusals.push(error),

@@ -95,7 +95,9 @@ function joined(names: string[] | null, name: string): string[] {
   return names
 }
 
-/** Names are the operator's own and nearly always plain; what a header cannot carry is escaped. */
+/** Names are the operator's own and nearly always plain; what a list or a header cannot carry is escaped. */
 function listOf(names: readonly string[]): string {
+  const list = names.length === 1 ? (names[0] as string) : names.join('')
+  if (/^[\x20-\x2b\x2d-\x7e]*$/.test(list)) return names.join(',')
   return names.map((name) => name.replace(/[^\x20-\x2b\x2d-\x7e]/gu, encodeURIComponent)).join(',')
 }
