@@ -114,7 +114,9 @@ function readTree(text: string, environment: ParseOptions['environment']): FileT
     if (rendering.malformed) malformed.push(malformedProblem(path, position))
     return rendering.scalar
   }
-  const { tree, positions, keyPositions, problems } = readYamlTree(yaml.document, yaml, readScalar)
+  const { tree, usable, ...rest } = readYamlTree(yaml.document, yaml, readScalar)
+  const { positions, keyPositions, problems } = rest
+  if (!usable) return { tree: null, positions, places: nowhere, problems, values }
   const unset = [...missing].map(([name, { path, positions: uses }]) =>
     missingProblem(name, path, uses, environment),
   )
@@ -198,7 +200,7 @@ function orderProblems(problems: readonly Problem[]): readonly Problem[] {
     path: '',
     line: null,
     column: null,
-    message: `${ordered.length - mostProblems} further problems are not shown`,
+    message: `these are the first ${mostProblems} problems; there are more`,
     hint: null,
   }
   return [...kept.slice(0, mostProblems), rest]

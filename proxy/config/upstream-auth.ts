@@ -37,7 +37,8 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
       for (const [key, value] of Object.entries(map)) {
         const name = key.toLowerCase()
         const problem =
-          headerNameProblem(key) ?? (headers.has(name) ? `${quote(key)} stands twice` : null)
+          headerNameProblem(key) ??
+          (headers.has(name) ? `${quote(key)} stands twice; header names have no case` : null)
         const secret = readSecret(value, key, headerValueProblem, context)
         if (problem !== null) report(context, [key], problem, null)
         headers.set(name, secret)
