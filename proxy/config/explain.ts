@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedName } from './capability.ts'
+import { unsupportedName } from './capabilities.ts'
 import type { IssueParams } from './field.ts'
 import { annotatedSchema, type JsonSchema, placesOfKey, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'

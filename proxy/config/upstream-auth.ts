@@ -7,7 +7,7 @@ import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
 import { Secret } from './secret.ts'
 
 /** Headers or query parameters, by name. */
-export type SecretMap = ReadonlyMap<string, Secret>
+type SecretMap = ReadonlyMap<string, Secret>
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/

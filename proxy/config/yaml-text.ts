@@ -37,7 +37,7 @@ export function readYamlText(text: string): YamlText {
   }
   const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
   countLines(clean, lines)
-  const control = /[\0-\x08\x0e-\x1f]/.exec(clean)
+  const control = /(?![\s\u0085])\p{Cc}/u.exec(clean)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).padStart(4, '0')
     return failed(

@@ -10,7 +10,7 @@ const mostValues = 100_000
 const deepest = 64
 
 /** The values of a document, and where they stand. */
-export interface YamlTree {
+interface YamlTree {
   readonly tree: Tree
   /** By the written form of a path: where its value begins; for a map or a list, where its key stands. */
   readonly positions: ReadonlyMap<string, Position>
@@ -21,7 +21,7 @@ export interface YamlTree {
 }
 
 /** Turns a scalar's text into its value; told where it stands. */
-export type ReadScalar = (written: string, path: string, position: Position) => Scalar
+type ReadScalar = (written: string, path: string, position: Position) => Scalar
 
 /** Takes the values out of a document: resolves aliases, refuses what only YAML needs, bounds the work. */
 export function readYamlTree(document: Document, text: YamlText, readScalar: ReadScalar): YamlTree {
