@@ -134,7 +134,7 @@ function readAddress(text: string, defaultPort: number, rendered: boolean): Read
 }
 
 /** What a text field accepts. */
-export interface TextRule {
+interface TextRule {
   readonly kind: string
   readonly pattern: RegExp
   readonly fault: string

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { unsupportedName } from './capability.ts'
+import { unsupportedName } from './capabilities.ts'
 import { kindKeyword } from './field.ts'
 import { configSchema } from './schema.ts'
 

@@ -10,16 +10,18 @@ const mostValues = 100_000
 const deepest = 64
 
 /** The values of a document, and where they stand. */
-export interface YamlTree {
+interface YamlTree {
   readonly tree: Tree
   /** By the written form of a path: where its value begins; for a map or a list, where its key stands. */
   readonly positions: ReadonlyMap<string, Position>
   readonly keyPositions: ReadonlyMap<string, Position>
   readonly problems: readonly Problem[]
+  /** False when values are wrong for reasons of YAML, and to check them would report a mistake twice. */
+  readonly usable: boolean
 }
 
 /** Turns a scalar's text into its value; told where it stands. */
-export type ReadScalar = (written: string, path: string, position: Position) => Scalar
+type ReadScalar = (written: string, path: string, position: Position) => Scalar
 
 /** Takes the values out of a document: resolves aliases, refuses what only YAML needs, bounds the work. */
 export function readYamlTree(document: Document, text: YamlText, readScalar: ReadScalar): YamlTree {
@@ -31,6 +33,7 @@ export function readYamlTree(document: Document, text: YamlText, readScalar: Rea
     positions: reader.positions,
     keyPositions: reader.keyPositions,
     problems: reader.problems,
+    usable: reader.usable,
   }
 }
 
@@ -38,6 +41,7 @@ class TreeReader {
   readonly positions = new Map<string, Position>()
   readonly keyPositions = new Map<string, Position>()
   readonly problems: Problem[] = []
+  usable = true
   readonly #anchors = new Map<string, ParsedNode>()
   readonly #open = new Set<ParsedNode>()
   readonly #text: YamlText
@@ -130,7 +134,7 @@ class TreeReader {
       if (name in map) {
         const first = this.keyPositions.get(place)
         const message = `the key ${quote(name)} stands twice`
-        this.#refuse(inner, at, message, first ? `It is first on line ${first.line}.` : null)
+        this.#report(inner, at, message, first ? `It is first on line ${first.line}.` : null)
         continue
       }
       this.keyPositions.set(place, at)
@@ -145,6 +149,11 @@ class TreeReader {
   }
 
   #refuse(path: Path, at: Position, message: string, hint: string | null): void {
+    this.usable = false
+    this.#report(path, at, message, hint)
+  }
+
+  #report(path: Path, at: Position, message: string, hint: string | null): void {
     this.problems.push({ severity: 'error', path: formatPath(path), ...at, message, hint })
   }
 }
