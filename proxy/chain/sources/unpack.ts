@@ -51,7 +51,7 @@ export async function unpack(
     })
   })
   await pipeline(
-    Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
+    Readable.fromWeb(response.body),
     atMost(limits.archiveBytes, tooLong(limits.archiveBytes)),
     gzipOnly(),
     createGunzip(),
