@@ -193,7 +193,7 @@ function orderProblems(problems: readonly Problem[]): readonly Problem[] {
   const unique = new Map(
     problems.map((problem) => [`${problem.path}\n${problem.message}`, problem]),
   )
-  const ordered = [...unique.values()].sort(
+  const ordered = [...unique.values()].toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
   if (ordered.length <= mostProblems) return ordered

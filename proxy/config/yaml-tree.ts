@@ -112,7 +112,7 @@ class TreeReader {
 
   #readMap(node: { items: readonly MapPair[] }, path: Path, original: boolean): TreeMap {
     // No prototype, so that a key named `__proto__` is a key like any other.
-    const map: Record<string, Tree> = Object.create(null)
+    const map = Object.create(null) as Record<string, Tree>
     for (const { key, value } of node.items) {
       const at = this.#positionOf(key)
       const target = isAlias(key) ? this.#anchors.get(key.source) : key
