@@ -99,6 +99,11 @@ export class Devnet {
     })
   }
 
+  /** Resolves when no node is in the middle of a block: all living ones have the same head. */
+  async settled(): Promise<void> {
+    await this.#inTurn(() => Promise.resolve())
+  }
+
   /** Ends a node as a power failure would. */
   async kill(name: string): Promise<void> {
     const { child } = this.#member(name).node
