@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts'
 import type { Chain, ChainCatalog, ChainInterface } from './types.ts'
 
 /** Gives the place of a path such as `endpoints[0].chain-id` in the config file. */
-export type Locate = (path: string) => { readonly line: number; readonly column: number } | null
+type Locate = (path: string) => { readonly line: number; readonly column: number } | null
 
 /** What a config asks of chains that their specs do not have. */
 export function checkAgainstCatalog(
@@ -81,6 +81,7 @@ function findInterface(
 function chainHint(chainId: string, catalog: ChainCatalog): string {
   const near = nearest(chainId, catalog.ids)
   if (near !== null) return `Did you mean ${near}?`
+  if (catalog.ids.length === 0) return 'The spec sources have no chain at all.'
   const shown = catalog.ids.slice(0, 20)
   const rest = catalog.ids.length - shown.length
   return `Known chains: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. Others can be added with \`--use-static-spec\`.`

@@ -46,17 +46,25 @@ export async function runValidate(
   const parsed = await loadConfig({ configPath, flags, environment: io.environment })
   const { config } = parsed
   const ofChains = config === null ? [] : await checkChains(config, (path) => parsed.locate(path))
-  const problems = [...parsed.problems, ...ofChains]
-  const valid = !problems.some((problem) => problem.severity === 'error')
   const redact = createRedactor(parsed.secretValues())
+  const problems = [...parsed.problems, ...ofChains].map((problem) =>
+    redactProblem(problem, redact),
+  )
+  const valid = !problems.some((problem) => problem.severity === 'error')
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }
-    io.stdout.write(`${redact(JSON.stringify(document, null, 2))}\n`)
+    io.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
   } else {
-    for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
+    for (const problem of problems) io.stderr.write(`${problemLine(configPath, problem)}\n`)
     if (valid && config !== null) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
   }
   return valid ? 0 : 2
+}
+
+/** No part puts a secret into a problem; should one ever do, it goes no further than here. */
+function redactProblem(problem: Problem, redact: (text: string) => string): Problem {
+  const { message, hint } = problem
+  return { ...problem, message: redact(message), hint: hint === null ? null : redact(hint) }
 }
 
 function summary(config: RouterConfig): string {

@@ -8,7 +8,7 @@ const hostLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/
 const ipv6 = /^(?=.*:.*:)[0-9A-Fa-f:]+(?:\.[0-9.]+)?(?:%[A-Za-z0-9]+)?$/
 
 /** Why a text is not an address, as a clause that follows the text itself, with the remedy. */
-export interface AddressFault {
+interface AddressFault {
   readonly message: string
   readonly hint: string
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedName } from './capability.ts'
+import { unsupportedName } from './capabilities.ts'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
 import { type ConfigFile, defaultPort } from './schema.ts'

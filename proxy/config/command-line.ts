@@ -16,7 +16,7 @@ export const commands = {
 } as const
 export type Command = keyof typeof commands
 
-export const outputFormats = ['text', 'json'] as const
+const outputFormats = ['text', 'json'] as const
 export type OutputFormat = (typeof outputFormats)[number]
 
 /** A command line, taken apart. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage, unsupportedName } from './capability.ts'
+import { unsupportedMessage, unsupportedName } from './capabilities.ts'
 import { formatPath, type Path } from './path.ts'
 import type { Problem } from './problem.ts'
 import { child, isList, isMap, type Tree } from './scalar.ts'

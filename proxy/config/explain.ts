@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedName } from './capability.ts'
+import { unsupportedName } from './capabilities.ts'
 import type { IssueParams } from './field.ts'
 import { annotatedSchema, type JsonSchema, placesOfKey, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { formatPath, type Path, quote } from './path.ts'
 import type { Problem } from './problem.ts'
 import { child, isList, isMap, type Tree } from './scalar.ts'
+import { isSettingName } from './settings.ts'
 import type { Position } from './yaml-text.ts'
 
 /** Where the values and the keys of a file stand. */
@@ -16,6 +17,11 @@ export interface Places {
   locate(path: string): Position | null
   locateKey(path: string): Position | null
 }
+
+const mostListedKeys = 12
+
+/** Nobody reads more, and suggestions take time. */
+const mostUnknownKeys = 500
 
 type Issue = z.core.$ZodIssue
 
@@ -44,7 +50,7 @@ function meantKeys(issue: Issue, { schema, tree }: File): readonly string[] {
   if (issue.code !== 'unrecognized_keys') return []
   const path = pathOf(issue)
   const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
-  return issue.keys.flatMap((key) => {
+  return issue.keys.slice(0, mostUnknownKeys).flatMap((key) => {
     const near = nearest(key, known)
     const missing = near !== null && child(valueAt(tree, path), near) === undefined
     return missing ? [formatPath([...path, near])] : []
@@ -68,7 +74,7 @@ function explainIssue(issue: Issue, { tree, schema, places }: File): readonly Pr
     return [problem(known, places, shapeMessage(actual, sectionAt(schema, known)), null)]
   }
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(path, key, schema, places))
+    return issue.keys.slice(0, mostUnknownKeys).map((key) => unknownKey(path, key, schema, places))
   }
   if (known.length < path.length) {
     const name = formatPath(path.slice(known.length))
@@ -140,7 +146,11 @@ function unknownKeyHint(
     return `${quote(key)} belongs ${places.join(' or ')}.`
   }
   const supported = known.filter((name) => unsupportedName(name, null) === null)
-  return `Known here: ${supported.join(', ')}.`
+  const listed = supported.filter(
+    (name) => supported.length < mostListedKeys || !isSettingName(name),
+  )
+  const others = listed.length < supported.length ? ', and the flags of router --help' : ''
+  return `Known here: ${listed.join(', ')}${others}.`
 }
 
 /** `endpoints[0].relay` as `endpoints[].relay`. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from './capability.ts'
+import { unsupportedName } from './capabilities.ts'
 import { commands } from './command-line.ts'
 import { settingNames, settings, type SettingName } from './settings.ts'
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig, secretsOf } from './build.ts'
-import { refuseUnsupported } from './capability.ts'
+import { refuseUnsupported } from './capabilities.ts'
 import { checkEntries } from './entry-checks.ts'
 import { explainIssues, type Places } from './explain.ts'
 import { switchableAddress } from './fields.ts'
@@ -10,7 +10,8 @@ import { createParsedConfig, type ParsedConfig } from './parsed-config.ts'
 import { renderPlaceholders } from './placeholder.ts'
 import type { Problem } from './problem.ts'
 import { Settings } from './resolve.ts'
-import { isMap, Scalar, type Tree } from './scalar.ts'
+import type { Scalar } from './scalar.ts'
+import { isMap, type Tree } from './scalar.ts'
 import { configSchema } from './schema.ts'
 import { checkTopology, showAddress } from './topology.ts'
 import { type Position, readYamlText } from './yaml-text.ts'
@@ -82,7 +83,10 @@ export function unreadableConfig(
 
 /** The env files that a config names, by flags or in the file: they must be read before it is parsed. */
 export function envFilesOf(source: ConfigSource, flags: FlagValues): readonly string[] {
-  return new Settings(readTree(source.text, {}).tree, flags, {}).list('env-file')
+  // Most files name none, and need not be read for it.
+  const named = source.text.includes('env-file') && flags['env-file'] === undefined
+  const tree = named ? readTree(source.text, {}).tree : null
+  return new Settings(tree, flags, {}).list('env-file')
 }
 
 interface FileTree {
@@ -114,7 +118,9 @@ function readTree(text: string, environment: ParseOptions['environment']): FileT
     if (rendering.malformed) malformed.push(malformedProblem(path, position))
     return rendering.scalar
   }
-  const { tree, positions, keyPositions, problems } = readYamlTree(yaml.document, yaml, readScalar)
+  const { tree, usable, ...rest } = readYamlTree(yaml.document, yaml, readScalar)
+  const { positions, keyPositions, problems } = rest
+  if (!usable) return { tree: null, positions, places: nowhere, problems, values }
   const unset = [...missing].map(([name, { path, positions: uses }]) =>
     missingProblem(name, path, uses, environment),
   )
@@ -187,7 +193,7 @@ function orderProblems(problems: readonly Problem[]): readonly Problem[] {
   const unique = new Map(
     problems.map((problem) => [`${problem.path}\n${problem.message}`, problem]),
   )
-  const ordered = [...unique.values()].sort(
+  const ordered = [...unique.values()].toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
   if (ordered.length <= mostProblems) return ordered
@@ -198,7 +204,7 @@ function orderProblems(problems: readonly Problem[]): readonly Problem[] {
     path: '',
     line: null,
     column: null,
-    message: `${ordered.length - mostProblems} further problems are not shown`,
+    message: `these are the first ${mostProblems} problems; there are more`,
     hint: null,
   }
   return [...kept.slice(0, mostProblems), rest]

@@ -9,7 +9,7 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 export const placeholderPattern = '.*\\$[{<].*'
 
 /** What rendering one text gave. */
-export interface Rendering {
+interface Rendering {
   readonly scalar: Scalar
   /** Variables that are not set, or set to nothing. */
   readonly missing: readonly string[]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedMessage, unsupportedName } from './capability.ts'
+import { unsupportedMessage, unsupportedName } from './capabilities.ts'
 import type { IssueParams } from './field.ts'
 import type { FlagValues } from './flag-values.ts'
 import type { Problem } from './problem.ts'

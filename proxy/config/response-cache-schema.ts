@@ -29,7 +29,7 @@ export const responseCacheSchema = z.strictObject({
     .optional()
     .meta({ 'x-default': 'standalone' })
     .describe('How the store is deployed.'),
-  addresses: list(hostAndPort, 1).describe('Addresses of the store’s nodes.'),
+  addresses: list(hostAndPort, 1).describe('Addresses of the nodes of the store.'),
   username: secretText().optional().describe('User to authenticate as.'),
   password: secretText().optional().describe('Password of the user.'),
   'password-file': filePath().optional().describe('File that holds the password.'),

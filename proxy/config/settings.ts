@@ -20,10 +20,10 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /** Levels of the log, from the most to the least talkative. */
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-export const logFormats = ['json', 'text'] as const
+const logFormats = ['json', 'text'] as const
 export type LogFormat = (typeof logFormats)[number]
 
 /** A process-wide setting: a key at the top of the file and a flag of the same name. */

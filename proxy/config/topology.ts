@@ -28,7 +28,7 @@ interface Listening extends Entry {
 }
 
 /** An address, and the text that messages show for it: placeholders unrendered. */
-export interface ShownAddress {
+interface ShownAddress {
   readonly address: Address
   readonly shown: string
 }

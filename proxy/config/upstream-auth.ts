@@ -7,7 +7,7 @@ import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
 import { Secret } from './secret.ts'
 
 /** Headers or query parameters, by name. */
-export type SecretMap = ReadonlyMap<string, Secret>
+type SecretMap = ReadonlyMap<string, Secret>
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -37,7 +37,8 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
       for (const [key, value] of Object.entries(map)) {
         const name = key.toLowerCase()
         const problem =
-          headerNameProblem(key) ?? (headers.has(name) ? `${quote(key)} stands twice` : null)
+          headerNameProblem(key) ??
+          (headers.has(name) ? `${quote(key)} stands twice; header names have no case` : null)
         const secret = readSecret(value, key, headerValueProblem, context)
         if (problem !== null) report(context, [key], problem, null)
         headers.set(name, secret)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
+import { kindKeyword } from './field.ts'
 import { boolean, duration } from './fields.ts'
 import { apiInterface, chainId, filePath, label, word } from './names.ts'
 import { Scalar } from './scalar.ts'
@@ -12,7 +13,7 @@ import { upstreamUrl } from './upstream-url.ts'
 export const tlsSchema = z.strictObject({
   'ca-file': filePath()
     .optional()
-    .describe('PEM file of the authorities to trust instead of the system’s.'),
+    .describe('PEM file of the authorities to trust instead of those of the system.'),
   'cert-file': filePath()
     .optional()
     .describe('PEM file of the client certificate. Needs `key-file`.'),
@@ -55,6 +56,7 @@ const nodeUrlSchema = z.strictObject({
   'grpc-config': z
     .record(z.string(), z.custom<Scalar>((value) => value instanceof Scalar).meta({}))
     .optional()
+    .meta({ [kindKeyword]: 'map' })
     .describe('Settings of a gRPC upstream.'),
 })
 

@@ -6,7 +6,8 @@ import { Secret } from './secret.ts'
 import type { NodeUrlConfig } from './types.ts'
 
 type Scheme = NodeUrlConfig['scheme']
-const schemes: readonly Scheme[] = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs']
+/** Schemes that a node's URL can have. */
+export const urlSchemes: readonly Scheme[] = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs']
 
 /** A URL as the transports need it: without its user and password, which have become a header. */
 export interface UpstreamUrl {
@@ -26,7 +27,7 @@ export function upstreamUrl(): Field<UpstreamUrl> {
   return field({ kind: 'URL', json, privacy: 'hidden' }, (text, scalar): Reading<UpstreamUrl> => {
     const fault = syntaxFault(text)
     if (fault !== null) return fault
-    const scheme = schemes.find((known) => text.toLowerCase().startsWith(`${known}://`))
+    const scheme = urlSchemes.find((known) => text.toLowerCase().startsWith(`${known}://`))
     if (scheme === undefined) return schemeFault(text)
     const url = URL.parse(text)
     if (url === null || url.hostname === '') return { fault: 'is not a valid URL', hint }
@@ -64,8 +65,8 @@ function syntaxFault(text: string): Fault | null {
 function schemeFault(text: string): Fault {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]{0,15}):\/\//.exec(text)?.[1]
   if (scheme === undefined) return { fault: 'is a URL without a scheme', hint }
-  const near = nearest(scheme, schemes)
-  const allowed = `Allowed: ${schemes.join(', ')}.`
+  const near = nearest(scheme, urlSchemes)
+  const allowed = `Allowed: ${urlSchemes.join(', ')}.`
   return {
     fault: 'is a URL with a scheme that is not known',
     hint: near === null ? allowed : `Did you mean ${near}? ${allowed}`,
@@ -96,7 +97,7 @@ function secretParts(url: URL): readonly string[] {
 }
 
 /** The origin as it stands in the file: placeholders unrendered, no user, password, path or query. */
-export function printableOrigin(written: string): string {
+function printableOrigin(written: string): string {
   const [, scheme = '', authority = ''] =
     /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?([^/?#\\]*)/.exec(written) ?? []
   return scheme + authority.slice(authority.lastIndexOf('@') + 1)

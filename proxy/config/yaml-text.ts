@@ -37,7 +37,7 @@ export function readYamlText(text: string): YamlText {
   }
   const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
   countLines(clean, lines)
-  const control = /[\0-\x08\x0e-\x1f]/.exec(clean)
+  const control = /(?![\s\u0085])\p{Cc}/u.exec(clean)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).padStart(4, '0')
     return failed(
@@ -122,17 +122,16 @@ const explanations: ReadonlyMap<string, readonly [message: string, hint: string 
     ['there is a second ": " in this line', 'Put the value in quotes if it is meant to hold one.'],
   ],
   ['MULTILINE_IMPLICIT_KEY', ['a key is not followed by ":"', 'Write key: value.']],
-  ['MISSING_CHAR', ['a character is missing', null]],
   ['TAG_RESOLVE_FAILED', ['a YAML tag ("!…") is not supported here', 'Remove the tag.']],
   ['RESOURCE_EXHAUSTION', ['the file is nested too deeply', null]],
 ])
 
 function explain(fault: YAMLError): readonly [message: string, hint: string | null] {
-  const known = explanations.get(fault.code)
-  const detail = `(${fault.message.split('\n')[0]?.slice(0, 120)})`
-  if (known === undefined) return [`not valid YAML ${detail}`, null]
-  const [message, hint] = known
-  return fault.code === 'MISSING_CHAR' ? [`not valid YAML ${detail}`, hint] : [message, hint]
+  const detail = fault.message.split('\n')[0]?.slice(0, 120) ?? ''
+  if (/end with a [\]}]/.test(detail))
+    return [`a ${detail.endsWith(']') ? '[' : '{'} is not closed`, null]
+  if (/closing ["']quote/.test(detail)) return ['a quoted text is not closed', null]
+  return explanations.get(fault.code) ?? [`not valid YAML (${detail})`, null]
 }
 
 function problemAt(position: Position | null, message: string, hint: string | null): Problem {

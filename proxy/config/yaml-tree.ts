@@ -3,23 +3,26 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
 import { formatPath, type Path, quote } from './path.ts'
 import type { Problem } from './problem.ts'
-import { Scalar, type Tree, type TreeMap } from './scalar.ts'
+import type { Scalar } from './scalar.ts'
+import { type Tree, type TreeMap } from './scalar.ts'
 import type { Position, YamlText } from './yaml-text.ts'
 
 const mostValues = 100_000
 const deepest = 64
 
 /** The values of a document, and where they stand. */
-export interface YamlTree {
+interface YamlTree {
   readonly tree: Tree
   /** By the written form of a path: where its value begins; for a map or a list, where its key stands. */
   readonly positions: ReadonlyMap<string, Position>
   readonly keyPositions: ReadonlyMap<string, Position>
   readonly problems: readonly Problem[]
+  /** False when values are wrong for reasons of YAML, and to check them would report a mistake twice. */
+  readonly usable: boolean
 }
 
 /** Turns a scalar's text into its value; told where it stands. */
-export type ReadScalar = (written: string, path: string, position: Position) => Scalar
+type ReadScalar = (written: string, path: string, position: Position) => Scalar
 
 /** Takes the values out of a document: resolves aliases, refuses what only YAML needs, bounds the work. */
 export function readYamlTree(document: Document, text: YamlText, readScalar: ReadScalar): YamlTree {
@@ -31,6 +34,7 @@ export function readYamlTree(document: Document, text: YamlText, readScalar: Rea
     positions: reader.positions,
     keyPositions: reader.keyPositions,
     problems: reader.problems,
+    usable: reader.usable,
   }
 }
 
@@ -38,6 +42,7 @@ class TreeReader {
   readonly positions = new Map<string, Position>()
   readonly keyPositions = new Map<string, Position>()
   readonly problems: Problem[] = []
+  usable = true
   readonly #anchors = new Map<string, ParsedNode>()
   readonly #open = new Set<ParsedNode>()
   readonly #text: YamlText
@@ -74,11 +79,9 @@ class TreeReader {
 
     this.#open.add(node)
     const value = isSeq(node)
-      ? node.items.map((item, index) =>
-          this.read(item as ParsedNode, [...path, index], null, original),
-        )
+      ? node.items.map((item, index) => this.read(item, [...path, index], null, original))
       : isMap(node)
-        ? this.#readMap(node as ParsedNode & { items: readonly MapPair[] }, path, original)
+        ? this.#readMap(node, path, original)
         : null
     this.#open.delete(node)
     return value
@@ -109,7 +112,7 @@ class TreeReader {
 
   #readMap(node: { items: readonly MapPair[] }, path: Path, original: boolean): TreeMap {
     // No prototype, so that a key named `__proto__` is a key like any other.
-    const map: Record<string, Tree> = Object.create(null)
+    const map = Object.create(null) as Record<string, Tree>
     for (const { key, value } of node.items) {
       const at = this.#positionOf(key)
       const target = isAlias(key) ? this.#anchors.get(key.source) : key
@@ -130,7 +133,7 @@ class TreeReader {
       if (name in map) {
         const first = this.keyPositions.get(place)
         const message = `the key ${quote(name)} stands twice`
-        this.#refuse(inner, at, message, first ? `It is first on line ${first.line}.` : null)
+        this.#report(inner, at, message, first ? `It is first on line ${first.line}.` : null)
         continue
       }
       this.keyPositions.set(place, at)
@@ -145,6 +148,11 @@ class TreeReader {
   }
 
   #refuse(path: Path, at: Position, message: string, hint: string | null): void {
+    this.usable = false
+    this.#report(path, at, message, hint)
+  }
+
+  #report(path: Path, at: Position, message: string, hint: string | null): void {
     this.problems.push({ severity: 'error', path: formatPath(path), ...at, message, hint })
   }
 }

@@ -13,8 +13,9 @@
 /** Deeper nesting than this is refused. Nodes written in Go have the same limit. */
 export const maxNesting = 10_000
 
-/** The first offset from `at` on that is not white space. */
-export function spaceEnd(bytes: Uint8Array, at: number): number {
+/** The first offset from `start` on that is not white space. */
+export function spaceEnd(bytes: Uint8Array, start: number): number {
+  let at = start
   for (; at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break
@@ -22,10 +23,10 @@ export function spaceEnd(bytes: Uint8Array, at: number): number {
   return at
 }
 
-/** The end of the string whose opening quote is at `at`. */
-export function stringEnd(bytes: Uint8Array, at: number): number {
+/** The end of the string whose opening quote is at `start`. */
+export function stringEnd(bytes: Uint8Array, start: number): number {
   const length = bytes.length
-  for (at++; at < length; at++) {
+  for (let at = start + 1; at < length; at++) {
     const byte = bytes[at] as number
     if (byte === 0x22) return at + 1
     if (byte < 0x20) return ~at
@@ -37,9 +38,10 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
   return ~length
 }
 
-/** The last byte of the escape whose backslash is at `at`. */
-function escapeEnd(bytes: Uint8Array, at: number): number {
-  switch (bytes[++at]) {
+/** The last byte of the escape whose backslash is at `start`. */
+function escapeEnd(bytes: Uint8Array, start: number): number {
+  const at = start + 1
+  switch (bytes[at]) {
     case 0x22: // "
     case 0x5c: // \
     case 0x2f: // /
@@ -50,15 +52,17 @@ function escapeEnd(bytes: Uint8Array, at: number): number {
     case 0x74: // t
       return at
     case 0x75: // u
-      for (let digit = 0; digit < 4; digit++) if (!isHexDigit(bytes[++at])) return ~at
-      return at
+      for (let digit = at + 1; digit <= at + 4; digit++)
+        if (!isHexDigit(bytes[digit])) return ~digit
+      return at + 4
     default:
       return ~at
   }
 }
 
-/** The end of the value that starts at `at`, white space before it skipped. */
-export function valueEnd(bytes: Uint8Array, at: number): number {
+/** The end of the value that starts at `start`, white space before it skipped. */
+export function valueEnd(bytes: Uint8Array, start: number): number {
+  let at = start
   // One bit per open container, 1 for an object; full words go to `outer`.
   let open = 0
   let depth = 0
@@ -105,12 +109,12 @@ export function valueEnd(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** The end of a member's name and its colon. `at` is where the name's quote must be. */
-function nameEnd(bytes: Uint8Array, at: number): number {
-  if (bytes[at] !== 0x22) return ~at
-  at = stringEnd(bytes, at)
-  if (at < 0) return at
-  at = spaceEnd(bytes, at)
+/** The end of a member's name and its colon. `start` is where the name's quote must be. */
+function nameEnd(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== 0x22) return ~start
+  const end = stringEnd(bytes, start)
+  if (end < 0) return end
+  const at = spaceEnd(bytes, end)
   return bytes[at] === 0x3a ? at + 1 : ~at
 }
 
@@ -127,13 +131,14 @@ function scalarEnd(bytes: Uint8Array, at: number, first: number | undefined): nu
   }
 }
 
-function wordEnd(bytes: Uint8Array, at: number, word: string): number {
-  for (let index = 0; index < word.length; index++, at++)
-    if (bytes[at] !== word.charCodeAt(index)) return ~at
-  return at
+function wordEnd(bytes: Uint8Array, start: number, word: string): number {
+  for (let index = 0; index < word.length; index++)
+    if (bytes[start + index] !== word.charCodeAt(index)) return ~(start + index)
+  return start + word.length
 }
 
-function numberEnd(bytes: Uint8Array, at: number): number {
+function numberEnd(bytes: Uint8Array, start: number): number {
+  let at = start
   if (bytes[at] === 0x2d) at++
   if (bytes[at] === 0x30) at++
   else if ((at = digitsEnd(bytes, at)) < 0) return at
@@ -147,8 +152,8 @@ function numberEnd(bytes: Uint8Array, at: number): number {
 }
 
 /** The end of one or more digits. */
-function digitsEnd(bytes: Uint8Array, at: number): number {
-  const start = at
+function digitsEnd(bytes: Uint8Array, start: number): number {
+  let at = start
   while (at < bytes.length && isDigit(bytes[at] as number)) at++
   return at > start ? at : ~at
 }

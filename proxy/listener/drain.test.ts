@@ -23,7 +23,7 @@ function ask(agent: Agent, port: number): Promise<{ status: number; connection: 
 describe('a drain', () => {
   test('without connections is over at once', async () => {
     await using fixture = await startListener(echoRelay)
-    await fixture.drain()
+    await expect(fixture.drain()).resolves.toBeUndefined()
   })
 
   test('waits for calls in flight and tells their connections to close', async () => {

@@ -5,6 +5,8 @@ import { gzipSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import type { Relay } from '../relay/step.ts'
+import { systemClock } from '../clock/system-clock.ts'
+import { createHttpServer, type HttpServerOptions } from './http-server.ts'
 import { RawClient, echoRelay, rawPost, reply, startListener } from './listener-fixture.ts'
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"m"}'
@@ -202,20 +204,73 @@ describe('HTTP', () => {
 
   test('an address that is taken is named', async () => {
     await using fixture = await startListener(echoRelay)
-    const { createHttpServer } = await import('./http-server.ts')
-    const { systemClock } = await import('../clock/system-clock.ts')
     const second = createHttpServer({
+      ...serverOptions,
       address: { host: '127.0.0.1', port: fixture.port },
-      maxRequestBytes: 1,
-      clock: systemClock,
-      handler: {
-        serve: () => undefined,
-        refuse: () => ({ status: 400, headers: [], body: Buffer.alloc(0) }),
-      },
-      connectionsChanged: () => undefined,
     })
     await expect(second.start()).rejects.toThrow(`cannot listen on 127.0.0.1:${fixture.port}: `)
     await second.close()
+  })
+})
+
+const serverOptions: HttpServerOptions = {
+  address: { host: '127.0.0.1', port: 0 },
+  maxRequestBytes: 1_000,
+  clock: systemClock,
+  handler: {
+    serve: (exchange) => void exchange.respond(200, [], Buffer.alloc(32 * 1024 * 1024)),
+    refuse: ({ httpStatus }) => ({ status: httpStatus, headers: [], body: Buffer.from('refused') }),
+  },
+  connectionsChanged: () => undefined,
+}
+
+describe('a slow client', () => {
+  const patient = {
+    headersMs: 60_000,
+    requestMs: 60_000,
+    checkMs: 20,
+    keepAliveMs: 60_000,
+    stalledMs: 60_000,
+  }
+
+  test.each([
+    ['that does not end its headers', 'POST / HTTP/1.1\r\nHost: x\r\n', { headersMs: 50 }],
+    [
+      'that does not end its body',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+      { headersMs: 50, requestMs: 60 },
+    ],
+    ['that does not begin', '', { headersMs: 50, requestMs: 60 }],
+  ])('%s is told so', async (_, bytes, timeouts) => {
+    const server = createHttpServer({ ...serverOptions, timeouts: { ...patient, ...timeouts } })
+    const { port } = await server.start()
+    using client = new RawClient(port)
+    client.write(bytes)
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*refused$/s)
+    await server.close()
+  })
+
+  test('that does not take its answer is cut off', async () => {
+    let open = 0
+    const connectionsChanged = (now: number) => (open = now)
+    const timeouts = { ...patient, stalledMs: 50 }
+    const server = createHttpServer({ ...serverOptions, connectionsChanged, timeouts })
+    const { port } = await server.start()
+    using client = new RawClient(port)
+    client.socket.pause()
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await expect.poll(() => open).toBe(1)
+    await expect.poll(() => open).toBe(0)
+    await server.close()
+  })
+
+  test('that has nothing more to ask is let go', async () => {
+    const server = createHttpServer({ ...serverOptions, timeouts: { ...patient, keepAliveMs: 10 } })
+    const { port } = await server.start()
+    using client = new RawClient(port)
+    client.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 /)
+    await server.close()
   })
 })
 
@@ -380,7 +435,7 @@ describe('an answer that is a stream', () => {
       await using fixture = await startListener(() => Promise.resolve(reply(body())))
       const headers = { 'accept-encoding': coding }
       const fetched = fetch(fixture.url, { method: 'POST', body: call, headers })
-      await expect(fetched.then((response) => response.text())).rejects.toThrow()
+      await expect(fetched.then((response) => response.text())).rejects.toThrow('terminated')
       await expect
         .poll(() => fixture.ends)
         .toMatchObject([{ kind: 'error', error: { cause: { message: 'reset by the upstream' } } }])

@@ -18,12 +18,28 @@ import type { Listener } from './listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
 import { collectBody } from './request-body.ts'
 
-/** Longer than the idle time of common load balancers (60 s), so that they close first. */
-const keepAliveMs = 75_000
-const headersTimeoutMs = 15_000
-/** From the first byte of a request to the last of its body. */
-const requestTimeoutMs = 60_000
-const timeoutCheckMs = 1_000
+/** How long a client may take for what. */
+export interface HttpTimeouts {
+  /** Until the head of a request is there. */
+  readonly headersMs: number
+  /** From the first byte of a request to the last of its body. */
+  readonly requestMs: number
+  /** How often both are looked at. */
+  readonly checkMs: number
+  /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
+  readonly keepAliveMs: number
+  /** Without taking any of its answer. */
+  readonly stalledMs: number
+}
+
+const defaultTimeouts: HttpTimeouts = {
+  headersMs: 30_000,
+  requestMs: 60_000,
+  checkMs: 1_000,
+  keepAliveMs: 75_000,
+  stalledMs: 60_000,
+}
+
 const maxHeaderBytes = 16 * 1024
 const backlog = 4_096
 /** How long a refused client may go on sending before its connection is cut. */
@@ -41,6 +57,7 @@ export interface HttpServerOptions {
   readonly clock: Clock
   readonly handler: HttpHandler
   readonly connectionsChanged: (open: number) => void
+  readonly timeouts?: HttpTimeouts
 }
 
 /** An HTTP/1.1 server on `node:http`. Nothing of that library is seen beyond this and its exchange. */
@@ -52,16 +69,20 @@ class NodeHttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #connections: Connections
+  readonly #stalledMs: number
   #draining = false
 
   constructor(options: HttpServerOptions) {
     this.#options = options
     this.#connections = new Connections(options.clock, options.connectionsChanged)
+    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
+      options.timeouts ?? defaultTimeouts
+    this.#stalledMs = stalledMs
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: timeoutCheckMs,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
     })
     // Bounded by their size; a limit on their number would drop some without a word.
@@ -129,7 +150,13 @@ class NodeHttpServer implements Listener {
   #begin(request: IncomingMessage, response: ServerResponse, head: RequestHead): NodeExchange {
     const connection = this.#connections.of(request.socket)
     this.#connections.began(connection, request)
-    const exchange = new NodeExchange(request, response, head, () => this.#draining)
+    const exchange = new NodeExchange(
+      request,
+      response,
+      head,
+      this.#stalledMs,
+      () => this.#draining,
+    )
     response.on('close', () => {
       this.#connections.ended(connection)
       exchange.closed()

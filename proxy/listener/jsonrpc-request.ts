@@ -8,7 +8,7 @@ import { maxNesting, spaceEnd, valueEnd } from '../json/value.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */
-export const maxBatchItems = 1_000
+const maxBatchItems = 1_000
 
 /** Bytes of a longer text. */
 export interface Span {

@@ -44,7 +44,7 @@ describe('a single call', () => {
   test('tells in headers how it came about', async () => {
     await using fixture = await startListener((asked) => {
       const failure = {
-        name: 'timeout',
+        name: 'malformed-answer',
         whose: 'upstream',
         retry: true,
         holdOff: false,
@@ -63,6 +63,7 @@ describe('a single call', () => {
       'provider-latest-block': '7',
       'rpc-guid': 'guid1',
       'rpc-errored-providers': 'gamma',
+      'rpc-reported-providers': 'gamma',
       'rpc-node-errors-providers': 'beta',
       'router-version': '1.2.3',
     })
@@ -76,6 +77,7 @@ describe('a single call', () => {
     expect(response.headers.get('rpc-retries')).toBe('0')
     for (const name of [
       'rpc-errored-providers',
+      'rpc-reported-providers',
       'rpc-node-errors-providers',
       'provider-latest-block',
     ])
@@ -376,15 +378,13 @@ describe('what is no call', () => {
 
   test('whatever the id is, it comes back byte for byte', async () => {
     await using fixture = await startListener(echoRelay)
-    const escaped = fc
-      .string({ unit: 'binary' })
-      .map((text) =>
-        [...text]
-          .map((letter, index) =>
-            index % 2 ? JSON.stringify(letter).slice(1, -1) : unicodeEscapes(letter),
-          )
-          .join(''),
-      )
+    const escaped = fc.string({ unit: 'binary' }).map((text) =>
+      Array.from(text)
+        .map((letter, index) =>
+          index % 2 ? JSON.stringify(letter).slice(1, -1) : unicodeEscapes(letter),
+        )
+        .join(''),
+    )
     const id = fc.oneof(
       escaped.map((text) => `"${text}"`),
       fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),

@@ -6,9 +6,6 @@ import type { Body, HeaderList } from '../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 import type { HttpAnswer, HttpExchange } from './http-exchange.ts'
 
-/** A client that takes nothing of its answer for this long is cut off. */
-const stalledMs = 60_000
-
 /** The headers that matter to HTTP itself. */
 export interface RequestHead {
   /** 0 where none is named. */
@@ -50,6 +47,8 @@ export class NodeExchange implements HttpExchange {
   body: Uint8Array = new Uint8Array()
   gone = false
   readonly #response: ServerResponse
+  /** A client that takes nothing of its answer for this long is cut off. */
+  readonly #stalledMs: number
   readonly #isDraining: () => boolean
   #abort: AbortController | null = null
 
@@ -57,6 +56,7 @@ export class NodeExchange implements HttpExchange {
     request: IncomingMessage,
     response: ServerResponse,
     head: RequestHead,
+    stalledMs: number,
     isDraining: () => boolean,
   ) {
     this.verb = request.method ?? ''
@@ -64,6 +64,7 @@ export class NodeExchange implements HttpExchange {
     this.headers = request.rawHeaders
     this.head = head
     this.#response = response
+    this.#stalledMs = stalledMs
     this.#isDraining = isDraining
   }
 
@@ -122,7 +123,7 @@ export class NodeExchange implements HttpExchange {
     // latin1 gives the same bytes back.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
     else response.end(body)
-    if (response.writableLength > 0) response.setTimeout(stalledMs)
+    if (response.writableLength > 0) response.setTimeout(this.#stalledMs)
   }
 
   async #zip(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
@@ -156,7 +157,7 @@ export class NodeExchange implements HttpExchange {
 
   #drained(): Promise<void> {
     const response = this.#response
-    response.setTimeout(stalledMs)
+    response.setTimeout(this.#stalledMs)
     return new Promise((resolve) => {
       const go = () => {
         response.off('drain', go).off('close', go)

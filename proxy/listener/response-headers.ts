@@ -35,12 +35,25 @@ export const metadataHeaders = {
     about: "Upstreams that answered with the node's own error. Absent when there are none.",
     ofBatch: 'All that did so on an item.',
   },
+  reported: {
+    name: 'Rpc-Reported-Providers',
+    about:
+      'Upstreams that misbehaved: they claimed success and gave a cut, broken or foreign answer. Absent when there are none.',
+    ofBatch: 'All that did so on an item.',
+  },
   version: {
     name: 'Router-Version',
     about: 'The version of the router. On every answer of a listener.',
     ofBatch: 'The same.',
   },
 } as const
+
+/** The failures that are a lie rather than a lack, by their names in `specs/failures/`. */
+const misbehaviours: ReadonlySet<string> = new Set([
+  'malformed-answer',
+  'truncated-answer',
+  'protocol-violated',
+])
 
 /** Gathers what happened to the calls of one HTTP request, and puts it into headers. */
 export class ResponseMetadata {
@@ -51,6 +64,7 @@ export class ResponseMetadata {
   #providers: string[] | null = null
   #errored: string[] | null = null
   #nodeErrors: string[] | null = null
+  #reported: string[] | null = null
 
   constructor(guid: string, version: string) {
     this.#guid = guid
@@ -70,7 +84,10 @@ export class ResponseMetadata {
       if (result === null || result === 'answer' || result === 'aborted') continue
       if (result === 'node-error' || result.whose !== 'upstream')
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
-      else this.#errored = joined(this.#errored, upstream)
+      else {
+        this.#errored = joined(this.#errored, upstream)
+        if (misbehaviours.has(result.name)) this.#reported = joined(this.#reported, upstream)
+      }
     }
   }
 
@@ -84,6 +101,7 @@ export class ResponseMetadata {
     if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
     if (this.#errored) headers.push(names.errored.name, listOf(this.#errored))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, listOf(this.#nodeErrors))
+    if (this.#reported) headers.push(names.reported.name, listOf(this.#reported))
     return headers
   }
 }

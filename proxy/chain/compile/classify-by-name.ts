@@ -10,7 +10,7 @@ import type { PointSyntax } from './block-point.ts'
 import { paramsPlace } from './params-place.ts'
 
 /** Classifies a call by its method's name and params: JSON-RPC and Tendermint RPC. */
-export type ByName = (method: string, params: unknown, internalPath: string) => Classification
+type ByName = (method: string, params: unknown, internalPath: string) => Classification
 
 export function compileByName(
   spec: InterfaceSpec,
@@ -21,7 +21,7 @@ export function compileByName(
   // empty path stands for all of them, and for a name that several have, for the first in the spec.
   const anywhere = new Map<string, ClassifiedMethod<unknown>>()
   const byPath = new Map<string, Map<string, ClassifiedMethod<unknown>>>([['', anywhere]])
-  const inOrder = [...spec.methods.values()].sort(
+  const inOrder = [...spec.methods.values()].toSorted(
     (a, b) => Number(a.internalPath !== '') - Number(b.internalPath !== ''),
   )
   for (const method of inOrder) {

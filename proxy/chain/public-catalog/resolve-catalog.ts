@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainEntry } from '../assemble-catalog.ts'
+import type { ChainEntry } from '../chain-entry.ts'
 import type { SourceDocuments } from '../read-documents.ts'
 import { nearest } from '../nearest.ts'
 import type { SpecProblem } from '../spec-error.ts'
