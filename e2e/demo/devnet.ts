@@ -104,11 +104,13 @@ export class Devnet {
     await this.#inTurn(() => Promise.resolve())
   }
 
-  /** Ends a node as a power failure would. */
+  /** Ends a node as a power failure would, between two blocks. */
   async kill(name: string): Promise<void> {
-    const { child } = this.#member(name).node
-    child.kill('SIGKILL')
-    await child.ended
+    await this.#inTurn(async () => {
+      const { child } = this.#member(name).node
+      child.kill('SIGKILL')
+      await child.ended
+    })
   }
 
   /** Starts a node again on its old port and lets it catch up. Returns how many blocks it missed. */
