@@ -46,7 +46,7 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilNode> {
 
 /** The program itself and not the package's launcher, so that a kill hits the node. */
 function anvilBinary(): string {
-  const launcher = createRequire(import.meta.url).resolve('@foundry-rs/anvil/bin.mjs')
+  const launcher = import.meta.resolve('@foundry-rs/anvil/bin.mjs')
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch
   const platform = `@foundry-rs/anvil-${process.platform}-${cpu}`
   try {

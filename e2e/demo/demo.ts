@@ -36,17 +36,18 @@ if (process.exitCode === 1) screen.note(`The logs of all processes are kept in $
 else await rm(directory, { recursive: true, force: true })
 
 /** The whole tour. True when no request failed. */
-async function demo(signal: AbortSignal): Promise<boolean> {
+async function demo(interrupted: AbortSignal): Promise<boolean> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([interrupted, over.signal])
   await using children = new ChildProcesses(directory)
   screen.headline('rpc-router', 'Three real Ethereum nodes behind one URL.')
 
   screen.step('Start')
   const devnet = await Devnet.start(names, await freePorts(names.length), { children, signal })
   const router = await startRouter({ children, directory, upstreams: devnet.nodes, signal })
-  const over = new AbortController()
-  const producing = devnet.run(AbortSignal.any([signal, over.signal]))
+  const producing = devnet.run(signal)
   producing.catch((error: unknown) => {
-    interrupt.abort(error)
+    over.abort(error)
   })
   const widths = [10, 24, 0]
   for (const { name, url } of devnet.nodes) screen.row([name, url, 'anvil, chain id 1'], widths)
@@ -62,7 +63,7 @@ async function demo(signal: AbortSignal): Promise<boolean> {
   const load = await tourFailure(screen, router.url, devnet, victim, signal)
 
   screen.step('What the router says of itself')
-  await showHealth(screen, router)
+  await showHealth(screen, router, victim)
 
   for (const failure of load.failures) screen.note(failure)
   const total = (tourRequests + load.requests).toLocaleString('en-US')

@@ -4,16 +4,20 @@ import type { RouterProcess } from '../processes/router-process.ts'
 import type { Screen } from './screen.ts'
 
 const timeoutMs = 5_000
-const shownSeries = [
-  'router_requests_total',
-  'router_upstream_attempts_total',
-  'router_retries_total',
-  'router_upstream_eligible',
-]
-const maxLines = 12
+const maxLines = 16
 
 /** Shows the health endpoints and a few metrics, as a monitoring system would read them. */
-export async function showHealth(screen: Screen, router: RouterProcess): Promise<void> {
+export async function showHealth(
+  screen: Screen,
+  router: RouterProcess,
+  victim: string,
+): Promise<void> {
+  const shown = [
+    /^router_chain_tip_block\{/,
+    /^router_upstream_state\{.* 1$/,
+    new RegExp(`^router_attempts_total\\{.*upstream="${victim}"`),
+    /^router_retries_total\{/,
+  ]
   const pages = [
     `${router.adminUrl}/metrics/overall-health`,
     `${router.adminUrl}/readyz`,
@@ -24,9 +28,8 @@ export async function showHealth(screen: Screen, router: RouterProcess): Promise
     screen.row([page, `${status}  ${text.trim().split('\n')[0] ?? ''}`], [47, 0])
   }
   const { text } = await get(`${router.adminUrl}/metrics`)
-  const lines = text
-    .split('\n')
-    .filter((line) => shownSeries.some((name) => line.startsWith(`${name}{`)))
+  const all = text.split('\n')
+  const lines = shown.flatMap((pattern) => all.filter((line) => pattern.test(line)))
   screen.note(`\n${lines.slice(0, maxLines).join('\n')}`)
 }
 

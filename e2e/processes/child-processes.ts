@@ -54,6 +54,8 @@ export class ChildProcesses implements AsyncDisposable {
     const log = openSync(logFile, 'a')
     const child = spawn(command, args, {
       stdio: ['ignore', log, log],
+      // A Ctrl-C in the terminal reaches this process alone, which then ends them in order.
+      detached: true,
       env: { ...process.env, ...env },
     })
     closeSync(log)

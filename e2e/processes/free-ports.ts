@@ -2,6 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type AddressInfo, createServer } from 'node:net'
 
+/** A TCP port of loopback that is free at this moment. */
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1)
+  return port
+}
+
 /** So many different TCP ports of loopback that are free at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(

@@ -19,10 +19,16 @@ export class CallRecord {
   readonly #byMethod = new Map<string, number>()
   #requests: SeenRequest[] = []
   #total = 0
+  #unanswered = 0
 
   /** HTTP requests since the start or the last `clear`. */
   get total(): number {
     return this.#total
+  }
+
+  /** Requests whose connection ended before the whole answer was sent, whoever ended it. */
+  get unanswered(): number {
+    return this.#unanswered
   }
 
   /** The newest requests, oldest first; 1,000 at most. */
@@ -48,8 +54,13 @@ export class CallRecord {
     for (const method of request.methods) this.#byMethod.set(method, this.count(method) + 1)
   }
 
+  addUnanswered(): void {
+    this.#unanswered++
+  }
+
   clear(): void {
     this.#total = 0
+    this.#unanswered = 0
     this.#requests = []
     this.#byMethod.clear()
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Transaction as SignedTransaction } from 'ethers'
+import type { Transaction as SignedTransaction } from 'ethers'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import { buildBlock } from './block-builder.ts'
 import { ChainState, type Included } from './chain-state.ts'

@@ -84,7 +84,7 @@ export class ChainView {
 
   byHash(hash: string): MinedBlock | null {
     const found = this.chain.find(hash)
-    if (found === null || found.index !== null || found.mined.height > this.head) return null
+    if (found?.index !== null || found.mined.height > this.head) return null
     if (found.mined.height < this.settings.earliestBlock) throw prunedHistory()
     return this.#skewBlocks === 0 ? found.mined : this.at(found.mined.height)
   }
@@ -92,7 +92,7 @@ export class ChainView {
   /** A mined transaction with its receipt; null when this node has not seen it in a block. */
   transaction(hash: string): { transaction: Transaction; receipt: Receipt } | null {
     const found = this.chain.find(hash)
-    if (found === null || found.index === null || !found.canonical) return null
+    if (!found?.canonical || found.index === null) return null
     const { height } = found.mined
     if (height > this.head) return null
     if (height < this.settings.earliestBlock) throw prunedHistory()

@@ -25,8 +25,7 @@ export interface Draft {
 export const transferTopic: Hex =
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** keccak256 of `Approval(address,address,uint256)`. */
-export const approvalTopic: Hex =
-  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925'
+const approvalTopic: Hex = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925'
 
 const gwei = 1_000_000_000
 

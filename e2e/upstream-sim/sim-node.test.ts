@@ -404,6 +404,23 @@ describe('faults', () => {
   })
 })
 
+test('a client that goes away before it was answered is on record', async () => {
+  node.faults.add({ kind: 'hang' }, { times: 1 })
+  const client = new AbortController()
+  const asking = fetch(node.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+    signal: client.signal,
+  })
+  while (node.calls.total === 0) await new Promise((done) => setImmediate(done))
+  client.abort()
+  await expect(asking).rejects.toThrow('aborted')
+  while (node.calls.unanswered === 0) await new Promise((done) => setImmediate(done))
+  expect((await ask('eth_chainId')).result).toBe('0x1')
+  expect(node.calls.unanswered).toBe(1)
+})
+
 test('a node can have methods of a test', async () => {
   await using tracing = await startSimNode({
     chain,

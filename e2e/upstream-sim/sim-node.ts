@@ -130,6 +130,9 @@ async function serve(
   const rpcRequest = readRequest(body)
   const methods = rpcRequest.items.flatMap((item) => ('method' in item ? [item.method] : []))
   calls.add({ ...seen, body, methods })
+  response.once('close', () => {
+    if (!response.writableFinished) calls.addUnanswered()
+  })
   const reply = node.answer(rpcRequest)
   const id = rpcRequest.isBatch ? null : rpcRequest.items[0]!.id
   await sendReply(response, reply ?? '', id, faults.drawForRequest(methods), clock)

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainSpec } from './chain-spec.ts'
+import type { ChainEntry } from './chain-entry.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import type { FailureTable } from './failure-table.ts'
+import { complainInto } from './native/build-spec.ts'
 import { resolveNatives } from './native/resolve-natives.ts'
 import { resolveCatalog } from './public-catalog/resolve-catalog.ts'
 import type { SourceDocuments } from './read-documents.ts'
 import { fileProblem } from './spec-error.ts'
 import type { SpecProblem } from './spec-error.ts'
 import type { Chain, ChainCatalog } from './types.ts'
-
-/** A chain of a source, not yet resolved. */
-export interface ChainEntry {
-  readonly id: string
-  readonly aliases: readonly string[]
-  /** Call it only when nothing was wrong with any source. */
-  readonly resolve: () => ChainSpec
-}
 
 /** Puts the sources over one another; what does not fit goes to `problems`. */
 export function assembleCatalog(
@@ -34,6 +27,7 @@ export function assembleCatalog(
     for (const entry of resolveNatives(source, entries, problems))
       entries.set(entry.id.toLowerCase(), entry)
   }
+  refuseUnknownTables(sources, problems)
   // The sources' own rows come before the bundled ones.
   const failures = failureTables(sources.flatMap((source) => source.failures).reverse())
   return chainCatalog(entries, failures)
@@ -53,6 +47,18 @@ function refuseDoubles(source: SourceDocuments, problems: SpecProblem[]): void {
       )
     places.set(id.toLowerCase(), file)
   }
+}
+
+function refuseUnknownTables(sources: readonly SourceDocuments[], problems: SpecProblem[]): void {
+  const known = new Set(sources.flatMap((source) => source.failures.map((file) => file.failures)))
+  for (const { spec, document } of sources.flatMap((source) => source.natives))
+    for (const [index, name] of (spec.failures ?? []).entries())
+      if (!known.has(name))
+        complainInto(problems, document)(
+          ['failures', index],
+          `there is no failure table \`${name}\`.`,
+          `Known tables: ${[...known].join(', ')}.`,
+        )
 }
 
 function failureTables(files: readonly FailureFile[]): (names: readonly string[]) => FailureTable {

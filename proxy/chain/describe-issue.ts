@@ -49,6 +49,7 @@ function describe(issue: Issue, document: SpecDocument, outer: Path): SpecProble
         return problem([...at, key], `unknown key \`${key}\`.`, hint)
       })
     case 'invalid_union':
+      if (issue.input === undefined) return [problem(at, 'is missing.', `It ${issue.message}.`)]
       return describeUnion(issue, document, at) ?? [problem(at, lowered(issue.message), null)]
     case 'invalid_key':
     case 'invalid_element':
@@ -76,9 +77,9 @@ function describeUnion(
   document: SpecDocument,
   at: Path,
 ): SpecProblem[] | null {
-  const meant = issue.errors.filter(
-    (issues) => !issues.some((each) => each.path.length === 0 && each.code === 'invalid_type'),
-  )
+  const wrongKind = (each: Issue) =>
+    each.path.length === 0 && (each.code === 'invalid_type' || each.code === 'invalid_value')
+  const meant = issue.errors.filter((issues) => !issues.some(wrongKind))
   const [only] = meant
   if (only === undefined || meant.length > 1) return null
   return only.flatMap((each) => describe(each, document, at))

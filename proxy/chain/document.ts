@@ -14,7 +14,7 @@ export interface SpecDocument {
   line(path: Path): number | null
 }
 
-export type ParsedDocument =
+type ParsedDocument =
   { readonly document: SpecDocument } | { readonly problems: readonly SpecProblem[] }
 
 /** Reads one YAML or JSON document. */

@@ -43,7 +43,7 @@ export function readDocuments(source: SourceFiles): SourceDocuments {
     }
     const { document } = parsed
     const root = document.value
-    if (hasKey(root, 'proposal')) {
+    if (isCatalogFile(root, source.kind)) {
       const checked = checkDocument(document, catalogSpecsSchema)
       if ('problems' in checked) problems.push(...checked.problems)
       else
@@ -76,6 +76,12 @@ const emptyFile = z.null().refine(() => false, 'the file is empty')
 
 function hasKey(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+}
+
+/** Proposals of other things than specs are in the same form. */
+function isCatalogFile(root: unknown, kind: SourceFiles['kind']): boolean {
+  if (!hasKey(root, 'proposal')) return false
+  return kind === 'file' || hasKey((root as { proposal: unknown }).proposal, 'specs')
 }
 
 /** Whether a broken file of an archive was meant to be a spec. */

@@ -32,5 +32,5 @@ function refusedBy({ journal }: Call): readonly string[] {
 }
 
 function isBlameless(result: AttemptRecord['result']): boolean {
-  return typeof result === 'object' && result !== null && result.weight === 0
+  return typeof result === 'object' && result?.weight === 0
 }

@@ -68,7 +68,7 @@ function pagesOf({ metrics, health }: AdminServerOptions): Record<string, () => 
 }
 
 async function makeServer(options: AdminServerOptions): Promise<FastifyInstance> {
-  const { fastify } = await import('fastify')
+  const { default: fastify } = await import('fastify')
   const pages = pagesOf(options)
   const answerError = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
     const isOurs = (error.statusCode ?? 500) >= 500

@@ -21,11 +21,9 @@ test('each module becomes a page, in the form that prettier wants', async () => 
     'a.test.ts': 'throw new Error()',
     'notes.md': '',
   })
-  const note = (name: string) =>
-    `<!-- Made by \`make generate\` from scripts/reference/${name}.ts. Do not edit. -->\n\n`
   expect(await renderReferences(folder)).toEqual([
-    { path: 'docs/reference/a.md', text: `${note('a')}# A\n` },
-    { path: 'docs/reference/b.md', text: `${note('b')}# B\n\n- one\n` },
+    { path: 'docs/reference/a.md', text: '# A\n' },
+    { path: 'docs/reference/b.md', text: '# B\n\n- one\n' },
   ])
 })
 

@@ -17,7 +17,7 @@ interface ReferenceModule {
 
 /**
  * Renders `docs/reference/NAME.md` from each `NAME.ts` of a folder. Such a module exports
- * `render()`, which gives markdown; it is put into prettier's form here.
+ * `render()`, which gives the page in markdown; it is put into prettier's form here.
  * @throws Error naming a module without `render`
  */
 export async function renderReferences(folder: string): Promise<readonly ReferencePage[]> {
@@ -31,8 +31,7 @@ async function renderPage(file: string): Promise<ReferencePage> {
   const { render } = (await import(pathToFileURL(file).href)) as ReferenceModule
   if (!render) throw new Error(`${file} must export render(): string | Promise<string>`)
   const name = basename(file, '.ts')
-  const note = `<!-- Made by \`make generate\` from scripts/reference/${name}.ts. Do not edit. -->`
   const options = await resolveConfig(file)
-  const text = await format(`${note}\n\n${await render()}`, { ...options, parser: 'markdown' })
+  const text = await format(await render(), { ...options, parser: 'markdown' })
   return { path: `docs/reference/${name}.md`, text }
 }

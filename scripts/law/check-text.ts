@@ -4,7 +4,7 @@ import type { Violation } from './check-source.ts'
 
 const traces = [
   {
-    what: /(?<![\w.~}*-])\/(?:home|Users|root|work)\/[\w.-]+/g,
+    what: /(?<![\w.~}*-])\/(?:home|Users|root|work)\/[\w.-]{2,}/g,
     why: 'is a path of one machine. Name it from the project root.',
   },
   {

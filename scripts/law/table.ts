@@ -24,7 +24,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages and built-in modules that are known in few places, by patterns below `proxy/`. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['listener/http-server.ts'],
+  'node:http': ['listener/http-server.ts', 'listener/node-exchange.ts'],
   'node:https': [],
   undici: ['upstream/*-transport.ts'],
   fastify: ['telemetry/**'],

@@ -27,7 +27,7 @@ export function missingPlatformPackages(packages: LockedPackages): Record<string
       const place = `node_modules/${name}`
       const platform = platformOf(name)
       if (packages[place] || !platform) continue
-      missing[place] = { version, ...platform, ...(dev ? { dev } : {}), optional: true }
+      missing[place] = { version, ...(dev && { dev }), optional: true, ...platform }
     }
   return missing
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { verdictOf } from '../../proxy/chain/failures/compile-failures.ts'
+import { type FailureFile, failureFileSchema } from '../../proxy/chain/failures/schema.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
+
+const failuresFolder = join(import.meta.dirname, '../../specs/failures')
 
 /** `docs/reference/errors.md`. */
 export function render(): string {
@@ -9,6 +16,8 @@ export function render(): string {
       `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${kind.about} |`,
   )
   return `# Errors
+
+<!-- Made from proxy/relay/errors.ts and specs/failures by \`make generate\`. -->
 
 An error that a node itself gives as its answer (a revert, a nonce that is too low, a parameter that
 it does not take) reaches the client byte for byte, with the node's own code and message. So does
@@ -40,5 +49,43 @@ are stable, the messages are not.
 An item of a batch that fails gets its error in its place; the HTTP status is then that of the batch
 as a whole, 200. The codes from -32050 downwards are the router's own and lie outside of those that
 nodes use, so a client can tell who failed.
+
+## What follows from an upstream's failure
+
+Whatever goes wrong with an attempt gets a name: it stands in the log and in the label \`result\` of the
+attempt metrics. The name decides what follows. A failure of the _upstream_ counts towards disabling
+it; what is the _node_'s own answer or the _caller_'s mistake does not. _Elsewhere_: another upstream
+is asked. _Pause_: the URL is left alone for a while.
+
+${readFailureFiles().map(renderFailures).join('\n\n')}
 `
+}
+
+function readFailureFiles(): readonly FailureFile[] {
+  return readdirSync(failuresFolder)
+    .filter((file) => file.endsWith('.yml'))
+    .toSorted()
+    .map((file) => failureFileSchema.parse(parse(readFileSync(join(failuresFolder, file), 'utf8'))))
+}
+
+function renderFailures(file: FailureFile): string {
+  const rows = [
+    ...(file.transport ?? []).map((row) => [row, row.fault.join(', ')] as const),
+    ...(file.http ?? []).map((row) => [row, `HTTP ${row.status.join(', ')}`] as const),
+    ...(file['node-errors'] ?? []).map((row) => [row, exampleOf(row.examples)] as const),
+  ].map(([row, shownBy]) => {
+    const { name, whose, retry, holdOff } = verdictOf(row)
+    return `| \`${name}\` | ${shownBy} | ${whose} | ${retry ? 'yes' : ''} | ${holdOff ? 'yes' : ''} |`
+  })
+  return `### ${file.failures}
+
+| name | shown by, for example | whose | elsewhere | pause |
+|---|---|---|---|---|
+${rows.join('\n')}`
+}
+
+function exampleOf([example]: NonNullable<FailureFile['node-errors']>[number]['examples']): string {
+  if (!example) return ''
+  const code = example.code === undefined ? '' : `${example.code} `
+  return `${code}\`${example.message.replaceAll('|', '\\|').replaceAll('`', "'")}\``
 }

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../../config/types.ts'
 import type { PointForm } from '../chain-spec.ts'
 import { blockTags } from '../types.ts'
-import type { BlockPoint, BlockTag } from '../types.ts'
+import type { BlockPoint, BlockTag, Family } from '../types.ts'
 
 /** Ethereum writes heights as `0x` digits and hashes as `0x` and 64 digits; others mostly in decimal. */
 export type Notation = 'ethereum' | 'plain'
+
+/** How the methods of a chain write blocks. */
+export function notationOf(family: Family, apiInterface: ApiInterface, method: string): Notation {
+  if (family !== 'evm' || apiInterface !== 'jsonrpc') return 'plain'
+  // Ethereum's own namespaces end in `_`; a chain's further ones, such as `platform.getBlock`, do not.
+  return method.includes('.') && !method.includes('.Eth') ? 'plain' : 'ethereum'
+}
 
 /** The one frozen point of each tag. */
 export const tagPoints: Readonly<Record<BlockTag, BlockPoint>> = Object.freeze({

@@ -51,11 +51,14 @@ export function compileBlockRule<Request>(
         : (readPoint(value, syntax) ?? invalidBlock)
     }
   return (request) => {
+    let applies = false
     for (const place of places) {
       const value = place(request)
+      if (value === unreadable) continue
       if (value !== undefined && value !== null) return readPoint(value, syntax) ?? invalidBlock
+      applies = true
     }
-    return absent
+    return applies ? absent : invalidBlock
   }
 }
 

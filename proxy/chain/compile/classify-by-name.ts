@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { InterfaceSpec } from '../chain-spec.ts'
-import type { Classification } from '../types.ts'
+import type { Classification, Family } from '../types.ts'
 import { compileBlockRule } from './block-reader.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
-import type { Notation, PointSyntax } from './block-point.ts'
+import { notationOf } from './block-point.ts'
+import type { PointSyntax } from './block-point.ts'
 import { paramsPlace } from './params-place.ts'
 
 /** Classifies a call by its method's name and params: JSON-RPC and Tendermint RPC. */
-export type ByName = (method: string, params: unknown, internalPath: string) => Classification
+type ByName = (method: string, params: unknown, internalPath: string) => Classification
 
 export function compileByName(
   spec: InterfaceSpec,
-  notation: Notation,
+  family: Family,
   words: PointSyntax['words'],
 ): ByName {
   // A chain may serve methods of one name under several paths: each path has its own table. The
@@ -24,6 +25,7 @@ export function compileByName(
     (a, b) => Number(a.internalPath !== '') - Number(b.internalPath !== ''),
   )
   for (const method of inOrder) {
+    const notation = notationOf(family, spec.apiInterface, method.name)
     const block = compileBlockRule(method.block, notation, words, paramsPlace)
     const compiled = classifiedMethod(method, block)
     if (!anywhere.has(method.name)) anywhere.set(method.name, compiled)

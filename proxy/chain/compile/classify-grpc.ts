@@ -7,20 +7,19 @@ import { compileBlockRule, unreadable } from './block-reader.ts'
 import type { PlaceReader } from './block-reader.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
-import type { Notation, PointSyntax } from './block-point.ts'
+import type { PointSyntax } from './block-point.ts'
 
 type GrpcQuestion = Extract<Question, { apiInterface: 'grpc' }>
 
 /** Classifies a gRPC call by `package.Service/Method`; its message is not read. */
 export function compileGrpc(
   spec: InterfaceSpec,
-  notation: Notation,
   words: PointSyntax['words'],
 ): (question: GrpcQuestion) => Classification {
   const byName = new Map<string, ClassifiedMethod<GrpcQuestion>>()
   for (const method of spec.methods.values()) {
     const rule = withBlockHeaders(method.block, spec.blockHeaders)
-    const block = compileBlockRule(rule, notation, words, grpcPlace)
+    const block = compileBlockRule(rule, 'plain', words, grpcPlace)
     byName.set(method.name, classifiedMethod(method, block))
   }
   return (question) =>

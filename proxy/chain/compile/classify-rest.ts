@@ -6,7 +6,7 @@ import { compileBlockRule, unreadable } from './block-reader.ts'
 import type { PlaceReader } from './block-reader.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
-import type { Notation, PointSyntax } from './block-point.ts'
+import type { PointSyntax } from './block-point.ts'
 import { withBlockHeaders } from './block-header.ts'
 import { PathTree, isWildcard, segmentsOf } from './path-tree.ts'
 
@@ -20,7 +20,6 @@ interface RestRequest {
 /** Classifies a REST call by verb and path. */
 export function compileRest(
   spec: InterfaceSpec,
-  notation: Notation,
   words: PointSyntax['words'],
 ): (question: RestQuestion) => Classification {
   const byVerb = new Map<string, PathTree<ClassifiedMethod<RestRequest>>>()
@@ -29,7 +28,7 @@ export function compileRest(
     const tree = byVerb.get(verb) ?? new PathTree()
     byVerb.set(verb, tree)
     const rule = withBlockHeaders(method.block, spec.blockHeaders)
-    const block = compileBlockRule(rule, notation, words, (place) => restPlace(place, method))
+    const block = compileBlockRule(rule, 'plain', words, (place) => restPlace(place, method))
     tree.add(method.name, classifiedMethod(method, block))
   }
   return (question) => {

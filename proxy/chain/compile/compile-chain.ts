@@ -47,17 +47,16 @@ function compileClassify(
   chain: ChainSpec,
   spec: InterfaceSpec,
 ): (question: Question) => Classification {
-  const notation = chain.family === 'evm' ? 'ethereum' : 'plain'
   const words = pointWords(chain.blockWords)
   if (spec.apiInterface === 'rest') {
-    const classify = compileRest(spec, notation, words)
+    const classify = compileRest(spec, words)
     return (question) => (question.apiInterface === 'rest' ? classify(question) : stray(question))
   }
   if (spec.apiInterface === 'grpc') {
-    const classify = compileGrpc(spec, notation, words)
+    const classify = compileGrpc(spec, words)
     return (question) => (question.apiInterface === 'grpc' ? classify(question) : stray(question))
   }
-  const classify = compileByName(spec, notation, words)
+  const classify = compileByName(spec, chain.family, words)
   return (question) => {
     if (question.apiInterface === 'jsonrpc')
       return classify(question.method, question.params, question.internalPath ?? '')

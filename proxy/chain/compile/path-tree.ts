@@ -9,7 +9,7 @@ interface Node<Value> {
 }
 
 /** What a path matched: the value of its pattern, and its segments. */
-export interface PathMatch<Value> {
+interface PathMatch<Value> {
   readonly value: Value
   readonly segments: readonly string[]
 }
@@ -57,7 +57,7 @@ export function segmentsOf(path: string): string[] {
   return end <= start ? [] : path.slice(start, end).split('/')
 }
 
-export function isParameter(segment: string): boolean {
+function isParameter(segment: string): boolean {
   return segment.startsWith('{') && segment.endsWith('}')
 }
 

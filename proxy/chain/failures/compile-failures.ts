@@ -47,7 +47,8 @@ function matches(row: NodeErrorRow, error: NodeError): boolean {
   return row.message === null || row.message.test(error.message.slice(0, longestMessage))
 }
 
-function verdictOf(row: FailureVerdict): FailureClass {
+/** A row's verdict with its defaults filled in. */
+export function verdictOf(row: FailureVerdict): FailureClass {
   const blamed = row.whose === 'upstream' && row['hold-off'] !== true
   return Object.freeze({
     name: row.name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainEntry } from '../assemble-catalog.ts'
+import type { ChainEntry } from '../chain-entry.ts'
 import type { ChainSpec } from '../chain-spec.ts'
 import type { SpecDocument } from '../document.ts'
 import { nearest } from '../nearest.ts'

@@ -93,7 +93,7 @@ const blockPlace = strict({
     })
 })
 
-export const blockSchema = z.union([absent, blockPlace], {
+const blockSchema = z.union([absent, blockPlace], {
   error: `must be none, ${blockTags.join(', ')}, or a place such as { param: 1, name: block, default: latest }`,
 })
 
@@ -102,7 +102,7 @@ const resultPath = strict({
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
 })
 
-export const methodSchema = strict({
+const methodSchema = strict({
   kind: z.enum(kinds).optional(),
   block: blockSchema,
   'by-hash': z.boolean().optional(),
@@ -124,9 +124,9 @@ const probeKeys = {
   timeout: duration.optional(),
 }
 
-export const probeSchema = strict(probeKeys)
+const probeSchema = strict(probeKeys)
 
-export const verificationSchema = strict({
+const verificationSchema = strict({
   ...probeKeys,
   expected: z.string().min(1).optional(),
   severity: z.enum(['fail', 'warn']).optional(),
@@ -135,7 +135,7 @@ export const verificationSchema = strict({
 const methods = z.record(z.string().min(1).max(200), methodSchema)
 const verifications = z.record(word, verificationSchema)
 
-export const interfaceSchema = strict({
+const interfaceSchema = strict({
   'archive-after': blocks.optional(),
   'request-headers': z.array(headerName).optional(),
   'response-headers': z.array(headerName).optional(),

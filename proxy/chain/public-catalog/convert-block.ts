@@ -25,36 +25,44 @@ export const catalogBlockWords: ReadonlyMap<string, BlockTag> = new Map([
 /** How a method of the catalog tells its block. */
 export function convertBlock(api: CatalogApi, data: CatalogCollectionData): BlockRule {
   const parsing = api.block_parsing
-  const hashes = genericPlaces(api, 'BLOCK_HASH')
-  if (parsing === undefined || parsing.parser_func === 'EMPTY')
-    return hashes.length > 0 ? point(hashes, 'none') : { kind: 'fixed', block: 'none' }
+  if (parsing === undefined || parsing.parser_func === 'EMPTY') return noBlock
+  if (parsing.parser_func === 'DEFAULT') return convertDefault(api, parsing)
   const absent = tagOf(parsing.default_value) ?? 'latest'
-  if (parsing.parser_func === 'DEFAULT') return convertDefault(api, parsing, hashes)
   const places = parsedPlaces(api, parsing, data)
   const [first] = places
-  if (first?.in === 'params') {
-    const range = filterRange(first, absent)
-    if (range !== null) return range
-  }
-  if (places.length === 0) return { kind: 'fixed', block: absent }
-  const field = parsing.parser_func.startsWith('PARSE_DICTIONARY')
-    ? parsing.parser_arg[0]
-    : undefined
-  return point([...places, ...hashes, ...genericPlaces(api, 'DEFAULT_VALUE')], absent, field)
+  if (first === undefined) return { kind: 'fixed', block: absent }
+  const range = first.in === 'params' ? filterRange(first, absent) : null
+  if (range !== null) return range
+  const dictionary = parsing.parser_func.startsWith('PARSE_DICTIONARY')
+  const alternatives = genericPlaces(api, 'DEFAULT_VALUE')
+  return point([...places, ...alternatives], absent, dictionary ? parsing.parser_arg[0] : undefined)
 }
 
-function convertDefault(
-  api: CatalogApi,
-  parsing: CatalogParsing,
-  hashes: readonly Place[],
-): BlockRule {
+/** Whether a method answers about one thing that its hash names. */
+export function namedByHash(api: CatalogApi): boolean {
+  const kind = api.block_parsing?.parser_func ?? 'EMPTY'
+  if (kind !== 'EMPTY' && kind !== 'DEFAULT' && kind !== 'PARSE_BY_ARG') return false
+  return hashParsers(api).length > 0
+}
+
+const noBlock: BlockRule = { kind: 'fixed', block: 'none' }
+
+// The catalog marks whatever names one thing as a hash, accounts among them.
+function hashParsers(api: CatalogApi) {
+  return (api.parsers ?? []).filter(
+    (parser) => parser.parse_type === 'BLOCK_HASH' && !parser.parse_path.endsWith('address'),
+  )
+}
+
+function convertDefault(api: CatalogApi, parsing: CatalogParsing): BlockRule {
+  if (hashParsers(api).length > 0) return noBlock
   const absent = tagOf(parsing.parser_arg[0]) ?? 'latest'
   const from = genericPlaces(api, 'BLOCK_EARLIEST')[0]
   const to = genericPlaces(api, 'BLOCK_LATEST')[0]
-  if (from !== undefined && to !== undefined)
-    return { kind: 'range', from, to, hash: null, absentFrom: absent, absentTo: absent }
-  const places = [...hashes, ...(to === undefined ? [] : [to])]
-  return places.length === 0 ? { kind: 'fixed', block: absent } : point(places, absent)
+  if (to === undefined) return { kind: 'fixed', block: absent }
+  return from === undefined
+    ? point([to], absent)
+    : { kind: 'range', from, to, hash: null, absentFrom: absent, absentTo: absent }
 }
 
 function point(places: readonly Place[], absent: BlockTag | 'none', field?: string): BlockRule {
@@ -89,33 +97,24 @@ function parsedPlaces(
   data: CatalogCollectionData,
 ): Place[] {
   const [first = '', second = '', third = ''] = parsing.parser_arg
-  switch (parsing.parser_func) {
-    case 'PARSE_BY_ARG':
-      return data.api_interface === 'rest' || data.api_interface === 'grpc'
-        ? []
-        : [param(Number(first), null, [])]
-    case 'PARSE_CANONICAL':
-      if (data.api_interface === 'rest') return restPlaces(api, second)
-      return data.api_interface === 'grpc'
-        ? []
-        : namedPlaces(Number(first), parsing.parser_arg.slice(1))
-    case 'PARSE_DICTIONARY':
-      return data.api_interface === 'rest' ? restPlaces(api, first) : [param(null, first, [])]
-    case 'PARSE_DICTIONARY_OR_ORDERED':
-      if (data.api_interface === 'rest') return restPlaces(api, first)
-      if (data.api_interface === 'grpc' || second === '') return []
-      return [param(Number(third), first, [])]
-    default:
-      return []
+  const kind = parsing.parser_func
+  if (data.api_interface === 'grpc') return []
+  if (data.api_interface === 'rest') {
+    if (kind === 'PARSE_BY_ARG') return []
+    return restPlaces(api, kind === 'PARSE_CANONICAL' ? second : first)
   }
+  if (kind === 'PARSE_BY_ARG') return [param(Number(first), null, [])]
+  if (kind === 'PARSE_DICTIONARY') return [param(null, first, [])]
+  const path = parsing.parser_arg.slice(1)
+  if (kind === 'PARSE_CANONICAL') return [param(Number(first), null, path), ...named(path)]
+  // By name a block may also be given whole, under a name of its own.
+  const whole = first === 'block_number' ? [param(null, 'block_id', [])] : []
+  return [param(Number(third), null, []), ...named([first]), ...whole]
 }
 
-/** A field of the param at a position; or, when the params are an object, of that object itself. */
-function namedPlaces(position: number, path: readonly string[]): Place[] {
-  const [name = null] = path
-  return [{ in: 'params', position, name, path }].map((place) =>
-    path.length === 1 ? place : { ...place, name: null },
-  ) as Place[]
+/** The same path, where the params are one object instead of a list with it. */
+function named([name, ...path]: readonly string[]): Place[] {
+  return name === undefined ? [] : [param(null, name, path)]
 }
 
 function param(position: number | null, name: string | null, path: readonly string[]): Place {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { BlockRule, MethodSpec } from '../chain-spec.ts'
+import type { MethodSpec } from '../chain-spec.ts'
 import type { CallKind, ResultPath } from '../types.ts'
-import { convertBlock } from './convert-block.ts'
+import { convertBlock, namedByHash } from './convert-block.ts'
 import type { CatalogApi, CatalogCollectionData } from './schema.ts'
 
 /** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
@@ -11,22 +11,23 @@ export function convertMethod(
   data: CatalogCollectionData,
   tip: ResultPath | null,
 ): MethodSpec {
-  const block = convertBlock(api, data)
-  const kind = kindOf(api)
-  const answersOfOneNode = api.category?.local === true
-  const cacheable =
-    kind === 'read' && !answersOfOneNode && api.category?.deterministic === true && said(api)
+  // What a REST call has in its body is not looked at.
+  const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
+  const kind = kindOf(api, inBody)
+  const deterministic =
+    kind === 'read' && api.category?.deterministic === true && api.category.local !== true
+  const saysBlock = api.block_parsing !== undefined && api.block_parsing.parser_func !== 'EMPTY'
   return {
     name: api.name,
     verb: data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : null,
     internalPath: data.internal_path,
     kind,
-    block,
+    block: inBody ? { kind: 'fixed', block: 'none' } : convertBlock(api, data),
     addon: data.add_on === '' ? null : data.add_on,
     cost: Math.max(1, Math.round(api.compute_units)),
-    cacheable,
-    deterministic: kind === 'read' && !answersOfOneNode && api.category?.deterministic === true,
-    byHash: isByHash(block, api),
+    cacheable: deterministic && saysBlock && !inBody,
+    deterministic,
+    byHash: namedByHash(api),
     waitsForBlock: api.category?.hanging_api === true,
     timeoutMs: api.timeout_ms || null,
     tellsTip: tip,
@@ -37,23 +38,15 @@ export function convertMethod(
 // keeps for its caller, so that another node cannot answer them.
 const keptByOneNode =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
-const userOperation = /^eth_sendUserOperation$/
+// Broadcasts that the catalog takes for reads.
+const broadcast = /^eth_sendUserOperation$/
+const broadcastPath = /^\/transactions(\/batch)?$/
 
-function kindOf(api: CatalogApi): CallKind {
+function kindOf(api: CatalogApi, inBody: boolean): CallKind {
   const { subscription = false, stateful = 0, local = false } = api.category ?? {}
   if (subscription) return 'subscribe'
   if (keptByOneNode.test(api.name)) return 'local'
-  if (userOperation.test(api.name)) return 'write'
+  if (broadcast.test(api.name) || (inBody && broadcastPath.test(api.name))) return 'write'
   if (stateful === 1) return local ? 'local' : 'write'
   return 'read'
-}
-
-/** Whether the catalog says anything about the block: an entry without is not to be kept. */
-function said(api: CatalogApi): boolean {
-  return api.block_parsing !== undefined && api.block_parsing.parser_func !== 'EMPTY'
-}
-
-function isByHash(block: BlockRule, api: CatalogApi): boolean {
-  if (block.kind === 'point' && block.form === 'hash') return true
-  return (api.parsers ?? []).some((parser) => parser.parse_type === 'BLOCK_HASH')
 }

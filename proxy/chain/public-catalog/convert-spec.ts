@@ -23,7 +23,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): ChainS
   const [family = 'other'] = families
   return {
     id: spec.index,
-    aliases: [],
+    aliases: neutralIds.get(spec.index) ?? [],
     name: spec.name,
     family,
     blockTimeMs: spec.average_block_time,
@@ -34,6 +34,14 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): ChainS
     interfaces,
   }
 }
+
+/** Ids that stand for chains of the catalog in configs that name no brand. */
+export const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
+  ['SOLANA', ['SLOTCHAIN']],
+  ['APT1', ['MOVECHAIN']],
+  ['HYPERLIQUID', ['PERPEVM']],
+  ['COSMOSHUB', ['HUBCHAIN']],
+])
 
 function convertInterface(
   apiInterface: ApiInterface,
@@ -59,7 +67,9 @@ function convertInterface(
     }
     for (const directive of collection.parse_directives)
       if (directive.function_tag === 'SET_LATEST_IN_METADATA' && directive.api_name !== undefined)
-        blockHeaders.add(directive.api_name.toLowerCase())
+        // A REST gateway hands a header on under the prefix; the node itself reads it without.
+        for (const name of [directive.api_name, directive.api_name.replace(/^grpc-metadata-/, '')])
+          blockHeaders.add(name.toLowerCase())
     const asked = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
     const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
     latestBlock ??= probe
@@ -73,6 +83,9 @@ function convertInterface(
       if (before === undefined || before.addon !== null) methods.set(key, method)
     }
   }
+  // A URL need not serve every path of a chain that answers at its root too.
+  const atRoot = collections.filter((each) => each.collection_data.internal_path === '')
+  const askedOfAll = atRoot.length > 0 ? atRoot : collections
   return {
     apiInterface,
     addons,
@@ -81,7 +94,7 @@ function convertInterface(
     responseHeaders,
     blockHeaders: [...blockHeaders],
     latestBlock,
-    verifications: collections.flatMap(convertVerifications),
+    verifications: askedOfAll.flatMap(convertVerifications),
     methods,
   }
 }

@@ -10,7 +10,7 @@ import type {
 /** Collections by what tells them apart. */
 export type Collections = ReadonlyMap<string, CatalogCollection>
 
-export function collectionKey(data: CatalogCollectionData): string {
+function collectionKey(data: CatalogCollectionData): string {
   return [data.api_interface, data.internal_path, data.type, data.add_on].join('|')
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainEntry } from '../assemble-catalog.ts'
+import type { ChainEntry } from '../chain-entry.ts'
 import type { SourceDocuments } from '../read-documents.ts'
 import { nearest } from '../nearest.ts'
 import type { SpecProblem } from '../spec-error.ts'
-import { convertSpec } from './convert-spec.ts'
+import { convertSpec, neutralIds } from './convert-spec.ts'
 import { expandCollections } from './inherit.ts'
 import type { Collections } from './inherit.ts'
 import type { CatalogSpec } from './schema.ts'
@@ -13,8 +13,8 @@ type Placed = SourceDocuments['catalog'][number]
 
 /**
  * The chains that the last of these sources has in the public catalog's format. Imports are looked
- * up among the catalog specs of all of them, later ones first. Specs that are switched off exist
- * only to be imported.
+ * up among the catalog specs of all of them, later ones first. Specs that are switched off there,
+ * being made to be imported, are chains here like the others.
  */
 export function resolveCatalog(
   sources: readonly SourceDocuments[],
@@ -39,13 +39,11 @@ export function resolveCatalog(
     return collections
   }
 
-  return source.catalog
-    .filter(({ spec }) => spec.enabled)
-    .map(({ spec }) => ({
-      id: spec.index,
-      aliases: [],
-      resolve: () => convertSpec(spec, expand(spec)),
-    }))
+  return source.catalog.map(({ spec }) => ({
+    id: spec.index,
+    aliases: neutralIds.get(spec.index) ?? [],
+    resolve: () => convertSpec(spec, expand(spec)),
+  }))
 }
 
 function checkImports(

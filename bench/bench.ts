@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { measure } from './measure.ts'
+import { idleSentence, pageOf, tableOf, verdictOf } from './report.ts'
+import { findNginx } from './targets.ts'
+
+const usage = `Compares the router with nginx and with a bare pass-through, in turns, over three mock upstreams.
+
+  make bench [BENCH_ARGS="--rounds 5 --seconds 4 --connections 64 --write"]
+
+  --rounds N         turns of each target (default 5)
+  --seconds N        length of one turn (default 4)
+  --connections N    connections at once (default 64)
+  --nginx PATH       the nginx to compare with (default: nginx)
+  --without-nginx    leave nginx out
+  --write            write bench/results/latest.md and latest.json
+`
+const results = fileURLToPath(new URL('results/', import.meta.url))
+const interruptedExitCode = 130
+
+// What was started ends, and the directory goes, when this process exits.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(name, () => process.exit(interruptedExitCode))
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '4' },
+      connections: { type: 'string', default: '64' },
+      nginx: { type: 'string', default: 'nginx' },
+      'without-nginx': { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(usage)
+    return
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'rpc-router-bench-'))
+  process.once('exit', () => {
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const result = await measure({
+    rounds: wholeNumber('--rounds', values.rounds, 100),
+    load: {
+      seconds: wholeNumber('--seconds', values.seconds, 600),
+      connections: wholeNumber('--connections', values.connections, 10_000),
+    },
+    nginx: values['without-nginx'] ? null : findNginx(values.nginx),
+    directory,
+    progress: (text) => process.stderr.write(`${text}\n`),
+  })
+  process.stdout.write(`\n${tableOf(result)}\n\n`)
+  for (const sentence of [verdictOf(result), idleSentence(result)])
+    if (sentence !== null) process.stdout.write(`${sentence}\n`)
+  if (!values.write) return
+  await mkdir(results, { recursive: true })
+  await writeFile(join(results, 'latest.md'), pageOf(result))
+  await writeFile(join(results, 'latest.json'), `${JSON.stringify(result, null, 2)}\n`)
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value
+  throw new Error(`${flag} must be a whole number from 1 to ${max}, not "${text}"`)
+}

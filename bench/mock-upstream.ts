@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type Socket } from 'node:net'
+import { seededRandom } from '../proxy/clock/random.ts'
+import { systemClock } from '../proxy/clock/system-clock.ts'
+import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
+import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
+import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
+import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
+import { balanceOf } from './balances.ts'
+
+/*
+ * An upstream as cheap as JavaScript allows: it cuts HTTP out of the bytes itself and answers
+ * eth_getBalance without parsing. What else a router may ask is answered by the simulated node.
+ *
+ *   node bench/mock-upstream.ts <port>
+ */
+
+const headEnd = Buffer.from('\r\n\r\n')
+const chain = createChainModel({ seed: 'bench', clock: systemClock })
+const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })
+
+createServer({ noDelay: true }, (socket) => {
+  let rest: Buffer = Buffer.alloc(0)
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (chunk: Buffer) => {
+    rest = serve(socket, rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))
+  })
+}).listen(Number(process.argv[2]), '127.0.0.1')
+
+/** Answers every whole request in the bytes and returns what is left. */
+function serve(socket: Socket, bytes: Buffer): Buffer {
+  let at = 0
+  while (at < bytes.length) {
+    const headAt = bytes.indexOf(headEnd, at)
+    if (headAt < 0) break
+    const head = bytes.toString('latin1', at, headAt).toLowerCase()
+    const length = Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0)
+    const bodyAt = headAt + headEnd.length
+    if (bytes.length < bodyAt + length) break
+    const reply = answer(bytes.toString('latin1', bodyAt, bodyAt + length))
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${reply.length}\r\n\r\n${reply}`,
+      'latin1',
+    )
+    at = bodyAt + length
+  }
+  return bytes.subarray(at)
+}
+
+function answer(body: string): string {
+  if (!body.includes('"eth_getBalance"') || body.startsWith('['))
+    return node.answer(readRequest(body)) ?? ''
+  const id = /"id": *([^,}]+)/.exec(body)?.[1] ?? 'null'
+  const address = /"(0x[0-9a-f]{40})"/.exec(body)?.[1] ?? ''
+  return `{"jsonrpc":"2.0","id":${id},"result":"${balanceOf(address)}"}`
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Linux counts CPU time in hundredths of a second, on every architecture that Node runs on. */
+const ticksPerSecond = 100
+
+/** What a process and its descendants have used so far. */
+export interface Usage {
+  readonly cpuSeconds: number
+  /** The sum of the highest resident sizes that each process has had. */
+  readonly peakBytes: number
+  /** The sum of the resident sizes now. */
+  readonly residentBytes: number
+}
+
+/** Reads /proc: user and system time and memory of the tree under `pid`. Linux only. */
+export function usageOf(pid: number): Usage {
+  if (process.platform !== 'linux')
+    throw new Error('CPU time and memory are read from /proc: run the benchmark on Linux')
+  const sum = { cpuSeconds: 0, peakBytes: 0, residentBytes: 0 }
+  for (const member of treeOf(pid)) {
+    const { userTicks = 0, systemTicks = 0 } = statOf(member) ?? {}
+    const status = readFileSync(`/proc/${member}/status`, 'latin1')
+    sum.cpuSeconds += (userTicks + systemTicks) / ticksPerSecond
+    sum.peakBytes += kibibytes(status, 'VmHWM') * 1024
+    sum.residentBytes += kibibytes(status, 'VmRSS') * 1024
+  }
+  return sum
+}
+
+function treeOf(root: number): number[] {
+  const parents = new Map<number, number>()
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry)
+    const stat = Number.isInteger(pid) ? statOf(pid) : null
+    if (stat !== null) parents.set(pid, stat.parent)
+  }
+  const tree = [root]
+  for (const member of tree)
+    for (const [pid, parent] of parents) if (parent === member) tree.push(pid)
+  return tree
+}
+
+/** Null when the process has ended. */
+function statOf(pid: number): Stat | null {
+  try {
+    return readStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  }
+}
+
+interface Stat {
+  readonly parent: number
+  readonly userTicks: number
+  readonly systemTicks: number
+}
+
+/** The line of /proc/pid/stat. The name in it may hold anything; the fields after it are fixed. */
+export function readStat(line: string): Stat {
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  return {
+    parent: Number(fields[1]),
+    userTicks: Number(fields[11]),
+    systemTicks: Number(fields[12]),
+  }
+}
+
+function kibibytes(status: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0)
+}

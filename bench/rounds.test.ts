@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ChildProcesses } from '../e2e/processes/child-processes.ts'
+import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
+import { startSimNode } from '../e2e/upstream-sim/sim-node.ts'
+import { LoadRunner } from './rounds.ts'
+import { startPassthrough, startUpstreams } from './targets.ts'
+
+let directory: string
+const { signal } = new AbortController()
+const load = { connections: 4, seconds: 1 }
+const noUsage = () => ({ cpuSeconds: 0, peakBytes: 0, residentBytes: 0 })
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rpc-router-bench-test-'))
+})
+afterEach(() => {
+  rmSync(directory, { recursive: true })
+})
+
+test('a load through the pass-through is answered by the mock upstreams, every answer right', async () => {
+  await using children = new ChildProcesses(directory)
+  const upstreams = await startUpstreams(2, { children, directory, signal })
+  const target = await startPassthrough(upstreams, { children, directory, signal })
+  const sample = await new LoadRunner(children, load, noUsage).run(target)
+  expect(sample.errors).toBe(0)
+  expect(sample.requests).toBeGreaterThan(10)
+  expect(sample.p99Ms).toBeGreaterThanOrEqual(sample.p50Ms)
+})
+
+test('a target that answers wrongly fails the run, and the message shows how', async () => {
+  await using children = new ChildProcesses(directory)
+  await using wrong = await startSimNode({ chain: createChainModel() })
+  const child = await children.start({ name: 'nobody', command: process.execPath, args: ['-v'] })
+  const running = new LoadRunner(children, load, noUsage).run({
+    name: 'wrong',
+    port: wrong.port,
+    child,
+  })
+  await expect(running).rejects.toThrow(/wrong answered \d+ of \d+ requests wrongly, .*"200 /)
+})

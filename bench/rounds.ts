@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
+import type { ChildProcesses } from '../e2e/processes/child-processes.ts'
+import { type Usage, usageOf } from './process-usage.ts'
+import type { Target } from './targets.ts'
+
+const generator = fileURLToPath(new URL('load-generator.ts', import.meta.url))
+const addressesPerRun = 10_000_000
+
+/** One run of the load against one target. */
+export interface Sample {
+  readonly requests: number
+  readonly errors: number
+  readonly errorSamples: Readonly<Record<string, number>>
+  readonly requestsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMicrosPerRequest: number
+  readonly peakBytes: number
+}
+
+export interface Load {
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** Runs the load in processes of its own, and measures what the target uses meanwhile. */
+export class LoadRunner {
+  readonly #children: ChildProcesses
+  readonly #load: Load
+  readonly #usageOf: (pid: number) => Usage
+  #runs = 0
+
+  constructor(children: ChildProcesses, load: Load, usage = usageOf) {
+    this.#children = children
+    this.#load = load
+    this.#usageOf = usage
+  }
+
+  /** Rejects when any answer was missing or wrong: such a run measures nothing. */
+  async run(target: Target, seconds = this.#load.seconds): Promise<Sample> {
+    const run = this.#runs++
+    const before = this.#usageOf(target.child.pid)
+    const load = await this.#children.start({
+      name: `load-${run}`,
+      command: process.execPath,
+      args: [
+        generator,
+        ...['--port', String(target.port), '--connections', String(this.#load.connections)],
+        ...['--seconds', String(seconds), '--first', String(run * addressesPerRun)],
+      ],
+    })
+    await load.ended
+    const after = this.#usageOf(target.child.pid)
+    const output = load.tail()
+    if (!output.startsWith('{')) throw new Error(`the load on ${target.name} failed:\n${output}`)
+    const result = JSON.parse(output) as Omit<Sample, 'cpuMicrosPerRequest' | 'peakBytes'>
+    if (result.errors > 0 || result.requests === 0)
+      throw new Error(
+        `${target.name} answered ${result.errors} of ${result.requests} requests wrongly, for example ` +
+          JSON.stringify(result.errorSamples),
+      )
+    return {
+      ...result,
+      cpuMicrosPerRequest: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / result.requests,
+      peakBytes: after.peakBytes,
+    }
+  }
+}

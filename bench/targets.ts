@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdir, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
+import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
+import { askRpc } from '../e2e/processes/rpc-client.ts'
+import { waitUntil } from '../e2e/processes/wait-until.ts'
+
+const startTimeoutMs = 20_000
+
+/** Something that stands between the load and the upstreams. */
+export interface Target {
+  readonly name: string
+  readonly port: number
+  readonly child: Child
+}
+
+export interface Upstream {
+  readonly name: string
+  readonly url: string
+}
+
+interface Setting {
+  readonly children: ChildProcesses
+  readonly directory: string
+  readonly signal: AbortSignal
+}
+
+/** Starts mock upstreams, a process each. */
+export async function startUpstreams(count: number, setting: Setting): Promise<Upstream[]> {
+  const ports = await freePorts(count)
+  return Promise.all(
+    ports.map(async (port, at) => {
+      const name = `mock-${at + 1}`
+      await startScript(
+        name,
+        new URL('mock-upstream.ts', import.meta.url),
+        [String(port)],
+        port,
+        setting,
+      )
+      return { name, url: `http://127.0.0.1:${port}` }
+    }),
+  )
+}
+
+/** Starts the bare node:http + undici proxy. */
+export async function startPassthrough(
+  upstreams: readonly Upstream[],
+  setting: Setting,
+): Promise<Target> {
+  const port = await freePort()
+  const args = [String(port), ...upstreams.map(({ url }) => url)]
+  return startScript('passthrough', new URL('passthrough.ts', import.meta.url), args, port, setting)
+}
+
+/** Starts nginx with one worker, kept-alive connections to the upstreams and no access log. */
+export async function startNginx(
+  binary: string,
+  upstreams: readonly Upstream[],
+  setting: Setting,
+): Promise<Target> {
+  const port = await freePort()
+  const prefix = join(setting.directory, 'nginx')
+  await mkdir(prefix)
+  await writeFile(join(prefix, 'nginx.conf'), nginxConfig(port, prefix, upstreams))
+  const child = await setting.children.start({
+    name: 'nginx',
+    command: binary,
+    args: ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', join(prefix, 'error.log')],
+  })
+  return ready({ name: 'nginx', port: port, child }, setting.signal)
+}
+
+/** The nginx to use; throws a sentence that says how to get one. */
+export function findNginx(binary: string): string {
+  if (spawnSync(binary, ['-v']).status === 0) return binary
+  throw new Error(
+    `${binary} cannot be run. The benchmark compares with nginx: install it with ` +
+      '"apt-get install nginx-light" (Debian, Ubuntu) or "brew install nginx" (macOS), ' +
+      'name another with --nginx PATH, or leave it out with --without-nginx',
+  )
+}
+
+async function startScript(
+  name: string,
+  script: URL,
+  args: readonly string[],
+  port: number,
+  { children, signal }: Setting,
+): Promise<Target> {
+  const child = await children.start({
+    name,
+    command: process.execPath,
+    args: [fileURLToPath(script), ...args],
+  })
+  return ready({ name, port, child }, signal)
+}
+
+async function ready(target: Target, signal: AbortSignal): Promise<Target> {
+  const { name, port, child } = target
+  await waitUntil(`${name} answers`, startTimeoutMs, signal, async () => {
+    if (!child.alive) throw new Error(`${name} ended by itself:\n${child.tail()}`)
+    return (await askRpc<string>(`http://127.0.0.1:${port}`, 'eth_chainId')) === '0x1'
+  })
+  return target
+}
+
+function nginxConfig(port: number, prefix: string, upstreams: readonly Upstream[]): string {
+  const servers = upstreams.map(({ url }) => `    server ${new URL(url).host};`).join('\n')
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `  ${kind}_temp_path ${join(prefix, kind)};`)
+    .join('\n')
+  return `daemon off;
+worker_processes 1;
+pid ${join(prefix, 'nginx.pid')};
+error_log ${join(prefix, 'error.log')};
+events {
+  worker_connections 1024;
+}
+http {
+  access_log off;
+  keepalive_requests 100000000;
+${temporary}
+  upstream nodes {
+${servers}
+    keepalive 64;
+    keepalive_requests 100000000;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://nodes;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+    }
+  }
+}
+`
+}

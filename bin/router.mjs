@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+//
+// Runs the bundle where it is up to date, else the sources as they are.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const bundle = new URL('../dist/bin/router.mjs', import.meta.url)
+const sources = new URL('../proxy/', import.meta.url)
+
+function isFresh() {
+  if (!existsSync(bundle)) return false
+  if (!existsSync(sources)) return true
+  const builtMs = statSync(bundle).mtimeMs
+  const directory = fileURLToPath(sources)
+  return readdirSync(directory, { recursive: true }).every(
+    (name) => !name.endsWith('.ts') || statSync(`${directory}/${name}`).mtimeMs <= builtMs,
+  )
+}
+
+await import(isFresh() ? bundle.href : new URL('main.ts', sources).href)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ChildProcesses } from './child-processes.ts'
+import { freePorts } from './free-ports.ts'
+import { waitUntil } from './wait-until.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rpc-router-processes-test-'))
+})
+afterEach(() => {
+  rmSync(directory, { recursive: true })
+})
+
+const forever = 'console.log("started"); setInterval(() => {}, 1000)'
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
+test('what was started ends with its owner, and its output can be read', async () => {
+  const pids: number[] = []
+  {
+    await using children = new ChildProcesses(directory)
+    for (const name of ['one', 'two']) {
+      const child = await children.start({ name, command: process.execPath, args: ['-e', forever] })
+      pids.push(child.pid)
+      await waitUntil('it says so', 10_000, AbortSignal.timeout(10_000), () =>
+        Promise.resolve(child.tail() === 'started\n'),
+      )
+      expect(child.alive).toBe(true)
+    }
+    expect(pids.map(isRunning)).toEqual([true, true])
+  }
+  expect(pids.map(isRunning)).toEqual([false, false])
+})
+
+test('a kill is a kill, and stopping twice is harmless', async () => {
+  await using children = new ChildProcesses(directory)
+  const args = ['-e', forever]
+  const child = await children.start({ name: 'one', command: process.execPath, args })
+  child.kill('SIGKILL')
+  await child.ended
+  expect(child.alive).toBe(false)
+  await child.stop()
+})
+
+test('a program that is not there is named', async () => {
+  await using children = new ChildProcesses(directory)
+  const starting = children.start({ name: 'ghost', command: '/nowhere/ghost', args: [] })
+  await expect(starting).rejects.toThrow('ghost could not be started: /nowhere/ghost')
+})
+
+test('waiting ends with what was wrong', async () => {
+  const { signal } = new AbortController()
+  const failing = waitUntil('the sun rises', 50, signal, () => Promise.reject(new Error('night')))
+  await expect(failing).rejects.toMatchObject({
+    message: 'the sun rises: not so within 0.05 s',
+    cause: new Error('night'),
+  })
+})
+
+test('free ports differ', async () => {
+  expect(new Set(await freePorts(10)).size).toBe(10)
+})

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { pack } from 'tar-stream'
+import { afterEach, describe, expect, it, test } from 'vitest'
+import { loadCatalog } from '../load-catalog.ts'
+import { readArchive } from './remote.ts'
+import { sourceLimits } from './spec-file.ts'
+
+let server: Server | null = null
+
+afterEach(async () => {
+  server?.closeAllConnections()
+  await new Promise((done) => (server === null ? done(null) : server.close(done)))
+  server = null
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const made = createServer(listener)
+  server = made
+  await new Promise<void>((done) => made.listen(0, '127.0.0.1', done))
+  return `http://127.0.0.1:${(made.address() as AddressInfo).port}/specs.tar.gz`
+}
+
+type Entry = readonly [name: string, text: string, type?: 'file' | 'symlink' | 'link' | 'directory']
+
+async function tar(...entries: readonly Entry[]): Promise<Buffer> {
+  const archive = pack()
+  for (const [name, text, type = 'file'] of entries)
+    if (type === 'file') archive.entry({ name, type }, text)
+    else archive.entry({ name, type, linkname: text })
+  archive.finalize()
+  const chunks: Buffer[] = []
+  for await (const chunk of archive) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+const archiveOf = async (...entries: readonly Entry[]) => gzipSync(await tar(...entries))
+
+const spec = (id: string) => `id: ${id}
+name: A chain
+family: other
+block-time: 1s
+allowed-lag: 1
+finality: latest
+interfaces: { jsonrpc: { methods: { m: { block: none } } } }
+`
+
+describe('an archive', () => {
+  it('is read with all its specs, and nothing else of it', async () => {
+    const body = await archiveOf(
+      ['repo-main/specs/a.yml', spec('A')],
+      ['repo-main/specs/deep/b.yaml', spec('B')],
+      ['repo-main/package.json', '{"name":"x"}'],
+      ['repo-main/chart/templates/x.yaml', '{{ if }}: {{ broken'],
+      ['repo-main/.github/workflows/ci.yml', 'jobs: {}'],
+      ['repo-main/README.md', 'hello'],
+    )
+    const url = await serve((_request, response) => response.end(body))
+    expect((await loadCatalog([url])).ids).toEqual(['A', 'B'])
+  })
+
+  it('is read only in the folder that the URL names', async () => {
+    const body = await archiveOf(
+      ['repo-main/specs/main/a.yml', spec('A')],
+      ['repo-main/specs/test/a.yml', spec('A')],
+      ['repo-main/plans.json', '{"proposal":{"plans":[]}}'],
+    )
+    const url = await serve((_request, response) => response.end(body))
+    expect((await loadCatalog([`${url}#specs/main`])).ids).toEqual(['A'])
+    await expect(loadCatalog([url])).rejects.toThrow('chain `A` is also in')
+    await expect(loadCatalog([`${url}#specs/none`])).rejects.toThrow(
+      'holds no YAML or JSON file there',
+    )
+  })
+
+  it('may need a user and password, which are not told', async () => {
+    const body = await archiveOf(['a.yml', spec('A').replace('other', 'elvish')])
+    const url = await serve((request, response) => {
+      const allowed = request.headers.authorization === `Basic ${btoa('me:hunter2')}`
+      response.writeHead(allowed ? 200 : 401).end(body)
+    })
+    const failure = await loadCatalog([url.replace('//', '//me:hunter2@')]).catch(String)
+    expect(failure).toContain('!a.yml:3: family')
+    expect(failure).not.toContain('hunter2')
+  })
+
+  it('is taken from where the URL redirects to', async () => {
+    const body = await archiveOf(['a.yml', spec('A')])
+    const url = await serve((request, response) => {
+      if (request.url === '/real') response.end(body)
+      else response.writeHead(302, { location: '/real' }).end()
+    })
+    expect((await loadCatalog([url])).ids).toEqual(['A'])
+  })
+
+  it.each<[string, Entry]>([
+    ['a path upwards', ['../../evil.yml', spec('EVIL')]],
+    ['a path upwards within', ['x/../../evil.yml', spec('EVIL')]],
+    ['an absolute path', ['/etc/evil.yml', spec('EVIL')]],
+    ['a backslash', ['..\\evil.yml', spec('EVIL')]],
+    ['a symbolic link', ['evil.yml', '/etc/passwd', 'symlink']],
+    ['a hard link', ['evil.yml', 'a.yml', 'link']],
+  ])('leaves out %s', async (_case, entry) => {
+    const body = await archiveOf(entry, ['a.yml', spec('A')])
+    const url = await serve((_request, response) => response.end(body))
+    expect((await loadCatalog([url])).ids).toEqual(['A'])
+  })
+
+  it('is told with the file in it that is wrong', async () => {
+    const body = await archiveOf(['s/a.yml', spec('A').replace('other', 'elvish')])
+    const url = await serve((_request, response) => response.end(body))
+    await expect(loadCatalog([url])).rejects.toThrow(
+      'specs.tar.gz!s/a.yml:3: family: must be one of',
+    )
+  })
+
+  it('is told with the spec in it that cannot be read at all', async () => {
+    const body = await archiveOf(['a.yml', 'id: A\nx: ['], ['b.yml', spec('B')])
+    const url = await serve((_request, response) => response.end(body))
+    await expect(loadCatalog([url])).rejects.toThrow('!a.yml:')
+  })
+})
+
+describe('an archive that cannot be had', () => {
+  const answer =
+    (status: number, body: string | Buffer = '', headers = {}): RequestListener =>
+    (_request, response) =>
+      response.writeHead(status, headers).end(body)
+
+  test.each<[string, RequestListener, string]>([
+    ['404', answer(404), 'does not exist (HTTP 404). Give the URL of a `.tar.gz` archive'],
+    ['500', answer(500), 'answered with HTTP 500.'],
+    ['a web page', answer(200, '<!doctype html><p>hi'), 'is a web page. Give the URL'],
+    ['plain text', answer(200, 'hello'), 'is no gzip archive.'],
+    ['nothing', answer(200), 'answered with nothing.'],
+    ['one byte', answer(200, Buffer.from([0x1f])), 'answered with nothing.'],
+    ['gzip of something else', answer(200, gzipSync('x'.repeat(2_000))), 'is broken or cut off'],
+    [
+      'a redirect to itself',
+      answer(302, '', { location: '/specs.tar.gz' }),
+      'redirects more than 5 times.',
+    ],
+    [
+      'a redirect to a file',
+      answer(302, '', { location: 'file:///etc/passwd' }),
+      'redirects to something that is no http(s) URL.',
+    ],
+    [
+      'a redirect to nowhere',
+      answer(302, '', { location: 'http://[' }),
+      'redirects to something that is no http(s) URL.',
+    ],
+    [
+      'an announced length',
+      answer(200, '', { 'content-length': String(2 ** 40) }),
+      'is longer than 32 MiB.',
+    ],
+  ])('%s', async (_case, listener, expected) => {
+    const url = await serve(listener)
+    await expect(loadCatalog([url])).rejects.toThrow(expected)
+  })
+
+  it('holds no spec', async () => {
+    const body = await archiveOf(['package.json', '{}'])
+    const url = await serve(answer(200, body))
+    await expect(loadCatalog([url])).rejects.toThrow('there is no chain spec here.')
+  })
+
+  it('is cut off', async () => {
+    const body = await archiveOf(['a.yml', spec('A') + '#'.repeat(5_000)])
+    const url = await serve(answer(200, body.subarray(0, body.length - 40)))
+    await expect(loadCatalog([url])).rejects.toThrow('is broken or cut off')
+  })
+
+  it('ends with its connection', async () => {
+    const body = await archiveOf(['a.yml', spec('A')])
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': String(body.length) })
+      response.write(body.subarray(0, 20), () => response.destroy())
+    })
+    await expect(loadCatalog([url])).rejects.toThrow(/cannot be downloaded|broken or cut off/)
+  })
+
+  it('unpacks to more than its limit', async () => {
+    const bomb = gzipSync(await tar(['bomb.bin', 'x'.repeat(3 * 2 ** 20)], ['a.yml', spec('A')]))
+    const url = await serve(answer(200, bomb))
+    const limits = { ...sourceLimits, totalBytes: 2 ** 20 }
+    const { problems } = await readArchive(url, new AbortController().signal, limits)
+    expect(problems).toMatchObject([{ message: 'unpacks to more than 1 MiB.' }])
+  })
+
+  it('is longer than its limit and does not say so', async () => {
+    const url = await serve((_request, response) => {
+      response.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]))
+      response.end(Buffer.alloc(4_000))
+    })
+    const limits = { ...sourceLimits, archiveBytes: 1_000 }
+    const { problems } = await readArchive(url, new AbortController().signal, limits)
+    expect(problems[0]?.message).toMatch(/is longer than|broken/)
+  })
+
+  it('holds too many files', async () => {
+    const files = Array.from({ length: 20 }, (_, at): Entry => [`${at}.yml`, spec(`A${at}`)])
+    const url = await serve(answer(200, await archiveOf(...files)))
+    const limits = { ...sourceLimits, entries: 10 }
+    const { problems } = await readArchive(url, new AbortController().signal, limits)
+    expect(problems).toMatchObject([{ message: 'holds more files than a specs repository would.' }])
+  })
+
+  it('does not come in time', async () => {
+    const url = await serve(() => undefined)
+    const limits = { ...sourceLimits, downloadMs: 20 }
+    const { problems } = await readArchive(url, new AbortController().signal, limits)
+    expect(problems).toMatchObject([{ message: 'was not there within 0.02 s.' }])
+  })
+
+  it('is given up when the caller goes', async () => {
+    const url = await serve(() => undefined)
+    const { problems } = await readArchive(url, AbortSignal.abort())
+    expect(problems).toMatchObject([{ message: 'was given up.' }])
+  })
+
+  it('has no server, and its key is not told', async () => {
+    const url = await serve(() => undefined)
+    await new Promise((done) => server?.close(done))
+    server = null
+    const secret = url.replace('http://', 'http://me:hunter2@') + '?token=hunter2'
+    const failure = await loadCatalog([secret]).catch((error: unknown) => String(error))
+    expect(failure).toContain('cannot be downloaded (ECONNREFUSED)')
+    expect(failure).not.toContain('hunter2')
+  })
+})

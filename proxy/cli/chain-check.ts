@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { checkAgainstCatalog } from '../chain/check-config.ts'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
+import type { ChainCatalog } from '../chain/types.ts'
+import type { Problem } from '../config/problem.ts'
+import type { CheckChains } from './validate.ts'
+
+/** Checks a config against its chain specs, and keeps the specs for the run that follows. */
+export interface ChainCheck {
+  readonly check: CheckChains
+  /** The specs of the last check; null before it, or when they could not be used. */
+  catalog(): ChainCatalog | null
+}
+
+export function createChainCheck(): ChainCheck {
+  let catalog: ChainCatalog | null = null
+  return {
+    async check(config, locate) {
+      try {
+        catalog = await loadCatalog(config.specSources)
+        return checkAgainstCatalog(config, catalog, locate)
+      } catch (error) {
+        if (!(error instanceof SpecError)) throw error
+        return error.problems.map(ofSpec)
+      }
+    },
+    catalog: () => catalog,
+  }
+}
+
+/** A problem of a spec file, told as one of the setting that named it. */
+function ofSpec({ file, line, path, message, hint }: SpecProblem): Problem {
+  const place = [file, line, path].filter((part) => part !== null && part !== '').join(':')
+  return {
+    severity: 'error',
+    path: 'use-static-spec',
+    line: null,
+    column: null,
+    message: `${place}: ${message}`,
+    hint,
+  }
+}

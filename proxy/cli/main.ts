@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import packageJson from '../../package.json' with { type: 'json' }
+import { configPathOf, parseFlags } from '../config/command-line.ts'
+import { helpText } from '../config/help.ts'
+import { createChainCheck } from './chain-check.ts'
+import type { CommandIo } from './validate.ts'
+import { exitCodes } from './exit-codes.ts'
+import { problemLine } from './problem-text.ts'
+import { run } from './run.ts'
+import { runSchema } from './schema.ts'
+import { runValidate } from './validate.ts'
+
+/** What `SR_CONFIG` stands for when it is not set: the Ethereum example. */
+const defaultConfig = new URL('../../examples/ethereum.yml', import.meta.url)
+
+/** Runs one command line to its end. @returns the exit code of the process */
+export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+  const { command, positionals, flags, output, problems } = parseFlags(argv)
+  if (problems.length > 0) {
+    for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
+    return exitCodes.invalid
+  }
+  const { version } = packageJson
+  const configPath = configPathOf(positionals, io.environment) ?? defaultConfig.pathname
+  switch (command) {
+    case 'help':
+      io.stdout.write(helpText())
+      return exitCodes.done
+    case 'version':
+      io.stdout.write(`${version}\n`)
+      return exitCodes.done
+    case 'schema':
+      return runSchema(io)
+    case 'validate':
+      return runValidate({ configPath, flags, output }, io, createChainCheck().check)
+    case 'run':
+      return run({ configPath, flags, version }, io)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { systemClock } from '../clock/system-clock.ts'
+import { systemRandom } from '../clock/random.ts'
+import { createRedactor } from '../config/redactor.ts'
+import { createLogger, type Logger } from '../telemetry/log.ts'
+import { TlsFileError } from '../upstream/tls.ts'
+import { createChainCheck } from './chain-check.ts'
+import type { CommandIo } from './validate.ts'
+import { exitCodes } from './exit-codes.ts'
+import { problemLine } from './problem-text.ts'
+import { type ConfigRequest, loadConfig } from './read-config-file.ts'
+import { createRouter, type Router } from './router.ts'
+import { releaseYoungGeneration } from './young-generation.ts'
+
+/** What `router <config>` was asked. */
+export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
+  readonly version: string
+}
+
+/**
+ * Serves until it is told to stop by SIGTERM or SIGINT; a second one ends it at once.
+ * @returns the exit code
+ */
+export async function run(request: RunRequest, io: CommandIo): Promise<number> {
+  const { configPath, flags, version } = request
+  const parsed = await loadConfig({ configPath, flags, environment: io.environment })
+  const { config } = parsed
+  const chains = createChainCheck()
+  const ofChains = config === null ? [] : await chains.check(config, (path) => parsed.locate(path))
+  const redact = createRedactor(parsed.secretValues())
+  const complain = (line: string) => io.stderr.write(`${redact(line)}\n`)
+  const problems = [...parsed.problems, ...ofChains]
+  for (const problem of problems) complain(problemLine(configPath, problem))
+  const catalog = chains.catalog()
+  if (config === null || catalog === null || problems.some(({ severity }) => severity === 'error'))
+    return exitCodes.invalid
+
+  const logger = createLogger({ ...parsed.logging, redact })
+  let router: Router
+  try {
+    const clock = systemClock
+    router = createRouter(config, { catalog, logger, clock, random: systemRandom, version })
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error
+    complain(`${configPath}: error: ${error.message}.`)
+    return exitCodes.invalid
+  }
+  const stopSignal = onceStopped(logger)
+  try {
+    await router.start()
+  } catch (error) {
+    logger.error('the router cannot start', { error: error as Error })
+    return exitCodes.failed
+  }
+  releaseYoungGeneration()
+  logger.info('router started', { version, config: configPath })
+  logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
+  const answered = await router.stop()
+  if (answered) logger.info('router stopped: every call in flight was answered')
+  else logger.warn('router stopped: the drain time was over before every call was answered')
+  return answered ? exitCodes.done : exitCodes.failed
+}
+
+/** Resolves with the first signal to stop; the second one ends the process at once. */
+function onceStopped(logger: Logger): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (asked) {
+        logger.warn('ended at once: a second signal came', { signal })
+        process.exit(exitCodes.failed)
+      }
+      asked = true
+      resolve(signal)
+    })
+  return promise
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Problem } from '../config/problem.ts'
+import { runSchema } from './schema.ts'
+import { type CheckChains, runValidate, type ValidateArguments } from './validate.ts'
+
+let folder = ''
+let configPath = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'router-validate-'))
+  configPath = join(folder, 'router.yml')
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+const right = `endpoints:
+  - {chain-id: ETH1, api-interface: jsonrpc}
+direct-rpc:
+  - {name: one, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: "http://x/\${KEY}"}]}
+`
+
+const environment = { KEY: 'canary-5f3c9e' }
+const noChains: CheckChains = async () => []
+
+async function validate(
+  text: string,
+  options: Partial<ValidateArguments> = {},
+  checkChains = noChains,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  await writeFile(configPath, text)
+  const written = { stdout: '', stderr: '' }
+  const io = {
+    stdout: { write: (chunk: string) => (written.stdout += chunk) },
+    stderr: { write: (chunk: string) => (written.stderr += chunk) },
+    environment,
+  }
+  const code = await runValidate(
+    { configPath, flags: {}, output: 'text', ...options },
+    io,
+    checkChains,
+  )
+  return { code, ...written }
+}
+
+test('a right file: one line on stdout, exit code 0', async () => {
+  expect(await validate(right)).toEqual({
+    code: 0,
+    stdout: `${configPath} is valid: 1 listener, 1 upstream\n`,
+    stderr: '',
+  })
+})
+
+test('a wrong file: a line per problem on stderr, exit code 2', async () => {
+  const text = `${right.replace('api-interface: jsonrpc', 'api-interface: jsonrcp')}log-level: loud\n`
+  expect(await validate(text, { flags: { strategy: ['fast'] } })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: [
+      'router: error: --strategy: "fast" is not one of the allowed values. Allowed: balanced, latency, sync-freshness, availability, round-robin.',
+      `${configPath}:2:37: error: endpoints[0].api-interface: "jsonrcp" is not one of the allowed values. Did you mean jsonrpc? Allowed: jsonrpc, rest, tendermintrpc, grpc.`,
+      `${configPath}:5:12: error: log-level: "loud" is not one of the allowed values. Allowed: debug, info, warn, error.`,
+      '',
+    ].join('\n'),
+  })
+})
+
+test('a warning alone leaves the file valid', async () => {
+  const { code, stdout, stderr } = await validate(
+    right.replace('http://x', 'ws://x"}, {url: "http://x'),
+  )
+  expect(code).toBe(0)
+  expect(stdout).toContain('is valid')
+  expect(stderr).toContain(':4:75: warning: direct-rpc[0].node-urls[0].url: ')
+})
+
+test('what the chain specs know is told with its line', async () => {
+  const checkChains: CheckChains = async (config, locate) => {
+    const path = 'endpoints[0].chain-id'
+    const { line = null, column = null } = locate(path) ?? {}
+    const message = `there is no chain ${config.endpoints[0]?.chainId}`
+    return [{ severity: 'error', path, line, column, message, hint: null } satisfies Problem]
+  }
+  const { code, stderr } = await validate(right, {}, checkChains)
+  expect(code).toBe(2)
+  expect(stderr).toBe(`${configPath}:2:16: error: endpoints[0].chain-id: there is no chain ETH1.\n`)
+})
+
+test('as JSON everything is one document on stdout', async () => {
+  const { code, stdout, stderr } = await validate('endpoint: []\n', { output: 'json' })
+  expect([code, stderr]).toEqual([2, ''])
+  expect(JSON.parse(stdout)).toMatchObject({
+    version: 1,
+    file: configPath,
+    valid: false,
+    problems: [
+      { severity: 'error', path: '', line: null, column: null },
+      { path: 'endpoint', line: 1, column: 1, hint: 'Did you mean "endpoints"?' },
+    ],
+  })
+  expect(JSON.parse((await validate(right, { output: 'json' })).stdout)).toMatchObject({
+    valid: true,
+    problems: [],
+  })
+})
+
+test('a missing file is told like any problem', async () => {
+  const { code, stderr } = await validate(right, { configPath: 'nowhere.yml' })
+  expect(code).toBe(2)
+  expect(stderr).toBe('nowhere.yml: error: the file cannot be read: there is no such file.\n')
+})
+
+test('a secret is not printed, even when another part puts it into a problem', async () => {
+  const leaky: CheckChains = async () => [
+    { severity: 'error', path: '', line: null, column: null, message: environment.KEY, hint: null },
+  ]
+  for (const output of ['text', 'json'] as const) {
+    const { stdout, stderr } = await validate(right, { output }, leaky)
+    expect(stdout + stderr).not.toContain(environment.KEY)
+    expect(stdout + stderr).toContain('[redacted]')
+  }
+})
+
+test('router schema prints a JSON Schema', () => {
+  let stdout = ''
+  expect(runSchema({ stdout: { write: (chunk) => (stdout += chunk) } })).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    properties: { endpoints: { type: 'array' }, strategy: { default: 'balanced' } },
+  })
+})

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { OutputFormat } from '../config/command-line.ts'
+import type { ParsedConfig } from '../config/parsed-config.ts'
+import type { Problem } from '../config/problem.ts'
+import { createRedactor } from '../config/redactor.ts'
+import type { RouterConfig } from '../config/types.ts'
+import { problemLine } from './problem-text.ts'
+import { type ConfigRequest, loadConfig } from './read-config-file.ts'
+
+/** Where a command writes. `process.stdout` is one. */
+export interface TextSink {
+  write(text: string): unknown
+}
+
+/** What a command has of the outer world. */
+export interface CommandIo {
+  readonly stdout: TextSink
+  readonly stderr: TextSink
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Finds what only the chain specs know to be wrong: an unknown chain, an interface that it has not. */
+export type CheckChains = (
+  config: RouterConfig,
+  locate: ParsedConfig['locate'],
+) => Promise<readonly Problem[]>
+
+/** What `router validate` was asked. */
+export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
+  readonly output: OutputFormat
+}
+
+/**
+ * Checks a config file and prints every problem: as text on stderr, with a word of success on stdout, or as one JSON
+ * document on stdout.
+ *
+ * @returns the exit code: 0, or 2 when there is an error
+ */
+export async function runValidate(
+  arguments_: ValidateArguments,
+  io: CommandIo,
+  checkChains: CheckChains,
+): Promise<number> {
+  const { configPath, flags, output } = arguments_
+  const parsed = await loadConfig({ configPath, flags, environment: io.environment })
+  const { config } = parsed
+  const ofChains = config === null ? [] : await checkChains(config, (path) => parsed.locate(path))
+  const redact = createRedactor(parsed.secretValues())
+  const problems = [...parsed.problems, ...ofChains].map((problem) =>
+    redactProblem(problem, redact),
+  )
+  const valid = !problems.some((problem) => problem.severity === 'error')
+  if (output === 'json') {
+    const document = { version: 1, file: configPath, valid, problems }
+    io.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  } else {
+    for (const problem of problems) io.stderr.write(`${problemLine(configPath, problem)}\n`)
+    if (valid && config !== null) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
+  }
+  return valid ? 0 : 2
+}
+
+/** No part puts a secret into a problem; should one ever do, it goes no further than here. */
+function redactProblem(problem: Problem, redact: (text: string) => string): Problem {
+  const { message, hint } = problem
+  return { ...problem, message: redact(message), hint: hint === null ? null : redact(hint) }
+}
+
+function summary(config: RouterConfig): string {
+  return `${count(config.endpoints.length, 'listener')}, ${count(config.upstreams.length, 'upstream')}`
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { commands, configPathOf, parseFlags } from './command-line.ts'
+import { helpText } from './help.ts'
+import { settingNames } from './settings.ts'
+
+describe('what is asked', () => {
+  test.each([
+    ['config.yml', 'run', ['config.yml'], {}],
+    ['run config.yml', 'run', ['config.yml'], {}],
+    ['', 'run', [], {}],
+    ['validate config.yml', 'validate', ['config.yml'], {}],
+    ['schema', 'schema', [], {}],
+    ['version', 'version', [], {}],
+    ['--version', 'version', [], {}],
+    ['-v', 'version', [], {}],
+    ['help', 'help', [], {}],
+    ['help validate', 'help', ['validate'], {}],
+    ['--help', 'help', [], {}],
+    ['validate -h', 'help', [], {}],
+    ['c.yml --strategy latency', 'run', ['c.yml'], { strategy: ['latency'] }],
+    ['--strategy=latency c.yml', 'run', ['c.yml'], { strategy: ['latency'] }],
+    ['c.yml --shared-state', 'run', ['c.yml'], { 'shared-state': ['true'] }],
+    ['--shared-state=false c.yml', 'run', ['c.yml'], { 'shared-state': ['false'] }],
+    ['--env-file a --env-file=b c.yml', 'run', ['c.yml'], { 'env-file': ['a', 'b'] }],
+    ['--set-relay-retry-limit -1 c.yml', 'run', ['c.yml'], { 'set-relay-retry-limit': ['-1'] }],
+    ['--use-static-spec=a=b c.yml', 'run', ['c.yml'], { 'use-static-spec': ['a=b'] }],
+    ['-- --odd-name.yml', 'run', ['--odd-name.yml'], {}],
+  ])('router %s', (line, command, positionals, flags) => {
+    const parsed = parseFlags(line.split(' ').filter((word) => word !== ''))
+    expect(parsed).toMatchObject({ command, positionals, flags, problems: [] })
+  })
+
+  test('the output of validate', () => {
+    expect(parseFlags(['validate', 'c.yml', '--output', 'json']).output).toBe('json')
+    expect(parseFlags(['validate', 'c.yml']).output).toBe('text')
+  })
+})
+
+test.each([
+  ['c.yml --stratgy latency', '--stratgy: unknown flag "--stratgy" | Did you mean --strategy?'],
+  ['c.yml --zzz', '--zzz: unknown flag "--zzz" | See router --help.'],
+  ['c.yml -x', '-x: unknown flag "-x" | See router --help.'],
+  ['c.yml -strategy=latency', '-strategy: unknown flag "-strategy" | Did you mean --strategy?'],
+  ['c.yml --strategy', '--strategy: the value is missing | Write --strategy <name>.'],
+  [
+    '--strategy --shared-state c.yml',
+    '--strategy: the value is missing | Write --strategy <name>.',
+  ],
+  ['c.yml --strategy=', '--strategy: the value is empty | null'],
+  ['c.yml --strategy a --strategy b', '--strategy: the flag is given twice | Keep one of them.'],
+  ['c.yml d.yml', ': unexpected argument "d.yml" | router run takes one config file.'],
+  ['valdate c.yml', ': unknown command "valdate" | Did you mean validate?'],
+  ['schema c.yml', ': unexpected argument "c.yml" | router schema takes no arguments.'],
+  ['c.yml --output json', '--output: the flag is of validate alone | null'],
+  [
+    'validate c.yml --output xml',
+    '--output: "xml" is not one of the allowed values | Allowed: text, json.',
+  ],
+])('router %s is refused', (line, problem) => {
+  const { problems } = parseFlags(line.split(' '))
+  expect(problems.map(({ path, message, hint }) => `${path}: ${message} | ${hint}`)).toEqual([
+    problem,
+  ])
+})
+
+test('every mistake of a command line is told at once', () => {
+  expect(parseFlags(['--a', '--b=1', 'c.yml', '--strategy']).problems).toHaveLength(3)
+})
+
+test('any command line is read or refused', () => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      '--',
+      '-',
+      '--=',
+      '--=x',
+      'validate',
+      '--__proto__',
+      '--constructor=1',
+      '--strategy',
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(word), (argv) => {
+      const { command, problems } = parseFlags(argv)
+      expect(Object.keys(commands)).toContain(command)
+      for (const { message } of problems) expect(message).not.toBe('')
+    }),
+  )
+})
+
+test('the config file is the one named, else SR_CONFIG', () => {
+  expect(configPathOf(['a.yml'], { SR_CONFIG: 'b.yml' })).toBe('a.yml')
+  expect(configPathOf([], { SR_CONFIG: 'b.yml' })).toBe('b.yml')
+  expect(configPathOf([], { SR_CONFIG: '' })).toBeNull()
+})
+
+test('the help is narrow, and names every flag that works', () => {
+  const help = helpText()
+  for (const line of help.split('\n')) expect(line.length).toBeLessThan(100)
+  const unsupported = ['cache-be', 'shared-state', 'enable-selection-stats']
+  for (const name of settingNames) {
+    expect(help.includes(`  --${name}`)).toBe(!unsupported.includes(name))
+  }
+  expect(help).toContain('Default: 30s.')
+})

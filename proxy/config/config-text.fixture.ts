@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FlagValues } from './flag-values.ts'
+import { parseConfig } from './parse.ts'
+import type { ParsedConfig } from './parsed-config.ts'
+
+/** A config that is right; the listener stands on lines 1 to 4, the upstream on lines 5 to 10. */
+export const minimal = `endpoints:
+  - network-address: 127.0.0.1:3360
+    chain-id: ETH1
+    api-interface: jsonrpc
+direct-rpc:
+  - name: one
+    chain-id: ETH1
+    api-interface: jsonrpc
+    node-urls:
+      - url: https://one.example.com/v1
+`
+
+export function parse(
+  text: string,
+  environment: Readonly<Record<string, string>> = {},
+  flags: FlagValues = {},
+): ParsedConfig {
+  return parseConfig({ name: 'router.yml', text }, { environment, flags })
+}
+
+/** The problems of a text, one line each: `line:column severity path: message | hint`. */
+export function problemsOf(
+  text: string,
+  environment: Readonly<Record<string, string>> = {},
+  flags: FlagValues = {},
+): readonly string[] {
+  return parse(text, environment, flags).problems.map(
+    ({ severity, path, line, column, message, hint }) =>
+      `${line ?? '-'}:${column ?? '-'} ${severity} ${path}: ${message} | ${hint ?? ''}`,
+  )
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { unsupportedMessage, unsupportedName } from './capabilities.ts'
+import { formatPath, type Path } from './path.ts'
+import type { Problem } from './problem.ts'
+import { child, isList, isMap, type Tree } from './scalar.ts'
+import { type UpstreamUrl, upstreamUrl } from './upstream-url.ts'
+import type { Position } from './yaml-text.ts'
+
+const urlField = upstreamUrl()
+
+/** What is wrong inside single entries though each of their keys is right by itself. */
+export function checkEntries(
+  tree: Tree,
+  locate: (path: string) => Position | null,
+): readonly Problem[] {
+  const problems: Problem[] = []
+  const report: Report = (severity, path, message, hint) => {
+    const place = formatPath(path)
+    const { line = null, column = null } = locate(place) ?? {}
+    problems.push({ severity, path: place, line, column, message, hint })
+  }
+  for (const [endpoint, path] of entries(child(tree, 'endpoints'), ['endpoints'])) {
+    checkEndpoint(endpoint, path, report)
+  }
+  for (const tier of ['direct-rpc', 'backup-direct-rpc']) {
+    for (const [upstream, path] of entries(child(tree, tier), [tier])) {
+      checkNodeUrls(upstream, path, report)
+    }
+  }
+  return problems
+}
+
+type Report = (
+  severity: Problem['severity'],
+  path: Path,
+  message: string,
+  hint: string | null,
+) => void
+
+function checkEndpoint(endpoint: Tree, path: Path, report: Report): void {
+  if (child(endpoint, 'network-address') === undefined) return
+  if (child(endpoint, 'listen-address') === undefined) return
+  const message = 'network-address and listen-address are two names of one key'
+  report('error', [...path, 'listen-address'], message, 'Keep one of them.')
+}
+
+function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
+  const urls = entries(child(upstream, 'node-urls'), [...path, 'node-urls']).map(
+    ([entry, place]) => [entry, place, readUrl(entry)] as const,
+  )
+  // A URL that cannot be read may turn out to be a usable one.
+  const usable = urls.some(
+    ([, , url]) => url === null || unsupportedName('url', url.scheme) === null,
+  )
+  for (const [entry, place, url] of urls) {
+    if (url === null) continue
+    const unsupported = unsupportedName('url', url.scheme)
+    if (unsupported !== null) {
+      const message = `${unsupportedMessage(unsupported)} (${url.scheme})`
+      if (usable) report('warning', [...place, 'url'], `${message}, so this URL is not used`, null)
+      else report('error', [...place, 'url'], message, 'Add an http or https URL of the same node.')
+    }
+    checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
+  }
+}
+
+function checkAuth(auth: Tree | undefined, path: Path, url: UpstreamUrl, report: Report): void {
+  const headers = child(auth, 'auth-headers')
+  const own = isMap(headers)
+    ? Object.keys(headers).find((name) => name.toLowerCase() === 'authorization')
+    : undefined
+  if (own !== undefined && url.basicAuth !== null) {
+    const message = 'the URL has a user and a password, which are an authorization header too'
+    report('error', [...path, 'auth-headers', own], message, 'Keep one of them.')
+  }
+  const tls = child(auth, 'tls')
+  if (!isMap(tls)) return
+  if (!['https', 'wss', 'grpcs'].includes(url.scheme)) {
+    const message = `TLS is configured for a URL whose scheme, ${url.scheme}, has none`
+    report('error', [...path, 'tls'], message, `Write ${url.scheme}s or remove tls.`)
+  }
+  for (const [key, other] of [
+    ['cert-file', 'key-file'],
+    ['key-file', 'cert-file'],
+  ] as const) {
+    if (child(tls, key) !== undefined && child(tls, other) === undefined) {
+      report('error', [...path, 'tls', key], `${key} needs ${other} beside it`, null)
+    }
+  }
+}
+
+function readUrl(entry: Tree): UpstreamUrl | null {
+  const parsed = urlField.safeParse(child(entry, 'url'))
+  return parsed.success ? parsed.data : null
+}
+
+function entries(
+  list: Tree | undefined,
+  path: Path,
+): readonly (readonly [entry: Tree, path: Path])[] {
+  return isList(list) ? list.map((entry, index) => [entry, [...path, index]] as const) : []
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { placeholderPattern } from './placeholder.ts'
+import { quote } from './path.ts'
+import { Scalar } from './scalar.ts'
+
+/** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */
+export type Field<T> = z.ZodType<T, Scalar>
+
+/** What a reader made of a text: a value, or what is wrong with it. */
+export type Reading<T> = { readonly value: T } | Fault
+
+/** What is wrong with a text, as a clause that follows the text itself, and the remedy. */
+export interface Fault {
+  readonly fault: string
+  readonly hint: string | null
+}
+
+/** How the reference and editors see a field, and how its value may be shown. */
+export interface FieldMeta {
+  /** For people: `duration`, `integer`, `text`. */
+  readonly kind: string
+  /** Keywords of JSON Schema that an editor checks a value by. */
+  readonly json: Readonly<Record<string, unknown>>
+  /** `hidden`: messages never show the text. `public`: the value is shown to strangers, so no placeholder. */
+  readonly privacy?: 'hidden' | 'public'
+}
+
+/** The key under which a field's kind stands in the JSON Schema while it is being made. */
+export const kindKeyword = 'x-kind'
+
+/** What an issue of ours carries for the one who words it. */
+export interface IssueParams {
+  readonly hint: string | null
+  /** True when the problem is known already, and only the value is missing. */
+  readonly silent: boolean
+}
+
+/** Makes a field of a reader. */
+export function field<T>(
+  meta: FieldMeta,
+  read: (value: string, scalar: Scalar) => Reading<T>,
+): Field<T> {
+  return z
+    .custom<Scalar>((value) => value instanceof Scalar)
+    .transform((scalar, context): T => {
+      const reading = readScalar(scalar, meta, read)
+      if (reading !== null && 'value' in reading) return reading.value
+      const params: IssueParams = { hint: reading?.hint ?? null, silent: reading === null }
+      context.addIssue({ code: 'custom', message: reading?.fault ?? '', params: { ...params } })
+      return z.NEVER
+    })
+    .meta({ ...meta.json, [kindKeyword]: meta.kind })
+}
+
+function readScalar<T>(
+  scalar: Scalar,
+  meta: FieldMeta,
+  read: (value: string, scalar: Scalar) => Reading<T>,
+): Reading<T> | null {
+  const shown = meta.privacy === 'hidden' ? 'the value' : quote(scalar.written)
+  if (meta.privacy === 'public' && scalar.hasPlaceholder) {
+    return {
+      fault: `${shown} cannot hold a placeholder, for this is shown in logs, metrics or headers`,
+      hint: 'Write the text itself.',
+    }
+  }
+  const value = scalar.reveal()
+  if (value === null) return null
+  const reading = value === '' ? { fault: 'is empty', hint: null } : read(value, scalar)
+  if ('value' in reading) return reading
+  const once = scalar.hasPlaceholder && meta.privacy !== 'hidden' ? ' once rendered' : ''
+  return { fault: `${shown} ${reading.fault}${once}`, hint: reading.hint }
+}
+
+/** A pattern for editors that lets placeholders pass. */
+export function orPlaceholder(pattern: string): string {
+  return `^(?:${pattern}|${placeholderPattern})$`
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { unsupportedName } from './capabilities.ts'
+import { kindKeyword } from './field.ts'
+import { configSchema } from './schema.ts'
+
+/** The part of JSON Schema that describes a config file. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly default?: unknown
+}
+
+/** The config file's schema with our own keywords (`x-kind`, `x-default`): for the reference and for suggestions. */
+export function annotatedSchema(): JsonSchema {
+  return z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    unrepresentable: 'any',
+    reused: 'inline',
+  }) as JsonSchema
+}
+
+/** JSON Schema (draft 7, which editors' YAML servers know best) of a config file. */
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...rest } = plain(annotatedSchema(), null)
+  return { $schema, title: 'rpc-router configuration', ...rest }
+}
+
+/** Turns our own keywords into standard ones. */
+function plain(schema: JsonSchema, key: string | null): JsonSchema {
+  const { [kindKeyword]: kind, 'x-default': defaultText, properties, items, ...rest } = schema
+  const result: Record<string, unknown> = { ...rest }
+  if (defaultText !== undefined) result['default'] = typed(String(defaultText), schema['type'])
+  if (key !== null && unsupportedName(key, null) !== null) {
+    result['description'] = `${schema.description ?? ''} Not supported by this version.`.trim()
+  }
+  if (properties !== undefined) {
+    result['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name, plain(property, name)]),
+    )
+  }
+  if (items !== undefined) {
+    const item = plain(items, null)
+    // A single value may stand where a list is wanted.
+    if (kind === 'list' && items.properties === undefined) {
+      const { type, minItems, items: _items, ...shared } = result
+      const array = { type, ...(minItems !== undefined && { minItems }), items: item }
+      return { ...shared, anyOf: [array, item] }
+    }
+    result['items'] = item
+  }
+  return result
+}
+
+function typed(text: string, type: unknown): unknown {
+  if (type === 'integer') return Number(text)
+  if (type === 'boolean') return text === 'true'
+  return text
+}
+
+/** The schema of the section at a path, or null when there is no such section. */
+export function sectionAt(
+  schema: JsonSchema,
+  path: readonly (string | number)[],
+): JsonSchema | null {
+  let section: JsonSchema | undefined = schema
+  for (const part of path) {
+    section = typeof part === 'number' ? section?.items : ownProperty(section, part)
+  }
+  return section ?? null
+}
+
+function ownProperty(section: JsonSchema | undefined, name: string): JsonSchema | undefined {
+  const properties = section?.properties
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+/** Every place at which a key may stand: `endpoints[].relay`; empty for the top of the file. */
+export function placesOfKey(schema: JsonSchema, key: string, path = ''): readonly string[] {
+  const places = ownProperty(schema, key) === undefined ? [] : [path]
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const inner = path === '' ? name : `${path}.${name}`
+    places.push(...placesOfKey(property, key, inner))
+  }
+  if (schema.items !== undefined) places.push(...placesOfKey(schema.items, key, `${path}[]`))
+  return places
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { minimal, problemsOf } from './config-text.fixture.ts'
+
+interface Case {
+  readonly text: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** `line:column severity path: message | hint` */
+  readonly problems: readonly string[]
+}
+
+const nested = (depth: number): string =>
+  Array.from({ length: depth + 1 }, (_, level) => `${' '.repeat(level)}a:\n`).join('')
+
+const aliasBomb = Array.from({ length: 8 }, (_, level) => {
+  const item = level === 0 ? 'x' : `*a${level - 1}`
+  return `k${level}: &a${level} [${Array(9).fill(item).join(',')}]\n`
+}).join('')
+
+const url = (text: string): string => minimal.replace('https://one.example.com/v1', text)
+
+const auth = (text: string): string => `${minimal}        auth-config:\n          ${text}\n`
+
+const listener = (keys: string): string =>
+  minimal.replace(
+    'direct-rpc:',
+    `  - {chain-id: ETH1, api-interface: jsonrpc, ${keys}}\ndirect-rpc:`,
+  )
+
+const backups = `backup-direct-rpc:
+  - {name: one, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: "http://x"}]}
+  - {name: two, chain-id: BTC, api-interface: jsonrpc, node-urls: [{url: "http://x"}]}
+`
+
+const unsupported = `cross-validation: {policies: [{chain-id: ETH1}]}
+resp-cache: {}
+cache-be: x:1
+shared-state: true
+enable-selection-stats: false
+`
+
+const wrongSettings = `max-relay-attempts: 0
+set-relay-retry-limit: -1
+max-request-bytes: big
+skip-websocket-verification: maybe
+epoch-duration: 1ms
+drain-timeout: 2h
+max-sessions-per-provider: 1e3
+liveness-probe-interval: 5
+use-static-spec: https://a:b@c/
+log-level: trace
+env-file: [a, ]
+upstream-failure-threshold: {}
+health-check-interval: []
+strategy:
+`
+
+const yamlCases: readonly Case[] = [
+  {
+    text: '',
+    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+  },
+  {
+    text: '# only a comment\n',
+    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+  },
+  {
+    text: '\uFEFF',
+    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+  },
+  {
+    text: '---\n',
+    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+  },
+  {
+    text: '\t\n',
+    problems: ['-:- error : the file is empty | It needs at least endpoints and direct-rpc.'],
+  },
+  {
+    text: '{}',
+    problems: [
+      '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams.',
+    ],
+  },
+  {
+    text: '[]',
+    problems: [
+      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+    ],
+  },
+  {
+    text: '- a\n- b\n',
+    problems: [
+      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+    ],
+  },
+  {
+    text: 'hello',
+    problems: [
+      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+    ],
+  },
+  {
+    text: 'null',
+    problems: [
+      '1:1 error : the top level of the file is not a map | It begins with keys such as endpoints: and direct-rpc:.',
+    ],
+  },
+  {
+    text: 'a: 1\n---\nb: 2\n',
+    problems: [
+      '2:1 error : the file holds several YAML documents | Keep one; remove the --- lines.',
+    ],
+  },
+  { text: 'a: [1\n', problems: ['2:1 error : a [ is not closed | '] },
+  { text: 'a: "b\n', problems: ['2:1 error : a quoted text is not closed | '] },
+  {
+    text: 'endpoints:\n\t- a: 1\n',
+    problems: ['2:1 error : a tab is used for indentation | YAML is indented with spaces.'],
+  },
+  {
+    text: 'a: b: c\n',
+    problems: [
+      '1:4 error : there is a second ": " in this line | Put the value in quotes if it is meant to hold one.',
+    ],
+  },
+  {
+    text: 'a\0b: 1',
+    problems: ['1:2 error : the file holds a control character (U+0000) | Is it a text file?'],
+  },
+  {
+    text: 'a: !foo x',
+    problems: ['1:4 error : a YAML tag ("!…") is not supported here | Remove the tag.'],
+  },
+  { text: 'a: *x', problems: ['1:4 error a: the alias *x has no anchor &x before it | '] },
+  {
+    text: 'a: &x [*x]',
+    problems: ['1:8 error a[0]: the alias *x stands inside its own anchor | '],
+  },
+  { text: '? [a]\n: b\n', problems: ['1:3 error : a key is not a plain text | Write key: value.'] },
+  {
+    text: '? {a: b}\n: c',
+    problems: ['1:3 error : a key is not a plain text | Write key: value.'],
+  },
+  {
+    text: 'null: 1\n1: 2\n',
+    problems: [
+      '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
+      '-:- error : "direct-rpc" is missing | Primary upstreams.',
+      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+    ],
+  },
+  {
+    text: 'a: &x {b: 1}\nc:\n  <<: *x\n',
+    problems: ['3:3 error c: merge keys (<<) are not supported | Write the keys out.'],
+  },
+  { text: '['.repeat(500), problems: ['1:1 error : the file is nested too deeply | '] },
+  { text: nested(80), problems: ['66:66 error : the file is nested too deeply | '] },
+  {
+    text: aliasBomb,
+    problems: ['1:24 error : the file holds more than 100000 values, aliases written out | '],
+  },
+]
+
+const configCases: readonly Case[] = [
+  {
+    text: `${minimal}log-level: info\nlog-level: debug\n`,
+    problems: ['12:1 error log-level: the key "log-level" stands twice | It is first on line 11.'],
+  },
+  {
+    text: minimal.replace('chain-id: ETH1', 'chain-id: ETH1\n    chain-id: ETH1'),
+    problems: [
+      '4:5 error endpoints[0].chain-id: the key "chain-id" stands twice | It is first on line 3.',
+    ],
+  },
+  {
+    text: url('eth.example.com/SECRET'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1.',
+    ],
+  },
+  {
+    text: url('htps://x/SECRET'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a scheme that is not known | Did you mean https? Allowed: http, https, ws, wss, grpc, grpcs.',
+    ],
+  },
+  {
+    text: url('https://'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1.',
+    ],
+  },
+  {
+    text: url('https://a b/'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with white space in it | Write a space as %20.',
+    ],
+  },
+  {
+    text: url('https://x/#SECRET'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a fragment ("#…") | Write # as %23 if it is part of a key.',
+    ],
+  },
+  {
+    text: url('https://x:99999/'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1.',
+    ],
+  },
+  {
+    text: url('"https://x/\\n"'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a line break in it | Does the variable end with one?',
+    ],
+  },
+  {
+    text: url('""'),
+    problems: ['10:14 error direct-rpc[0].node-urls[0].url: the value is empty | '],
+  },
+  { text: url(''), problems: ['10:14 error direct-rpc[0].node-urls[0].url: has no value | '] },
+  {
+    text: url('[]'),
+    problems: [
+      '10:9 error direct-rpc[0].node-urls[0].url: is a list, and a single value is wanted | ',
+    ],
+  },
+  {
+    text: url('ws://x'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: a WebSocket upstream is not supported by this version (ws) | Add an http or https URL of the same node.',
+    ],
+  },
+  {
+    text: url('5'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1.',
+    ],
+  },
+  {
+    text: url('https://a%zz:b@x/'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a wrong escape (%) in its user name or password | ',
+    ],
+  },
+  {
+    text: url('https://x\n        timeout: 5'),
+    problems: [
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "5" has no unit | Write a duration such as 500ms, 5s or 1m30s.',
+    ],
+  },
+  {
+    text: url('https://x\n        timeout: -5s'),
+    problems: [
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "-5s" is negative | The least is 1ms.',
+    ],
+  },
+  {
+    text: url('https://x\n        timeout: 0s'),
+    problems: [
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "0s" is too small | The least is 1ms.',
+    ],
+  },
+  {
+    text: url('https://x\n        timeout: fast'),
+    problems: [
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "fast" is not a duration | Write one such as 500ms, 5s or 1m30s.',
+    ],
+  },
+  {
+    text: url('https://x\n        timeout: 48h'),
+    problems: [
+      '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The most is 24h.',
+    ],
+  },
+  {
+    text: url('https://x\n      - url: ws://x'),
+    problems: [
+      '11:14 warning direct-rpc[0].node-urls[1].url: a WebSocket upstream is not supported by this version (ws), so this URL is not used | ',
+    ],
+  },
+  {
+    text: auth(
+      'auth-headers: {Host: x, Connection: y, "a b": z, X: "a\\nb", Y: [], Z:, x: 1, W: "\\u20ac"}',
+    ),
+    problems: [
+      '12:47 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Connection: the header "Connection" belongs to the connection and cannot be set | ',
+      '12:57 error direct-rpc[0].node-urls[0].auth-config.auth-headers["a b"]: "a b" is not a header name | ',
+      '12:63 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | ',
+      '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a single value is wanted | ',
+      '12:80 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: has no value | ',
+      '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" stands twice; header names have no case | ',
+      '12:91 error direct-rpc[0].node-urls[0].auth-config.auth-headers.W: the value has a character that a header cannot carry | ',
+    ],
+  },
+  {
+    text: auth('auth-headers: []'),
+    problems: [
+      '12:11 error direct-rpc[0].node-urls[0].auth-config.auth-headers: is a list, and a map ("key: value") is wanted | ',
+    ],
+  },
+  {
+    text: auth('auth-query: "a=b&a=c&=d"'),
+    problems: [
+      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter stands twice | ',
+      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter has no name or no value | Write k=v&k2=v2.',
+    ],
+  },
+  {
+    text: auth('auth-query: {a: b, c: [] }'),
+    problems: [
+      '12:30 error direct-rpc[0].node-urls[0].auth-config.auth-query.c: a single value is wanted | ',
+    ],
+  },
+  {
+    text: auth('auth-query: ""'),
+    problems: [
+      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: there is no parameter | Write k=v&k2=v2.',
+    ],
+  },
+  {
+    text: auth('tls: {cert-file: a.pem}').replace('https', 'http'),
+    problems: [
+      '12:11 error direct-rpc[0].node-urls[0].auth-config.tls: TLS is configured for a URL whose scheme, http, has none | Write https or remove tls.',
+      '12:28 error direct-rpc[0].node-urls[0].auth-config.tls.cert-file: cert-file needs key-file beside it | ',
+    ],
+  },
+  {
+    text: auth('tls: {insecure-skip-verify: yes}'),
+    problems: [
+      '12:39 error direct-rpc[0].node-urls[0].auth-config.tls.insecure-skip-verify: "yes" is neither true nor false | ',
+    ],
+  },
+  {
+    text: auth('auth-headers: {Authorization: x}').replace('https://', 'https://u:p@'),
+    problems: [
+      '12:41 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Authorization: the URL has a user and a password, which are an authorization header too | Keep one of them.',
+    ],
+  },
+  {
+    text: auth('auth-headers: {X: "${A}", Y: "${B}${A}", Z: "${C}"}').replace('one.ex', '${A}.ex'),
+    environment: { C: '' },
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the variable A is not set (used on lines 10, 12) | Set it in the environment or in an env file (--env-file).',
+      '12:40 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: the variable B is not set (used on line 12) | Set it in the environment or in an env file (--env-file).',
+      '12:55 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: the variable C is empty (used on line 12) | Set it in the environment or in an env file (--env-file).',
+    ],
+  },
+  {
+    text: auth('auth-headers: {X: "${A}", Y: "${A", Z: "${A:-b}"}'),
+    environment: { A: 'CANARY\n' },
+    problems: [
+      '12:29 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | Look at the variables that it is made of.',
+      '12:40 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
+      '12:50 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: a placeholder is not well formed | Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
+    ],
+  },
+  {
+    text: minimal.replace('name: one', 'name: ${N}'),
+    environment: { N: 'CANARY' },
+    problems: [
+      '6:11 error direct-rpc[0].name: "${N}" cannot hold a placeholder, for this is shown in logs, metrics or headers | Write the text itself.',
+    ],
+  },
+  {
+    text: minimal.replace('name: one', 'name: a,b'),
+    problems: [
+      '6:11 error direct-rpc[0].name: "a,b" cannot be a name | Printable ASCII without commas and outer spaces, 128 characters at most.',
+    ],
+  },
+  {
+    text: minimal.replace('name: one', 'nam: one'),
+    problems: ['6:5 error direct-rpc[0].nam: unknown key "nam" | Did you mean "name"?'],
+  },
+  {
+    text: minimal.replace('127.0.0.1:3360', '${H}:1'),
+    environment: { H: 'CANARY' },
+    problems: [
+      '2:22 error endpoints[0].network-address: "${H}:1" is not an IP address with a port once rendered | A placeholder can give nothing else here.',
+    ],
+  },
+  {
+    text: minimal.replace('127.0.0.1:3360', 'http://x'),
+    problems: [
+      '2:22 error endpoints[0].network-address: "http://x" is a URL, and an address is wanted | Write host:port, such as 0.0.0.0:3360, [::1]:3360 or :3360.',
+    ],
+  },
+  {
+    text: minimal.replace('jsonrpc', 'json-rpc'),
+    problems: [
+      '4:20 error endpoints[0].api-interface: "json-rpc" is not one of the allowed values | Did you mean jsonrpc? Allowed: jsonrpc, rest, tendermintrpc, grpc.',
+    ],
+  },
+  {
+    text: minimal.replace('jsonrpc', 'grpc'),
+    problems: [
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc. Both must write the chain id alike.',
+      '4:20 error endpoints[0].api-interface: api-interface grpc is not supported by this version | ',
+      '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
+    ],
+  },
+  {
+    text: `${minimal}metrics-listen-address: :3360\n`,
+    problems: [
+      '2:22 error endpoints[0].network-address: 127.0.0.1:3360 collides with 0.0.0.0:3360 of metrics-listen-address | Give each its own port.',
+    ],
+  },
+  {
+    text: `${minimal}${backups}`,
+    problems: [
+      '12:12 error backup-direct-rpc[0].name: an upstream named "one" serves ETH1 jsonrpc already | It is on line 6. Names are unique per chain and interface, over both tiers.',
+      '13:5 warning backup-direct-rpc[1]: no listener of endpoints serves BTC jsonrpc, so this upstream is not used | ',
+    ],
+  },
+  {
+    text: minimal.replace('direct-rpc', 'backup-direct-rpc'),
+    problems: [
+      '-:- error : "direct-rpc" is missing | Primary upstreams.',
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 jsonrpc | Add one.',
+    ],
+  },
+  {
+    text: minimal.replace(/direct-rpc[^]*/, 'direct-rpc: []\n'),
+    problems: ['2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 jsonrpc | Add one.'],
+  },
+  {
+    text: minimal.replace(/direct-rpc[^]*/, 'direct-rpc:\n'),
+    problems: [
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 jsonrpc | Add one.',
+      '5:12 error direct-rpc: has no value | ',
+    ],
+  },
+  {
+    text: minimal.replace(/^[^]*direct-rpc/, 'endpoints: []\ndirect-rpc'),
+    problems: [
+      '1:1 error endpoints: the list is empty | It needs at least one entry.',
+      '3:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
+    ],
+  },
+  {
+    text: listener('network-address: ":3360"'),
+    problems: [
+      '5:63 error endpoints[1].network-address: 0.0.0.0:3360 collides with 127.0.0.1:3360 of endpoints[0] on line 2 | Give each its own port.',
+    ],
+  },
+  {
+    text: listener('network-address: "1.2.3.4:3360", listen-address: ":80"'),
+    problems: [
+      '5:95 error endpoints[1].listen-address: network-address and listen-address are two names of one key | Keep one of them.',
+    ],
+  },
+  {
+    text: `${minimal}${unsupported}`,
+    problems: [
+      '11:1 error cross-validation: cross-validation is not supported by this version | ',
+      '12:1 error resp-cache: resp-cache is not supported by this version | ',
+      '13:11 error cache-be: cache-be is not supported by this version | ',
+      '14:15 error shared-state: shared-state is not supported by this version | ',
+    ],
+  },
+  {
+    text: `${minimal}strateg: x\nzebra: 1\nnode-urls: []\nmin-groups: 2\n__proto__: 1\nconstructor: 2\n`,
+    problems: [
+      '11:1 error strateg: unknown key "strateg" | Did you mean "strategy"?',
+      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '13:1 error node-urls: unknown key "node-urls" | "node-urls" belongs in direct-rpc[] or in backup-direct-rpc[].',
+      '14:1 error min-groups: unknown key "min-groups" | "min-groups" belongs in cross-validation.policies[].',
+      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+    ],
+  },
+  {
+    text: `${minimal}${wrongSettings}`,
+    problems: [
+      '11:21 error max-relay-attempts: "0" is too small | The least is 1.',
+      '12:24 error set-relay-retry-limit: "-1" is too small | The least is 0.',
+      '13:20 error max-request-bytes: "big" is not a size | Write one such as 10MiB or 512KiB.',
+      '14:30 error skip-websocket-verification: "maybe" is neither true nor false | ',
+      '15:17 error epoch-duration: "1ms" is too small | The least is 1s.',
+      '16:16 error drain-timeout: "2h" is too large | The most is 1h.',
+      '17:28 error max-sessions-per-provider: "1e3" is not a whole number | Write one from 1 to 1000000.',
+      '18:26 error liveness-probe-interval: "5" has no unit | Write a duration such as 500ms, 5s or 1m30s.',
+      '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it.',
+      '20:12 error log-level: "trace" is not one of the allowed values | Allowed: debug, info, warn, error.',
+      '22:1 error upstream-failure-threshold: is a map, and a single value is wanted | ',
+      '23:1 error health-check-interval: is a list, and a single value is wanted | ',
+      '24:10 error strategy: has no value | ',
+    ],
+  },
+]
+
+test('the minimal config is right', () => {
+  expect(problemsOf(minimal)).toEqual([])
+})
+
+test.each(yamlCases)('as YAML: $problems', ({ text, problems }) => {
+  expect(problemsOf(text)).toEqual(problems)
+})
+
+test.each(configCases)('as a config: $problems', ({ text, environment = {}, problems }) => {
+  expect(problemsOf(text, environment)).toEqual(problems)
+})

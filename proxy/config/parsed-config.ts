@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Problem } from './problem.ts'
+import type { LogFormat, LogLevel } from './settings.ts'
+import type { RouterConfig } from './types.ts'
+import type { Position } from './yaml-text.ts'
+
+/** How the process logs: known even when the rest of the file is wrong. */
+export interface LoggingConfig {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+/** What came of a config file. Can be printed whole without telling a secret. */
+export interface ParsedConfig {
+  /** Null when there is at least one error. */
+  readonly config: RouterConfig | null
+  readonly logging: LoggingConfig
+  /** Errors and warnings, in the order of the file. */
+  readonly problems: readonly Problem[]
+  /** Where a place such as `endpoints[0].chain-id` stands; null when the file has no such place. */
+  locate(path: string): Position | null
+  /** Every value that must not be printed, for `createRedactor`. */
+  secretValues(): readonly string[]
+}
+
+/** What a `ParsedConfig` is made of. */
+export interface ParsedParts {
+  readonly config: RouterConfig | null
+  readonly logging: LoggingConfig
+  readonly problems: readonly Problem[]
+  readonly positions: ReadonlyMap<string, Position>
+  readonly secretValues: readonly string[]
+}
+
+/** Makes a `ParsedConfig` whose secrets and positions no printer can reach. */
+export function createParsedConfig(parts: ParsedParts): ParsedConfig {
+  return new PrintableConfig(parts)
+}
+
+class PrintableConfig implements ParsedConfig {
+  readonly config: RouterConfig | null
+  readonly logging: LoggingConfig
+  readonly problems: readonly Problem[]
+  readonly #positions: ReadonlyMap<string, Position>
+  readonly #secretValues: readonly string[]
+
+  constructor(parts: ParsedParts) {
+    this.config = parts.config
+    this.logging = parts.logging
+    this.problems = parts.problems
+    this.#positions = parts.positions
+    this.#secretValues = parts.secretValues
+  }
+
+  locate(path: string): Position | null {
+    return this.#positions.get(path) ?? null
+  }
+
+  secretValues(): readonly string[] {
+    return this.#secretValues
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { inspect } from 'node:util'
+
+/**
+ * A single value of the file: what is written there, and what it stands for once its placeholders
+ * are rendered. Messages show what is written; only the reader of a field looks at the value.
+ */
+export class Scalar {
+  /** As in the file, placeholders unrendered. */
+  readonly written: string
+  readonly hasPlaceholder: boolean
+  readonly #value: string | null
+
+  constructor(written: string, value: string | null = written, hasPlaceholder = false) {
+    this.written = written
+    this.hasPlaceholder = hasPlaceholder
+    this.#value = value
+  }
+
+  /** The rendered value; null when a placeholder of it could not be rendered, which is reported already. */
+  reveal(): string | null {
+    return this.#value
+  }
+
+  toJSON(): string {
+    return this.written
+  }
+
+  [inspect.custom](): string {
+    return this.written
+  }
+}
+
+/** The file as values: what YAML calls maps, sequences and scalars, and null for "nothing here". */
+export type Tree = Scalar | null | readonly Tree[] | TreeMap
+export interface TreeMap {
+  readonly [key: string]: Tree
+}
+
+/** True for a map, and for nothing else that an object could be. */
+export function isMap(tree: Tree | undefined): tree is TreeMap {
+  return typeof tree === 'object' && tree !== null && !isList(tree) && !(tree instanceof Scalar)
+}
+
+export function isList(tree: Tree | undefined): tree is readonly Tree[] {
+  return Array.isArray(tree)
+}
+
+/** What a map holds under a key of its own; undefined when there is none, or when it is not a map. */
+export function child(tree: Tree | undefined, key: string | number): Tree | undefined {
+  if (typeof key === 'number') return isList(tree) ? tree[key] : undefined
+  return isMap(tree) && Object.hasOwn(tree, key) ? tree[key] : undefined
+}

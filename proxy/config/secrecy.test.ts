@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { minimal, parse } from './config-text.fixture.ts'
+import { configJsonSchema, type JsonSchema } from './json-schema.ts'
+import { createRedactor } from './redactor.ts'
+
+const canary = 'canary-5f3c9e'
+const environment = { CANARY: canary, LINE: `${canary}\n`, USER: `me:${canary}` }
+
+/** A config that uses the canary wherever a secret belongs. */
+const secretive = minimal.replace(
+  '- url: https://one.example.com/v1',
+  `- url: https://me:\${CANARY}@one.example.com/\${CANARY}?key=$<CANARY>
+        auth-config:
+          auth-headers: {X-Key: "\${CANARY}", Authorization2: Bearer $<CANARY>}
+          auth-query: {k: "\${CANARY}"}
+      - url: https://\${USER}@\${CANARY}.example.com/
+        auth-config: {auth-query: "k=\${CANARY}"}
+      - url: \${SCHEME}://\${CANARY}`,
+)
+
+/** The places of a file, from its schema, each as a function that puts a text there. */
+function placesOf(schema: JsonSchema): readonly ((text: string) => unknown)[] {
+  if (schema.properties !== undefined) {
+    return Object.entries(schema.properties).flatMap(([key, property]) =>
+      placesOf(property).map((place) => (text: string) => ({ [key]: place(text) })),
+    )
+  }
+  if (schema.items !== undefined)
+    return placesOf(schema.items).map((place) => (text) => [place(text)])
+  return [(text) => text, (text) => [text], (text) => ({ [`x-${text.length}`]: text })]
+}
+
+function everythingPrinted(value: unknown): string {
+  return [
+    JSON.stringify(value),
+    inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true }),
+    inspect(value, { depth: Number.POSITIVE_INFINITY, customInspect: false }),
+    String(value),
+  ].join('\n')
+}
+
+test('a config that holds secrets can be printed whole', () => {
+  const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
+  expect(parsed.problems).toEqual([])
+  expect(everythingPrinted(parsed)).not.toContain(canary)
+  expect(everythingPrinted(parsed.config)).not.toContain(canary)
+  expect(String(parsed.config?.upstreams[0]?.nodeUrls[0]?.url)).toBe('https://one.example.com')
+})
+
+test('what must not be printed is known to the redactor', () => {
+  const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
+  const redact = createRedactor(parsed.secretValues())
+  for (const { url, authHeaders, authQuery } of parsed.config?.upstreams[0]?.nodeUrls ?? []) {
+    const wire = [url, ...authHeaders.values(), ...authQuery.values()].map((secret) =>
+      secret.reveal(),
+    )
+    expect(redact(wire.join(' '))).not.toContain(canary)
+  }
+})
+
+test('keys that stand in the file itself are known to the redactor too', () => {
+  const text = minimal.replace(
+    'https://one.example.com/v1',
+    'https://me:open-sesame@one.example.com/v2/0123456789abcdef?k=query-secret',
+  )
+  const redact = createRedactor(parse(text).secretValues())
+  const log = 'open-sesame 0123456789abcdef query-secret'
+  expect(redact(log)).toBe('[redacted] [redacted] [redacted]')
+})
+
+test.each([
+  '${CANARY}',
+  'https://${CANARY}',
+  '${LINE}',
+  'a${CANARY}:1',
+  '$<CANARY>${MISSING}',
+  '${CANARY',
+])('whatever place %s is put in, nothing prints its value', (text) => {
+  for (const place of placesOf(configJsonSchema())) {
+    const parsed = parse(JSON.stringify(place(text)), environment)
+    expect(everythingPrinted(parsed)).not.toContain(canary)
+  }
+})
+
+test('a place that is shown refuses a placeholder, though the rest of the file is right', () => {
+  for (const [key, value] of [
+    ['name', 'one'],
+    ['chain-id', 'ETH1'],
+    ['api-interface', 'jsonrpc'],
+  ]) {
+    const text = minimal.replaceAll(`${key}: ${value}`, `${key}: \${V}`)
+    const { config, problems } = parse(text, { V: String(value) })
+    expect(config).toBeNull()
+    expect(problems[0]?.message).toContain('cannot hold a placeholder')
+  }
+})

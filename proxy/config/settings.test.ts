@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { Scalar } from './scalar.ts'
+import { settingNames, settings } from './settings.ts'
+
+test.each(settingNames)('the default of %s is a value that it allows', (name) => {
+  const { default: text, field } = settings[name]
+  if (text !== null) expect(field.safeParse(new Scalar(text)).success).toBe(true)
+})

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { z } from 'zod'
+import type { Field } from './field.ts'
+import {
+  boolean,
+  byteSize,
+  duration,
+  integer,
+  oneOf,
+  switchableAddress,
+  switchableDuration,
+  text,
+} from './fields.ts'
+import { filePath } from './names.ts'
+import { strategies } from './types.ts'
+
+const secondMs = 1000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Levels of the log, from the most to the least talkative. */
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+const logFormats = ['json', 'text'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** A process-wide setting: a key at the top of the file and a flag of the same name. */
+interface Setting<F extends Field<unknown>, D extends string | null> {
+  readonly field: F
+  /** As one would write it; null when the setting is unset by default. */
+  readonly default: D
+  readonly description: string
+  readonly group: 'Chains' | 'Relaying' | 'Upstreams' | 'Process' | 'Sharing and caching'
+  /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
+  readonly valueName: string | null
+  /** True when it can be given several times, and is a list in the file. */
+  readonly repeatable: boolean
+  /** The environment variable that sets it too: beats the file, is beaten by the flag. */
+  readonly variable: string | null
+}
+
+type Optional = Pick<Setting<Field<unknown>, null>, 'repeatable' | 'variable'>
+
+function setting<F extends Field<unknown>, D extends string | null>(
+  group: Setting<F, D>['group'],
+  valueName: string | null,
+  field: F,
+  defaultText: D,
+  description: string,
+  options: Partial<Optional> = {},
+): Setting<F, D> {
+  const { repeatable = false, variable = null } = options
+  return { field, default: defaultText, description, group, valueName, repeatable, variable }
+}
+
+const specSource = text({
+  kind: 'file, directory or URL',
+  pattern: /^(?![a-z]+:\/\/[^/]*@)[^\0\r\n]{1,4096}$/,
+  fault: 'cannot be a spec source',
+  hint: 'Write a file, a directory or a URL without a user name and password in it.',
+  privacy: 'public',
+})
+
+const hostAndPort = text({
+  kind: 'host:port',
+  pattern: /^[^\s/@]+:[0-9]{1,5}$/,
+  fault: 'is not host:port',
+  hint: 'Write one such as cache:20100.',
+  privacy: 'public',
+})
+
+/**
+ * Every process-wide setting, once. The keys at the top of the file, the flags, `--help`, the JSON Schema and the
+ * reference all follow from this table.
+ */
+export const settings = {
+  'use-static-spec': setting(
+    'Chains',
+    'path|url',
+    specSource,
+    null,
+    'Chain specs: a file, a directory, or the URL of a repository archive. Later ones win. Unset: the bundled specs.',
+    { repeatable: true, variable: 'SR_SPEC' },
+  ),
+  'skip-websocket-verification': setting(
+    'Chains',
+    null,
+    boolean(),
+    'false',
+    'Start without a WebSocket URL on chains whose spec has subscriptions.',
+  ),
+  strategy: setting('Relaying', 'name', oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
+  'set-relay-retry-limit': setting(
+    'Relaying',
+    'n',
+    integer({ min: 0, max: 100 }),
+    '2',
+    'Retries after the first attempt. 0: no retry and no hedge.',
+  ),
+  'max-relay-attempts': setting(
+    'Relaying',
+    'n',
+    integer({ min: 1, max: 1000 }),
+    '10',
+    'Attempts of all kinds for one call, hedges and broadcasts included.',
+  ),
+  'default-processing-timeout': setting(
+    'Relaying',
+    'duration',
+    duration({ min: 1, max: dayMs }),
+    '30s',
+    'The whole time that one call may take.',
+  ),
+  'min-relay-timeout': setting(
+    'Relaying',
+    'duration',
+    duration({ min: 0, max: dayMs }),
+    '1s',
+    'The least time that the router itself gives an attempt.',
+  ),
+  'max-request-bytes': setting(
+    'Relaying',
+    'size',
+    byteSize({ min: 1, max: 1024 ** 3 }),
+    '10MiB',
+    'The largest request body that is taken.',
+  ),
+  'max-sessions-per-provider': setting(
+    'Upstreams',
+    'n',
+    integer({ min: 1, max: 1_000_000 }),
+    '1000',
+    'Calls at once to one upstream; then it is full, not failed.',
+  ),
+  'upstream-failure-threshold': setting(
+    'Upstreams',
+    'n',
+    integer({ min: 1, max: 1_000_000 }),
+    '5',
+    'Failures in a row that disable an upstream.',
+  ),
+  'epoch-duration': setting(
+    'Upstreams',
+    'duration',
+    duration({ min: secondMs, max: dayMs }),
+    '15m',
+    'Length of an epoch. At its end disabled upstreams are tried again.',
+  ),
+  'health-check-interval': setting(
+    'Upstreams',
+    'duration',
+    duration({ min: 100, max: dayMs }),
+    '5m',
+    'Time between two checks of an upstream.',
+  ),
+  'liveness-probe-interval': setting(
+    'Upstreams',
+    'duration',
+    switchableDuration({ min: 100, max: dayMs }, 5 * secondMs),
+    'off',
+    'A light probe between health checks. `on` means every 5s.',
+  ),
+  'cache-be': setting(
+    'Sharing and caching',
+    'host:port',
+    hostAndPort,
+    null,
+    'Address of the cache service.',
+  ),
+  'shared-state': setting(
+    'Sharing and caching',
+    null,
+    boolean(),
+    'false',
+    'Share sticky sessions between replicas through the cache backend.',
+  ),
+  'metrics-listen-address': setting(
+    'Process',
+    'address',
+    switchableAddress(7779),
+    'off',
+    'Where metrics and health are served.',
+  ),
+  'enable-selection-stats': setting(
+    'Process',
+    null,
+    boolean(),
+    'false',
+    'Tell in a response header how the upstream was chosen.',
+  ),
+  'drain-timeout': setting(
+    'Process',
+    'duration',
+    duration({ min: 0, max: hourMs }),
+    '25s',
+    'How long a stop waits for calls in flight.',
+  ),
+  'log-level': setting(
+    'Process',
+    'level',
+    oneOf(logLevels),
+    'info',
+    'The least level that is logged.',
+    { variable: 'SR_LOG_LEVEL' },
+  ),
+  'log-format': setting('Process', 'format', oneOf(logFormats), 'json', 'How the log is written.', {
+    variable: 'SR_LOG_FORMAT',
+  }),
+  'env-file': setting(
+    'Process',
+    'path',
+    filePath(),
+    null,
+    'A file of NAME=value lines for placeholders. The environment beats it; of several, later ones win.',
+    { repeatable: true },
+  ),
+} as const
+
+export type SettingName = keyof typeof settings
+export const settingNames = Object.keys(settings) as readonly SettingName[]
+
+type Parsed<N extends SettingName> = z.output<(typeof settings)[N]['field']>
+
+/** What a setting is once resolved: a list when repeatable, null only when it is unset by default. */
+export type SettingValue<N extends SettingName> =
+  Parsed<N> | ((typeof settings)[N]['default'] extends null ? null : never)
+
+/** True when the text names a setting. */
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settings, name)
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { kindKeyword, type IssueParams } from './field.ts'
+import { quote } from './path.ts'
+import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
+import { Secret } from './secret.ts'
+
+/** Headers or query parameters, by name. */
+type SecretMap = ReadonlyMap<string, Secret>
+
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Headers that belong to one connection or are the router's own business. */
+const refusedHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** A map of header names to values. Names come out in lower case. */
+export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
+  return z
+    .custom<TreeMap>((value) => isMap(value as Tree))
+    .transform((map, context) => {
+      const headers = new Map<string, Secret>()
+      for (const [key, value] of Object.entries(map)) {
+        const name = key.toLowerCase()
+        const problem =
+          headerNameProblem(key) ??
+          (headers.has(name) ? `${quote(key)} stands twice; header names have no case` : null)
+        const secret = readSecret(value, key, headerValueProblem, context)
+        if (problem !== null) report(context, [key], problem, null)
+        headers.set(name, secret)
+      }
+      return headers
+    })
+    .meta({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      [kindKeyword]: 'map of header to value',
+    })
+}
+
+function headerNameProblem(name: string): string | null {
+  if (!headerName.test(name)) return `${quote(name)} is not a header name`
+  if (refusedHeaders.has(name.toLowerCase())) {
+    return `the header ${quote(name)} belongs to the connection and cannot be set`
+  }
+  return null
+}
+
+function headerValueProblem(value: string): string | null {
+  if (/[\r\n]/.test(value)) return 'the value has a line break in it'
+  return headerValue.test(value) ? null : 'the value has a character that a header cannot carry'
+}
+
+/** A map of query parameters, or one text `k=v&k2=v2`. */
+export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
+  return z
+    .custom<TreeMap | Scalar>((value) => isMap(value as Tree) || value instanceof Scalar)
+    .transform((input, context) => {
+      if (input instanceof Scalar) return readQueryText(input, context)
+      const query = new Map<string, Secret>()
+      for (const [key, value] of Object.entries(input)) {
+        if (key === '') report(context, [], 'a parameter has no name', null)
+        query.set(
+          key,
+          readSecret(value, key, () => null, context),
+        )
+      }
+      return query
+    })
+    .meta({
+      type: ['object', 'string'],
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
+    })
+}
+
+function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
+  const query = new Map<string, Secret>()
+  const text = scalar.reveal()
+  if (text === null) {
+    report(context, [], '', null, true)
+    return query
+  }
+  for (const [key, value] of new URLSearchParams(text)) {
+    if (key === '' || value === '') {
+      report(context, [], 'a parameter has no name or no value', 'Write k=v&k2=v2.')
+    } else if (query.has(key)) {
+      report(context, [], 'a parameter stands twice', null)
+    }
+    query.set(key, new Secret(value))
+  }
+  if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
+  return query
+}
+
+/** A password or another single secret. */
+export function secretText(): z.ZodType<Secret, Scalar> {
+  return z
+    .custom<Scalar>((value) => value instanceof Scalar)
+    .transform((scalar, context) => readSecret(scalar, null, () => null, context))
+    .meta({ type: ['string', 'number'], [kindKeyword]: 'secret' })
+}
+
+function readSecret(
+  tree: TreeMap[string],
+  key: string | null,
+  problemOf: (value: string) => string | null,
+  context: z.RefinementCtx,
+): Secret {
+  const path = key === null ? [] : [key]
+  const value = tree instanceof Scalar ? tree.reveal() : null
+  if (!(tree instanceof Scalar)) {
+    report(context, path, tree === null ? 'has no value' : 'a single value is wanted', null)
+  } else if (value === null) {
+    report(context, path, '', null, true)
+  } else {
+    const problem = value === '' ? 'the value is empty' : problemOf(value)
+    const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
+    if (problem !== null) report(context, path, problem, hint)
+  }
+  return new Secret(value ?? '')
+}
+
+function report(
+  context: z.RefinementCtx,
+  path: string[],
+  message: string,
+  hint: string | null,
+  silent = false,
+): void {
+  const params: IssueParams = { hint, silent }
+  context.addIssue({ code: 'custom', path, message, params: { ...params } })
+}

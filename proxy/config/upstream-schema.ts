@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { kindKeyword } from './field.ts'
+import { boolean, duration } from './fields.ts'
+import { apiInterface, chainId, filePath, label, word } from './names.ts'
+import { Scalar } from './scalar.ts'
+import { list } from './section.ts'
+import { authHeaders, authQuery } from './upstream-auth.ts'
+import { upstreamUrl } from './upstream-url.ts'
+
+/** What a TLS connection needs, to an upstream or to a store. */
+export const tlsSchema = z.strictObject({
+  'ca-file': filePath()
+    .optional()
+    .describe('PEM file of the authorities to trust instead of those of the system.'),
+  'cert-file': filePath()
+    .optional()
+    .describe('PEM file of the client certificate. Needs `key-file`.'),
+  'key-file': filePath().optional().describe('PEM file of the client key. Needs `cert-file`.'),
+  'server-name': word('server')
+    .optional()
+    .describe('The name to expect in the certificate, and to send as SNI.'),
+  'insecure-skip-verify': boolean()
+    .optional()
+    .meta({ 'x-default': 'false' })
+    .describe('Accept any certificate. For tests.'),
+})
+
+const authSchema = z.strictObject({
+  'auth-headers': authHeaders()
+    .optional()
+    .describe('Headers that are sent with every request to this URL.'),
+  'auth-query': authQuery()
+    .optional()
+    .describe('Parameters that are added to the query string of every request.'),
+  tls: tlsSchema.optional().describe('TLS settings, for https, wss and grpcs.'),
+})
+
+const nodeUrlSchema = z.strictObject({
+  url: upstreamUrl().describe(
+    'http, https, ws or wss URL. A user and a password in it are sent as Basic authentication.',
+  ),
+  timeout: duration({ min: 1, max: 86_400_000 })
+    .optional()
+    .describe('Time for one attempt at this URL. Unset: the router computes it from the method.'),
+  addons: list(word('add-on'))
+    .optional()
+    .describe(
+      'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
+    ),
+  'skip-verifications': list(word('verification'))
+    .optional()
+    .describe('Names of start-up verifications to leave out, or `"*"` for all.'),
+  'auth-config': authSchema.optional().describe('How the router authenticates itself to this URL.'),
+  'grpc-config': z
+    .record(z.string(), z.custom<Scalar>((value) => value instanceof Scalar).meta({}))
+    .optional()
+    .meta({ [kindKeyword]: 'map' })
+    .describe('Settings of a gRPC upstream.'),
+})
+
+/** An upstream, of either tier. */
+export const upstreamSchema = z.strictObject({
+  name: label('name').describe(
+    'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
+  ),
+  'chain-id': chainId().describe('Chain that it serves, written as in `endpoints`.'),
+  'api-interface': apiInterface().describe('Interface that it serves.'),
+  'group-label': label('group label')
+    .optional()
+    .describe('Free label for a group of upstreams, such as `external` and `internal`.'),
+  'node-urls': list(nodeUrlSchema, 1).describe(
+    'One or more URLs that stand for this upstream and fail over among themselves.',
+  ),
+})

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/*
+ * A scanner over the bytes of a JSON document (RFC 8259) that finds where values end and builds
+ * nothing. It accepts and refuses what `JSON.parse` does, save for the nesting limit; whether
+ * bytes above 0x7f are UTF-8 is not looked at. It does not recurse.
+ *
+ * Every function gives the offset behind what it read, or `~offset` (a negative number) of the
+ * byte that cannot stand where it does.
+ */
+
+/** Deeper nesting than this is refused. Nodes written in Go have the same limit. */
+export const maxNesting = 10_000
+
+/** The first offset from `start` on that is not white space. */
+export function spaceEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break
+  }
+  return at
+}
+
+/** The end of the string whose opening quote is at `start`. */
+export function stringEnd(bytes: Uint8Array, start: number): number {
+  const length = bytes.length
+  for (let at = start + 1; at < length; at++) {
+    const byte = bytes[at] as number
+    if (byte === 0x22) return at + 1
+    if (byte < 0x20) return ~at
+    if (byte === 0x5c) {
+      at = escapeEnd(bytes, at)
+      if (at < 0) return at
+    }
+  }
+  return ~length
+}
+
+/** The last byte of the escape whose backslash is at `start`. */
+function escapeEnd(bytes: Uint8Array, start: number): number {
+  const at = start + 1
+  switch (bytes[at]) {
+    case 0x22: // "
+    case 0x5c: // \
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at
+    case 0x75: // u
+      for (let digit = at + 1; digit <= at + 4; digit++)
+        if (!isHexDigit(bytes[digit])) return ~digit
+      return at + 4
+    default:
+      return ~at
+  }
+}
+
+/** The end of the value that starts at `start`, white space before it skipped. */
+export function valueEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  // One bit per open container, 1 for an object; full words go to `outer`.
+  let open = 0
+  let depth = 0
+  let outer: number[] | null = null
+  for (;;) {
+    at = spaceEnd(bytes, at)
+    const first = bytes[at]
+    if (first === 0x22) at = stringEnd(bytes, at)
+    else if (first === 0x7b || first === 0x5b) {
+      if (depth === maxNesting) return ~at
+      if (depth > 0 && depth % 30 === 0) {
+        outer ??= []
+        outer.push(open)
+        open = 0
+      }
+      const isObject = first === 0x7b
+      open = (open << 1) | (isObject ? 1 : 0)
+      depth++
+      at = spaceEnd(bytes, at + 1)
+      if (bytes[at] !== (isObject ? 0x7d : 0x5d)) {
+        if (isObject && (at = nameEnd(bytes, at)) < 0) return at
+        continue
+      }
+      // Empty: closed by the loop below.
+    } else at = scalarEnd(bytes, at, first)
+    if (at < 0) return at
+
+    for (;;) {
+      if (depth === 0) return at
+      at = spaceEnd(bytes, at)
+      const next = bytes[at]
+      const isObject = (open & 1) === 1
+      if (next === 0x2c) {
+        at++
+        if (isObject && (at = nameEnd(bytes, spaceEnd(bytes, at))) < 0) return at
+        break
+      }
+      if (next !== (isObject ? 0x7d : 0x5d)) return ~at
+      at++
+      open >>= 1
+      depth--
+      if (depth > 0 && depth % 30 === 0) open = outer?.pop() ?? 0
+    }
+  }
+}
+
+/** The end of a member's name and its colon. `start` is where the name's quote must be. */
+function nameEnd(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== 0x22) return ~start
+  const end = stringEnd(bytes, start)
+  if (end < 0) return end
+  const at = spaceEnd(bytes, end)
+  return bytes[at] === 0x3a ? at + 1 : ~at
+}
+
+function scalarEnd(bytes: Uint8Array, at: number, first: number | undefined): number {
+  switch (first) {
+    case 0x74:
+      return wordEnd(bytes, at, 'true')
+    case 0x66:
+      return wordEnd(bytes, at, 'false')
+    case 0x6e:
+      return wordEnd(bytes, at, 'null')
+    default:
+      return numberEnd(bytes, at)
+  }
+}
+
+function wordEnd(bytes: Uint8Array, start: number, word: string): number {
+  for (let index = 0; index < word.length; index++)
+    if (bytes[start + index] !== word.charCodeAt(index)) return ~(start + index)
+  return start + word.length
+}
+
+function numberEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  if (bytes[at] === 0x2d) at++
+  if (bytes[at] === 0x30) at++
+  else if ((at = digitsEnd(bytes, at)) < 0) return at
+  if (bytes[at] === 0x2e && (at = digitsEnd(bytes, at + 1)) < 0) return at
+  const exponent = bytes[at]
+  if (exponent === 0x65 || exponent === 0x45) {
+    const sign = bytes[at + 1]
+    at = digitsEnd(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1)
+  }
+  return at
+}
+
+/** The end of one or more digits. */
+function digitsEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (at < bytes.length && isDigit(bytes[at] as number)) at++
+  return at > start ? at : ~at
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
+}

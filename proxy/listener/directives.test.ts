@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { noDirectives } from '../relay/directives.ts'
+import { RelayError } from '../relay/errors.ts'
+import { readDirectives } from './directives.ts'
+import { echoRelay, startListener } from './listener-fixture.ts'
+
+describe('request directives', () => {
+  test.each([
+    ['none', [], {}],
+    ['headers of others', ['Host', 'x', 'rpc', 'y', 'rpcx-select-provider', 'z'], {}],
+    ['a response header', ['Rpc-Provider-Address', 'alpha'], {}],
+    ['a pin', ['rpc-select-provider', 'alpha'], { selectProvider: 'alpha' }],
+    ['a pin in other letters', ['RPC-Select-Provider', ' alpha '], { selectProvider: 'alpha' }],
+    ['an empty pin', ['rpc-select-provider', ' '], {}],
+    ['two pins', ['rpc-select-provider', 'a', 'rpc-select-provider', 'b'], { selectProvider: 'a' }],
+    ['one blocked', ['rpc-providers-block', 'a'], { blockProviders: ['a'] }],
+    ['two blocked', ['rpc-providers-block', ' a , b,'], { blockProviders: ['a', 'b'] }],
+    [
+      'two blocked, in two headers',
+      ['rpc-providers-block', 'a', 'rpc-providers-block', 'b'],
+      { blockProviders: ['a', 'b'] },
+    ],
+    ['three blocked', ['rpc-providers-block', 'a,b,c'], {}],
+    [
+      'three blocked, in two headers',
+      ['rpc-providers-block', 'a,b', 'rpc-providers-block', 'c'],
+      {},
+    ],
+    ['the same one three times', ['rpc-providers-block', 'a,a,a'], {}],
+    ['nobody blocked', ['rpc-providers-block', ' ,, '], {}],
+    ['an extension', ['rpc-extension', 'Archive'], { extension: 'archive' }],
+    ['a time', ['rpc-relay-timeout', '500ms'], { relayTimeoutMs: 500 }],
+    ['a time of several units', ['rpc-relay-timeout', '1m30s'], { relayTimeoutMs: 90_000 }],
+    [
+      'a time longer than a timer takes',
+      ['rpc-relay-timeout', '9999999h'],
+      { relayTimeoutMs: 2 ** 31 - 1 },
+    ],
+    ['a debug flag', ['rpc-debug-relay', 'true'], { debugRelay: true }],
+    ['a debug flag of another kind', ['rpc-debug-relay', '1'], { debugRelay: true }],
+    ['a debug flag that says no', ['rpc-debug-relay', 'False'], {}],
+    [
+      'all at once',
+      [
+        ...['rpc-select-provider', 'a', 'rpc-providers-block', 'b', 'rpc-extension', 'debug'],
+        ...['rpc-relay-timeout', '5s', 'rpc-debug-relay', 'true'],
+      ],
+      {
+        selectProvider: 'a',
+        blockProviders: ['b'],
+        extension: 'debug',
+        relayTimeoutMs: 5_000,
+        debugRelay: true,
+      },
+    ],
+  ])('%s', (_, headers, wanted) => {
+    expect(readDirectives(headers)).toEqual({ ...noDirectives, ...wanted })
+  })
+
+  test.each(['', '5', 'banana', '-5s', '0s', '0ms', '5 s', '1e3ms'])(
+    'the time "%s" is refused with what would be right',
+    (value) => {
+      const error = readDirectives(['rpc-relay-timeout', value])
+      expect(error).toBeInstanceOf(RelayError)
+      expect(error).toHaveProperty(
+        'message',
+        expect.stringMatching(/rpc-relay-timeout .* 500ms, 5s/),
+      )
+    },
+  )
+
+  test('reach every call of a batch', async () => {
+    await using fixture = await startListener(echoRelay)
+    const call = '{"id":1,"method":"m"}'
+    const headers = { 'rpc-select-provider': 'beta', 'rpc-provider-address': 'gamma' }
+    await fetch(fixture.url, { method: 'POST', body: `[${call},${call}]`, headers })
+    expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
+  })
+
+  test('that make no sense are answered as an invalid request', async () => {
+    await using fixture = await startListener(echoRelay)
+    const headers = { 'rpc-relay-timeout': 'soon' }
+    const body = '{"id":1,"method":"m"}'
+    const response = await fetch(fixture.url, { method: 'POST', body, headers })
+    expect(await response.json()).toMatchObject({ id: 1, error: { code: -32600 } })
+    const batch = await fetch(fixture.url, { method: 'POST', body: `[${body}]`, headers })
+    expect(await batch.json()).toMatchObject([{ id: 1, error: { code: -32600 } }])
+    expect(fixture.calls).toEqual([])
+  })
+})

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import { seededRandom } from '../clock/random.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { NodeUrlConfig } from '../config/types.ts'
+import { createPool } from './create-pool.ts'
+import type { Pool } from './pool.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
+import { Watch, type WatchOptions } from './watch.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  const ethereum = (await loadCatalog([])).find('ETH1')
+  const jsonrpc = ethereum?.interfaces.get('jsonrpc')
+  if (!ethereum || !jsonrpc) throw new Error('the bundled specs lack ETH1')
+  chain = ethereum
+  iface = jsonrpc
+})
+
+/** How a node answers the router's own questions, by method. */
+interface NodeState {
+  chainId?: string
+  block?: number
+  /** Instead of any answer. */
+  fault?: ScriptedAnswer
+  /** Methods that the node does not have. */
+  lacks?: readonly string[]
+}
+
+const watches: Watch[] = []
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.stop()
+})
+
+class WatchFixture {
+  readonly clock = new VirtualClock()
+  readonly events: string[] = []
+  readonly transports: ScriptedTransport[] = []
+  readonly pool: Pool
+  readonly watch: Watch
+  readonly #states: NodeState[]
+
+  /** One upstream per inner list, one URL per state in it. */
+  constructor(
+    upstreams: readonly (readonly (NodeState & { url?: Partial<NodeUrlConfig> })[])[],
+    options: Partial<WatchOptions> = {},
+  ) {
+    const { clock } = this
+    this.#states = upstreams.flat()
+    const observer = {
+      stateChanged: (name: string, from: string, to: string) =>
+        this.events.push(`${name}: ${from} > ${to}`),
+      heldOff: () => {},
+      verificationFailed: (name: string, _url: string, verification: string, why: string) =>
+        this.events.push(`${name} ${verification}: ${why}`),
+    }
+    let made = 0
+    this.pool = createPool(
+      upstreams.map((urls, index) => ({
+        name: 'abcdef'.charAt(index),
+        tier: 'primary',
+        chainId: 'ETH1',
+        apiInterface: 'jsonrpc',
+        groupLabel: null,
+        nodeUrls: urls.map(({ url }, at) => nodeUrlConfig(`http://${index}-${at}.test`, url)),
+      })),
+      {
+        chain,
+        iface,
+        strategy: 'balanced',
+        maxSessions: 10,
+        clock,
+        random: seededRandom(1),
+        observer,
+        failureThreshold: 5,
+        createTransport: () => {
+          const state = this.#states[made++]!
+          const transport = new ScriptedTransport(clock, ({ body }) =>
+            answerOf(state, JSON.parse(Buffer.from(body as Uint8Array).toString()) as Request),
+          )
+          this.transports.push(transport)
+          return transport
+        },
+      },
+    )
+    this.watch = new Watch({
+      pool: this.pool,
+      iface,
+      blockTimeMs: chain.blockTimeMs,
+      healthCheckIntervalMs: 300_000,
+      livenessProbeIntervalMs: null,
+      epochDurationMs: 900_000,
+      clock,
+      random: seededRandom(2),
+      observer,
+      ...options,
+    })
+    watches.push(this.watch)
+    this.watch.start((error) => {
+      throw error
+    })
+  }
+
+  get states(): readonly string[] {
+    return this.pool.snapshot().upstreams.map(({ state }) => state)
+  }
+
+  /** Every question asked of a URL so far. */
+  asked(url: number): number {
+    return this.transports[url]!.requests.length
+  }
+}
+
+interface Request {
+  readonly method: string
+}
+
+function answerOf(state: NodeState, { method }: Request): ScriptedAnswer {
+  if (state.fault) return state.fault
+  if (state.lacks?.includes(method))
+    return body({ error: { code: -32601, message: 'the method does not exist' } })
+  if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
+  if (method === 'eth_blockNumber')
+    return body({ result: `0x${(state.block ?? 100).toString(16)}` })
+  return body({ result: '0x00' })
+}
+
+function body(content: object): ScriptedAnswer {
+  return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...content }) }
+}
+
+const refused: ScriptedAnswer = { fault: 'refused' }
+
+describe('start-up verification', () => {
+  it('lets an upstream of the right chain serve, and knows its block', async () => {
+    const { clock, pool, states } = new WatchFixture([[{ block: 123 }]])
+    expect(states).toEqual(['unverified'])
+    await clock.advance(100)
+    expect(pool.snapshot()).toMatchObject({
+      tip: 123,
+      upstreams: [{ state: 'eligible', latestBlock: 123, lagBlocks: 0 }],
+    })
+  })
+
+  it('rejects an upstream of another chain and says what it found', async () => {
+    const fixture = new WatchFixture([[{ chainId: '0x5' }], [{}]])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['rejected', 'eligible'])
+    expect(fixture.events).toContain('a chain-id: wanted 0x1, the node says 0x5')
+  })
+
+  it('asks a rejected upstream again, and lets it serve once it is right', async () => {
+    const state: NodeState = { chainId: '0x5' }
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    state.chainId = '0x1'
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('knows numbers however they are written', async () => {
+    const fixture = new WatchFixture([[{ chainId: '0x01' }], [{ chainId: '1' }]])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('leaves out what the config says', async () => {
+    const fixture = new WatchFixture([
+      [{ chainId: '0x5', url: { skipVerifications: ['chain-id'] } }],
+      [{ chainId: '0x5', url: { skipVerifications: ['*'] } }],
+    ])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('keeps trying an upstream that is down: 1 s doubling to 30 s, without end', async () => {
+    const state: NodeState = { fault: refused }
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(3_600_000)
+    const asked = fixture.asked(0)
+    expect(asked).toBeGreaterThan(100)
+    expect(asked).toBeLessThan(160)
+    delete state.fault
+    await fixture.clock.advance(35_000)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('takes one URL out, not the upstream', async () => {
+    const fixture = new WatchFixture([[{ chainId: '0x5' }, {}]])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.pool.upstreams[0]!.urlsFor([])).toHaveLength(1)
+  })
+
+  it('takes an add-on from a URL that does not have it, and says so', async () => {
+    const fixture = new WatchFixture([
+      [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],
+      [{ url: { addons: ['debug'] } }],
+    ])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+    expect(fixture.pool.upstreams.map((each) => each.serves(['debug']))).toEqual([false, true])
+    expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
+  })
+
+  it('asks about an add-on only who declares it', async () => {
+    const fixture = new WatchFixture([[{}]])
+    await fixture.clock.advance(100)
+    expect(fixture.transports[0]!.requests.join()).not.toContain('debug_')
+  })
+
+  it('does not let a node write into the log', async () => {
+    const fixture = new WatchFixture([[{ chainId: `0x5\n{"level":"error"}${'x'.repeat(500)}` }]])
+    await fixture.clock.advance(100)
+    for (const event of fixture.events) expect(event).toMatch(/^[\x20-\x7e]{1,160}$/)
+  })
+})
+
+describe('beside the traffic', () => {
+  it('brings a disabled upstream back when a probe succeeds', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    state.fault = refused
+    const [upstream] = fixture.pool.upstreams
+    for (let each = 0; each < 5; each++)
+      upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+    expect(fixture.states).toEqual(['disabled'])
+    await fixture.clock.advance(10_000)
+    expect(fixture.states).toEqual(['disabled'])
+    delete state.fault
+    await fixture.clock.advance(35_000)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('lets disabled upstreams back at the epoch, which all replicas share', async () => {
+    const state: NodeState = {}
+    // The fixture's clock starts at midnight UTC: the first epoch of 7 min ends after 7 min.
+    const fixture = new WatchFixture([[state]], { epochDurationMs: 420_000 })
+    await fixture.clock.advance(100)
+    state.fault = { hang: true }
+    const [upstream] = fixture.pool.upstreams
+    for (let each = 0; each < 5; each++)
+      upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+    await fixture.clock.advance(419_000)
+    expect(fixture.states).toEqual(['disabled'])
+    fixture.events.length = 0
+    await fixture.clock.advance(1_000)
+    expect(fixture.events).toContain('a: disabled > eligible')
+  })
+
+  it('follows the tip, and skips who lags until it has caught up', async () => {
+    const slow: NodeState = { block: 100 }
+    const states: NodeState[] = [{ block: 100 }, { block: 100 }, slow]
+    const fixture = new WatchFixture(states.map((state) => [state]))
+    await fixture.clock.advance(100)
+    for (const state of states.slice(0, 2)) state.block = 110
+    await fixture.clock.advance(20_000)
+    expect(fixture.pool.tip).toBe(110)
+    expect(fixture.states).toEqual(['eligible', 'eligible', 'lagging'])
+    slow.block = 110
+    await fixture.clock.advance(20_000)
+    expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+  })
+
+  it('does not ask for the tip where traffic tells it', async () => {
+    const fixture = new WatchFixture([[{}]])
+    await fixture.clock.advance(100)
+    const asked = fixture.asked(0)
+    for (let second = 0; second < 60; second++) {
+      await fixture.clock.advance(1_000)
+      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + second)
+    }
+    expect(fixture.asked(0)).toBe(asked)
+  })
+
+  it('verifies again at each health check', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]], { healthCheckIntervalMs: 60_000 })
+    await fixture.clock.advance(100)
+    state.chainId = '0x5'
+    await fixture.clock.advance(70_000)
+    expect(fixture.states).toEqual(['rejected'])
+  })
+
+  it('notices a dead upstream without traffic by its liveness probe', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]], { livenessProbeIntervalMs: 5_000 })
+    await fixture.clock.advance(100)
+    state.fault = refused
+    await fixture.clock.advance(30_000)
+    expect(fixture.states).toEqual(['disabled'])
+  })
+
+  it('does not ask a URL that wants to be left alone', async () => {
+    const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
+    await fixture.clock.advance(100)
+    const asked = fixture.asked(0)
+    fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(600_000)
+    await fixture.clock.advance(599_000)
+    expect(fixture.asked(0)).toBe(asked)
+  })
+
+  it('leaves no timer behind when it is stopped', async () => {
+    const fixture = new WatchFixture([[{}], [{ fault: { hang: true } }]])
+    await fixture.clock.advance(2_000)
+    fixture.watch.stop()
+    await fixture.clock.advance(0)
+    expect(fixture.clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { main } from '../../proxy/cli/main.ts'
+import { projectFiles, projectText } from '../law/project-files.ts'
+
+interface Validated {
+  readonly exitCode: number
+  readonly output: string
+}
+
+/** `router validate` of a config, with every placeholder of it set. */
+async function validate(config: string): Promise<Validated> {
+  const folder = mkdtempSync(join(tmpdir(), 'example-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'config.yml')
+  writeFileSync(path, config)
+  const names = [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+  let output = ''
+  const sink = { write: (text: string) => (output += text) }
+  const exitCode = await main(['validate', path], {
+    stdout: sink,
+    stderr: sink,
+    environment: Object.fromEntries(names.map((name) => [name, `value-of-${name}`])),
+  })
+  return { exitCode, output }
+}
+
+const examples = projectFiles().filter(
+  (path) => /^examples\/.*\.yml$/.test(path) && /^endpoints:/m.test(projectText(path)),
+)
+
+test.each(examples)('%s can be served', async (path) => {
+  const { exitCode, output } = await validate(projectText(path))
+  expect(output).toMatch(/is valid: \d+ listener/)
+  expect(exitCode).toBe(0)
+})
+
+test.each(['README.md', 'docs/quickstart.md'])('the config of %s can be served', async (path) => {
+  const blocks = [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
+  const configs = blocks.map(([, text = '']) => text).filter((text) => text.includes('endpoints:'))
+  expect(configs).toHaveLength(1)
+  const { exitCode, output } = await validate(configs[0] ?? '')
+  expect(output).toMatch(/is valid: 1 listener/)
+  expect(exitCode).toBe(0)
+})
+
+test('the env-file of the Ethereum example holds what the example asks for', () => {
+  const names = (path: string, pattern: RegExp) =>
+    new Set([...projectText(path).matchAll(pattern)].map(([, name]) => name))
+  const wanted = names('examples/ethereum.yml', /\$\{(\w+)\}/g)
+  expect(wanted.size).toBeGreaterThan(0)
+  expect(names('examples/ethereum.env', /^(\w+)=/gm)).toEqual(wanted)
+})

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { parseConfig } from '../../proxy/config/parse.ts'
+import { configExample } from './config-example.ts'
+import { render } from './config.ts'
+
+test('the example of the reference is right', () => {
+  const environment = { ALPHA_KEY: 'a', BETA_TOKEN: 'b', BETA_KEY: 'c' }
+  const source = { name: 'example.yml', text: configExample }
+  expect(parseConfig(source, { environment, flags: {} }).problems).toEqual([])
+})
+
+test('the reference names the type of every key', () => {
+  const rows = render()
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  expect(rows.length).toBeGreaterThan(50)
+  for (const row of rows) expect(row).toMatch(/^\| `[a-z-]+` \| [^|]/)
+})

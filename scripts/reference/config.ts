@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { unsupportedName } from '../../proxy/config/capabilities.ts'
+import { kindKeyword } from '../../proxy/config/field.ts'
+import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
+import { settingNames, settings } from '../../proxy/config/settings.ts'
+import { urlSchemes } from '../../proxy/config/upstream-url.ts'
+import { configExample } from './config-example.ts'
+
+/** The text of `docs/reference/config.md`. */
+export function render(): string {
+  const schema = annotatedSchema()
+  return [
+    '<!-- Generated from proxy/config. Do not edit. -->',
+    '',
+    '# Configuration',
+    '',
+    'One YAML file says what the router serves and where it sends it. A change needs a restart. `router validate` tells every',
+    'problem of a file at once, with its line; `router schema` prints the JSON Schema, with which editors complete the file.',
+    '',
+    '```yaml',
+    configExample.trimEnd(),
+    '```',
+    '',
+    ...rules,
+    '## Sections',
+    '',
+    ...table(sectionRows(schema)),
+    ...sections(schema, ''),
+    '## Settings of the process',
+    '',
+    'Keys at the top of the file. Each is a flag of the same name too. A flag beats the environment, the environment beats the',
+    'file, the file beats the default. What an endpoint says under `relay` beats them all, for that endpoint.',
+    '',
+    ...table(settingRows(schema)),
+  ].join('\n')
+}
+
+const rules = [
+  '## Values',
+  '',
+  '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`. A number without a unit is refused.',
+  '- A **size** is `10MiB`, `512KiB`, `10MB` or plain bytes.',
+  '- An **address** is `host:port`. Without a host (`:3360`, `3360`) it means all interfaces.',
+  '- A name or a header value that YAML would read as a number, such as `0123` or `1e3`, is taken as it is written.',
+  '- An unknown key, a key that stands twice, a YAML tag and a merge key (`<<`) are refused. Anchors and aliases work.',
+  '- Relative paths are relative to the directory in which the router is started.',
+  '',
+  '## Placeholders',
+  '',
+  '`${NAME}` and `$<NAME>` mean the same and may stand in any value but those named below, alone or inside a longer text. They are rendered after the',
+  'YAML was read, so a value cannot change the structure of the file. Values come from the environment and, where it has none,',
+  'from the env files. A variable that is not set, or is empty, keeps the router from starting; all of them are named at once.',
+  'A literal `${` is written `$${`, a literal `$<` is written `$$<`.',
+  '',
+  'What came from a placeholder is never printed. So a placeholder cannot stand where a value is shown to others: names, group',
+  'labels, chain ids, interfaces, add-ons, verifications, paths of files, spec sources. In an address it can give a port or an',
+  'IP address. A URL is shown as its origin, as it is written in the file, without user, password, path and query.',
+  '',
+] as const
+
+interface Row {
+  readonly name: string
+  readonly kind: string
+  readonly defaultText: string
+  readonly meaning: string
+}
+
+function table(rows: readonly Row[]): readonly string[] {
+  const line = ({ name, kind, defaultText, meaning }: Row): string =>
+    `| ${[name, kind, defaultText, meaning].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rows.map(line), '']
+}
+
+function sectionRows(schema: JsonSchema): readonly Row[] {
+  const names = Object.keys(schema.properties ?? {}).filter((name) => !(name in settings))
+  return names.map((name) => rowOf(schema, name))
+}
+
+function settingRows(schema: JsonSchema): readonly Row[] {
+  return settingNames.map((name) => {
+    const row = rowOf(schema, name)
+    const { variable } = settings[name]
+    return variable === null
+      ? row
+      : { ...row, meaning: `${row.meaning} Variable: \`${variable}\`.` }
+  })
+}
+
+function rowOf(section: JsonSchema, name: string): Row {
+  const property = section.properties?.[name] ?? {}
+  const required = section.required?.includes(name) ?? false
+  const written = property['x-default']
+  return {
+    name: `\`${name}\``,
+    kind: kindOf(property),
+    defaultText: required ? '**required**' : written === undefined ? '' : `\`${String(written)}\``,
+    meaning: `${property.description ?? ''}${unsupportedNote(name, property)}`,
+  }
+}
+
+/** A sentence on what of a key this version does not support; empty when it supports all. */
+function unsupportedNote(name: string, property: JsonSchema): string {
+  if (unsupportedName(name, null) !== null) return ' *Not supported by this version.*'
+  const words = name === 'url' ? urlSchemes : ((property['enum'] ?? []) as readonly string[])
+  const unsupported = words.filter((word) => unsupportedName(name, word) !== null)
+  if (unsupported.length === 0) return ''
+  const list = unsupported.map((word) => `\`${word}\``).join(', ')
+  return ` *Not supported by this version: ${list}.*`
+}
+
+function kindOf(property: JsonSchema): string {
+  if (property.items !== undefined) {
+    return property.items.properties === undefined
+      ? `list of: ${kindOf(property.items)}`
+      : 'list of maps'
+  }
+  if (Array.isArray(property['type']) && property.properties !== undefined) return 'map or integer'
+  if (property.properties !== undefined) return 'map'
+  return String(property[kindKeyword] ?? property['type'] ?? '')
+}
+
+/** A heading and a table for every section below one, in the order of the file. */
+function sections(schema: JsonSchema, path: string): readonly string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const inner = property.items ?? property
+    if (inner.properties === undefined) return []
+    const place = `${path}${name}${property.items === undefined ? '' : '[]'}`
+    if (name === 'backup-direct-rpc') return [`### \`${place}\``, '', 'As `direct-rpc[]`.', '']
+    const rows = Object.keys(inner.properties).map((key) => rowOf(inner, key))
+    return [`### \`${place}\``, '', ...table(rows), ...sections(inner, `${place}.`)]
+  })
+}

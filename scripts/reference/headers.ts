@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { directiveHeaders } from '../../proxy/listener/directives.ts'
+import { metadataHeaders } from '../../proxy/listener/response-headers.ts'
+
+/** The text of `docs/reference/headers.md`. */
+export function render(): string {
+  return [
+    '# Headers',
+    '',
+    '<!-- Generated from the code by `make generate`. Do not edit. -->',
+    '',
+    '## Of a request: directives',
+    '',
+    'They speak to the router and are not sent to upstreams. Several may stand in one request, and',
+    'names are matched in any case. A response header that is sent in a request has no effect.',
+    '',
+    ...table(
+      ['Header', 'Value', 'Effect'],
+      directiveHeaders.map(({ name, value, effect }) => [`\`${name}\``, value, effect]),
+    ),
+    '',
+    'Other headers of a client reach an upstream only when the chain spec lists them.',
+    '',
+    '## Of a response: what happened',
+    '',
+    ...table(
+      ['Header', 'Meaning', 'For a batch'],
+      Object.values(metadataHeaders).map(({ name, about, ofBatch }) => [
+        `\`${name}\``,
+        about,
+        ofBatch,
+      ]),
+    ),
+    '',
+    'Lists of names are separated by commas. The content type is that of the upstream; its other',
+    'headers reach the client only when the chain spec lists them.',
+    '',
+    'A batch that is too long to be held in memory is sent as it comes. Its headers tell of the items',
+    'that were answered by then.',
+    '',
+  ].join('\n')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+}
