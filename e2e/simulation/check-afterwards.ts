@@ -3,9 +3,12 @@
 import type { Arena } from './arena.ts'
 import { checkTakenBack } from './check-ending.ts'
 import type { ClientCall } from './client-call.ts'
+import type { UrlPlan } from './schedule.ts'
 
 /** An upstream that is well for so long is in service again: the longest wait of the watch, and a probe. */
 export const recoveryMs = 45_000
+/** The time of a probe. */
+const probeMs = 5_000
 
 /** What must hold of each call once the schedule is over, and everything had time to end. */
 export function checkCalls(arena: Arena): void {
@@ -47,6 +50,13 @@ function checkJournal(arena: Arena, { id, call, exchanges }: ClientCall): void {
   }
 }
 
+/** It practically always answers a probe within the time that a probe has. */
+function isPrompt({ latency, timeoutMs }: UrlPlan): boolean {
+  const { medianMs, spread, tailShare, tailFactor } = latency
+  const slowestMs = medianMs * Math.exp(4 * spread) * (tailShare > 0 ? tailFactor : 1)
+  return slowestMs < (timeoutMs ?? probeMs)
+}
+
 function checkRecovery(arena: Arena): void {
   const nowMs = arena.clock.nowMs()
   for (const { name, availability } of arena.pool.upstreams) {
@@ -54,6 +64,7 @@ function checkRecovery(arena: Arena): void {
     const isWell = seats.every(
       ({ plan, heldOffUntilMs }) =>
         !plan.isForeign &&
+        isPrompt(plan) &&
         heldOffUntilMs <= nowMs - recoveryMs &&
         plan.ailments.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
     )

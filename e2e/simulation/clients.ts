@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc-reply-reader.ts'
 import { noDirectives } from '../../proxy/relay/directives.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
@@ -9,7 +10,6 @@ import type { Arena } from './arena.ts'
 import type { ClientCall, Outcome } from './client-call.ts'
 import type { Spec } from './engine.ts'
 import { questionOf } from './questions.ts'
-import { replyReader } from './reply-reader.ts'
 import type { RequestPlan } from './schedule.ts'
 
 /** A client asks, as the listener would on its behalf, and leaves when its plan says so. */
@@ -28,11 +28,12 @@ export function beginCall(
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   const left = new AbortController()
   const startedMs = clock.nowMs()
+  const idStart = body.indexOf(`"${id}"`)
   const call: Call = {
     guid: id,
     asked: iface.classify({ apiInterface: 'jsonrpc', method, params }),
     request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
-    reader: replyReader(body, id),
+    reader: new JsonRpcReplyReader(body, { start: idStart, end: idStart + id.length + 2 }),
     directives: {
       ...noDirectives,
       selectProvider: plan.selectProvider,

@@ -136,4 +136,7 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'html-page',
   'two-documents',
   'no-result',
+  'result-and-error',
+  'wrong-id',
+  'no-id',
 ])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../../proxy/clock/clock.ts'
+import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
 import {
   TransportError,
   type Transport,
@@ -43,6 +43,7 @@ export class SimulatedUrl implements Transport {
   readonly #dice: Dice
   readonly #node: SimulatedNode
   readonly #open = new Set<() => void>()
+  readonly #crashes: readonly Cancel[]
 
   constructor(place: Place, plan: UrlPlan, wire: Wire, dice: Dice) {
     this.place = place
@@ -50,11 +51,13 @@ export class SimulatedUrl implements Transport {
     this.#wire = wire
     this.#dice = dice
     this.#node = new SimulatedNode(plan, wire.chain)
-    for (const { kind, fromMs } of plan.ailments)
-      if (kind === 'crash')
+    this.#crashes = plan.ailments
+      .filter(({ kind }) => kind === 'crash')
+      .map(({ fromMs }) =>
         wire.clock.after(fromMs, () => {
           for (const reset of this.#open) reset()
-        })
+        }),
+      )
   }
 
   send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
@@ -110,6 +113,7 @@ export class SimulatedUrl implements Transport {
   }
 
   close(): Promise<void> {
+    for (const cancel of this.#crashes) cancel()
     return Promise.resolve()
   }
 

@@ -7,7 +7,8 @@ const memoryMs = 60_000
 
 /**
  * Compares the tip that the engine believes in with the one before and with the chain. It may go
- * back after a reorganisation, when it was a liar's, or when nobody has told a block for a minute.
+ * back after a reorganisation, when it was a liar's or only one of several had told it, or when it
+ * was last seen a minute ago.
  */
 export class TipWatch {
   readonly #arena: Arena
@@ -41,10 +42,23 @@ export class TipWatch {
     const isReorged = this.#reorgsMs.some((atMs) => atMs >= this.#seenMs && atMs <= nowMs)
     if (tip < this.#highest && !isForgotten && !isReorged && this.#liars.size === 0)
       this.#arena.report('tip-keeps', `the tip went from ${this.#highest} to ${tip}`)
+    if (!this.#isCorroborated(tip)) return
     if (tip >= this.#highest || isForgotten || isReorged) {
       this.#highest = tip
       this.#seenMs = nowMs
     }
+  }
+
+  /** Told by two, or by the only one that there is: what one of several says may be taken back. */
+  #isCorroborated(tip: number): boolean {
+    const { pool, allowedLagBlocks } = this.#arena
+    const witnesses = pool.upstreams.filter(
+      ({ latest, availability }) =>
+        availability.standing === 'eligible' &&
+        latest !== null &&
+        latest.block >= tip - allowedLagBlocks,
+    )
+    return witnesses.length >= Math.min(2, pool.upstreams.length)
   }
 
   /** One liar alone moves nothing while two others were heard lately. */
