@@ -31,7 +31,8 @@ export function hedge(options: HedgeOptions): Step {
   const latencies = new Map<string, RecentLatency>()
   return (next) => async (call) => {
     if (call.asked.kind !== 'read' || options.retryLimit === 0) return next(call)
-    budget.earn()
+    // A read that is tried again is still one read.
+    if (call.attemptKind === 'first') budget.earn()
     const latency = latencyOf(latencies, call)
     const startedMs = options.clock.nowMs()
     const race = new Race(next, call, budget, tickMs(options, call, latency), options)

@@ -435,6 +435,17 @@ describe('hedging', () => {
     expect(requests).toBeLessThanOrEqual(220)
   })
 
+  it('keeps them within a tenth however often a read is tried again', async () => {
+    const late = { fault: 'reset', afterMs: 700 } as const
+    const relay = fixture({ a: late, b: late, c: late, d: late }, { maxAttempts: 20 })
+    let hedges = 0
+    for (let each = 0; each < 40; each++) {
+      const { call } = await relay.ask()
+      hedges += call.journal.attempts.filter(({ kind }) => kind === 'hedge').length
+    }
+    expect(hedges).toBe(4)
+  })
+
   it.each([
     ['a write', write],
     ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
