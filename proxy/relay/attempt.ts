@@ -27,6 +27,7 @@ export interface AttemptOptions {
   readonly chain: Chain
   readonly pool: Pool
   readonly minRelayTimeoutMs: number
+  readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
   readonly poolObserver: PoolObserver
@@ -38,16 +39,18 @@ export interface AttemptOptions {
  */
 export function createAttempt(options: AttemptOptions): Attempt {
   return async (call, upstream) => {
-    const urls = upstream.urlsFor(addonsOf(call))
+    const addons = addonsOf(call)
     let last: AttemptFailed | null = null
     upstream.sessions += 1
     try {
-      for (const url of urls) {
+      for (const url of upstream.urlsFor(addons)) {
+        // Another call may have had this URL left alone in the meantime.
+        if (last !== null && !url.serves(addons)) continue
         const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
         const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome)) break
+        if (!mayFailOver(call, outcome, options)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -58,7 +61,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
 }
 
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(call: Call, failed: AttemptFailed): boolean {
+function mayFailOver(
+  call: Call,
+  failed: AttemptFailed,
+  { maxAttempts, clock }: AttemptOptions,
+): boolean {
+  const { attempts, deadlineMs } = call.journal
+  if (clock.nowMs() >= deadlineMs) return false
+  // A write goes to every upstream, however many they are.
+  if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
   if (!failed.sent || failed.failure.holdOff) return true
   return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
 }

@@ -10,15 +10,15 @@ import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
 
-export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> {
+export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs' | 'maxAttempts'> {
   readonly config: RelayConfig
 }
 
 /** The relay of one listener: every step a call passes, the outermost first. */
 export function createRelay(options: RelayOptions): Relay {
   const { config, pool, clock, observer } = options
-  const { minRelayTimeoutMs } = config
-  const attempt = createAttempt({ ...options, minRelayTimeoutMs })
+  const { minRelayTimeoutMs, maxAttempts } = config
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs, maxAttempts })
   return compose(
     [
       budget(config.processingTimeoutMs),

@@ -193,6 +193,13 @@ const cells: readonly Cell[] = [
     sent: { a: 2, b: 0 },
   },
   {
+    name: 'a URL more than there are attempts: not asked',
+    upstreams: { a: { script: () => refused, urls: [{}, {}, {}], otherScripts: [() => refused] } },
+    config: { maxAttempts: 2 },
+    outcome: 'upstream-failed',
+    sent: { a: 2 },
+  },
+  {
     name: 'rpc-select-provider',
     upstreams: { a: ok, b: ok },
     asked: { directives: { selectProvider: 'b' } },
@@ -376,6 +383,21 @@ describe('availability under traffic', () => {
     await relay.ask()
     await relay.ask()
     expect(relay.sent['a']).toBe(2)
+  })
+
+  it('does not fail over to a URL that was held off while the first one was asked', async () => {
+    const limited = { status: 429, body: 'slow down' }
+    const late = { fault: 'reset', afterMs: 500 } as const
+    const relay = fixture({
+      a: { script: () => late, urls: [{}, {}], otherScripts: [() => limited] },
+    })
+    const first = relay.begin()
+    await relay.clock.advance(100)
+    relay.transport('a', 0).play(() => ({ fault: 'refused' }))
+    expect((await relay.ask()).outcome).toBe('slow down')
+    await relay.clock.advance(500)
+    await first
+    expect(relay.transport('a', 1).requests).toHaveLength(1)
   })
 
   it('passes on the 429 itself when nobody else can answer', async () => {
