@@ -263,6 +263,21 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, z: 1 },
   },
   {
+    name: 'a write that nobody answers: not sent a second time',
+    upstreams: { a: { fault: 'reset' }, b: { hang: true } },
+    asked: write,
+    outcome: 'no-upstream',
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a write that took all the time: not sent to the backup either',
+    upstreams: { a: { hang: true }, b: backup(ok) },
+    asked: write,
+    config: { processingTimeoutMs: 1_000 },
+    outcome: 'timeout',
+    sent: { a: 1, b: 0 },
+  },
+  {
     name: 'a write for one named upstream goes to it alone',
     upstreams: { a: ok, b: ok },
     asked: { ...write, directives: { selectProvider: 'b' } },

@@ -21,6 +21,8 @@ export interface RetryLimits {
  */
 export function retry(limits: RetryLimits, clock: Clock): Step {
   return (next) => async (call) => {
+    if (clock.nowMs() >= call.journal.deadlineMs)
+      throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
     let best: AttemptFailed | null = null
     let retries = 0
     for (let again = call; ; again = { ...call, attemptKind: 'retry' }) {
