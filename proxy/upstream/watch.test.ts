@@ -197,6 +197,12 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.urlsFor([])).toHaveLength(1)
   })
 
+  it('lets an upstream serve as soon as one of its URLs passes', async () => {
+    const fixture = new WatchFixture([[{ fault: { hang: true } }, {}]])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('takes an add-on from a URL that does not have it, and says so', async () => {
     const fixture = new WatchFixture([
       [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],

@@ -131,11 +131,17 @@ export class Watch {
     if (block !== null) pool.sighted(upstream, block)
   }
 
-  /** Verifies the URLs of an upstream and settles what follows for the upstream as a whole. */
+  /**
+   * Verifies the URLs of an upstream and settles what follows for the upstream as a whole. The first
+   * URL that passes lets it serve: a URL that does not answer keeps nobody waiting.
+   */
   async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
-    await Promise.all(upstream.urls.filter(which).map((url) => this.#verifyUrl(upstream, url)))
+    const verifyOne = async (url: NodeUrl) => {
+      await this.#verifyUrl(upstream, url)
+      if (url.verified === true) upstream.availability.verified()
+    }
+    await Promise.all(upstream.urls.filter(which).map(verifyOne))
     if (upstream.urls.some(({ verified }) => verified === true)) {
-      upstream.availability.verified()
       if (upstream.latest === null) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
