@@ -9,7 +9,7 @@ import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
 import { draw, weigh } from './selection.ts'
 import type { PoolSnapshot } from './snapshot.ts'
-import { corroboratedTip } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an attempt needs of an upstream. */
@@ -28,9 +28,6 @@ export interface Wanted {
   readonly untriedOnly: boolean
 }
 
-/** A block that was seen longer ago than this says nothing of the tip any more. */
-const sightingLifeMs = 60_000
-
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
@@ -47,6 +44,7 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
   readonly #lagging = new Set<Upstream>()
+  readonly #tipMemory = new TipMemory()
   /** When each was last chosen, counted in choices. */
   readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
@@ -61,12 +59,8 @@ export class Pool {
 
   /** Null while no eligible upstream has told a block lately. */
   get tip(): number | null {
-    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const blocks: number[] = []
-    for (const { latest, availability } of this.upstreams)
-      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        blocks.push(latest.block)
-    return corroboratedTip(blocks, this.#options.chain.allowedLagBlocks)
+    const told = corroboratedTip(this.#told(), this.#options.chain.allowedLagBlocks)
+    return this.#tipMemory.recall(told, this.#options.clock.nowMs())
   }
 
   /** Some upstream could be asked now, whatever a single call needs. */
@@ -110,6 +104,7 @@ export class Pool {
   /** An upstream told its latest block: by a probe, or in an answer to a client. */
   sighted(upstream: Upstream, block: number): void {
     upstream.sighted(block)
+    this.#rememberTip()
     const tip = this.tip
     upstream.lagBlocks = tip === null ? 0 : Math.max(0, tip - block)
     const lags = upstream.lagBlocks > this.#options.chain.allowedLagBlocks
@@ -154,6 +149,27 @@ export class Pool {
   async close(): Promise<void> {
     const urls = this.upstreams.flatMap((each) => each.urls)
     await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
+  /** The latest blocks that eligible upstreams told lately. */
+  #told(): readonly number[] {
+    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
+    const blocks: number[] = []
+    for (const { latest, availability } of this.upstreams)
+      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
+        blocks.push(latest.block)
+    return blocks
+  }
+
+  /** What one of several says alone may be taken back, and is not kept. */
+  #rememberTip(): void {
+    const { chain, clock } = this.#options
+    const told = this.#told()
+    const tip = corroboratedTip(told, chain.allowedLagBlocks)
+    if (tip === null) return
+    const witnesses = told.filter((block) => block >= tip - chain.allowedLagBlocks)
+    if (witnesses.length >= Math.min(2, this.upstreams.length))
+      this.#tipMemory.keep(tip, clock.nowMs())
   }
 
   #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {
