@@ -37,6 +37,8 @@ export interface Result {
 
 /** Calls are waited for in steps of this. */
 const stepMs = 1_000
+/** No schedule needs as many; one that does has lost its way. */
+const mostSent = 20_000
 
 /** Runs the real engine through a schedule, in virtual time, and judges every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Result> {
@@ -63,6 +65,7 @@ class Simulation implements Arena, WireObserver {
   readonly #tally = emptyTally()
   readonly #stopChain: () => void
   #open = 0
+  #sent = 0
 
   constructor(schedule: Schedule, { chain: spec, iface }: Spec) {
     const { settings, seed } = schedule
@@ -167,6 +170,10 @@ class Simulation implements Arena, WireObserver {
 
   sent(exchange: Exchange): void {
     this.#open += 1
+    this.#sent += 1
+    // An engine that runs in a circle must not take the whole simulation along.
+    if (this.#sent === mostSent) this.report('ends-once', `${mostSent} requests and no end`)
+    if (this.#sent >= mostSent) throw new Error('too many requests')
     const client = exchange.callId === null ? undefined : this.calls.get(exchange.callId)
     client?.exchanges.push(exchange)
     const kind = client ? client.call.journal.attempts.at(-1)?.kind : 'probe'

@@ -303,6 +303,23 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it('does not run in a circle while nothing can be asked', async () => {
+    // It passes its verification, but its first block is not told before it wants to be left alone.
+    const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])
+    await fixture.clock.advance(100)
+    const before = fixture.asked(0)
+    fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(60_000)
+    await fixture.clock.advance(30_000)
+    expect(fixture.asked(0)).toBe(before)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('does not run in a circle where the chain has no way to ask for its latest block', async () => {
+    const fixture = new WatchFixture([[{}]], { iface: { ...iface, latestBlock: null } })
+    await fixture.clock.advance(10_000)
+    expect(fixture.asked(0)).toBe(1)
+  })
+
   it('does not ask a URL that wants to be left alone', async () => {
     const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)

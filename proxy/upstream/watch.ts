@@ -142,7 +142,9 @@ export class Watch {
     }
     await Promise.all(upstream.urls.filter(which).map(verifyOne))
     if (upstream.urls.some(({ verified }) => verified === true)) {
-      if (upstream.latest === null) await this.#probe(upstream)
+      // A probe that cannot be made would lead back here.
+      const canProbe = this.#options.iface.latestBlock !== null && upstream.serves([])
+      if (upstream.latest === null && canProbe) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
   }
