@@ -35,6 +35,7 @@ export type Rule =
   | 'tip-keeps'
   | 'tip-is-true'
   | 'breaker-is-right'
+  | 'blame-is-fair'
   | 'comes-back'
   | 'leaves-nothing'
   | 'journal-is-true'

@@ -18,7 +18,6 @@ export function checkCalls(arena: Arena): void {
     checkTakenBack(arena, client)
     checkJournal(arena, client)
   }
-  checkRecovery(arena)
 }
 
 /** What must hold when the engine has been told to stop. `open` requests are under way. */
@@ -57,7 +56,8 @@ function isPrompt({ latency, timeoutMs }: UrlPlan): boolean {
   return slowestMs < (timeoutMs ?? probeMs)
 }
 
-function checkRecovery(arena: Arena): void {
+/** What must hold after `recoveryMs` in which nothing ailed anybody. */
+export function checkRecovery(arena: Arena): void {
   const nowMs = arena.clock.nowMs()
   for (const { name, availability } of arena.pool.upstreams) {
     const seats = [...arena.seats.values()].filter(({ upstream }) => upstream.name === name)

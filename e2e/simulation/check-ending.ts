@@ -7,6 +7,7 @@ import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
 import { coveredLies } from './lies.ts'
+import type { UrlPlan } from './schedule.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
 const toleranceMs = 1e-6
@@ -60,15 +61,23 @@ export function checkTakenBack(arena: Arena, client: ClientCall): void {
   }
 }
 
+/** Taken back before the time was over that an upstream has by itself. */
+export function isCutShort(arena: Arena, exchange: Exchange): boolean {
+  const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
+  if (!client || exchange.endedMs === null) return false
+  const { plan } = arena.seats.get(exchange.place.printable) as Seat
+  return exchange.endedMs - exchange.sentMs < ownMs(arena, client, plan) - toleranceMs
+}
+
 /** The time of an attempt, worked out from the documentation and not by the engine. */
-function attemptMs({ schedule, seats }: Arena, client: ClientCall, exchange: Exchange): number {
-  const { plan } = seats.get(exchange.place.printable) as Seat
-  const { asked } = client.call
-  const ownMs =
-    client.plan.relayTimeoutMs ??
-    plan.timeoutMs ??
-    Math.max(specMs(asked), schedule.settings.relay.minRelayTimeoutMs)
-  return Math.min(ownMs, client.deadlineMs - exchange.sentMs)
+function attemptMs(arena: Arena, client: ClientCall, exchange: Exchange): number {
+  const { plan } = arena.seats.get(exchange.place.printable) as Seat
+  const wantedMs = client.plan.relayTimeoutMs ?? ownMs(arena, client, plan)
+  return Math.min(wantedMs, client.deadlineMs - exchange.sentMs)
+}
+
+function ownMs({ schedule }: Arena, { call }: ClientCall, { timeoutMs }: UrlPlan): number {
+  return timeoutMs ?? Math.max(specMs(call.asked), schedule.settings.relay.minRelayTimeoutMs)
 }
 
 function specMs({ timeoutMs, cost }: Classification): number {

@@ -12,9 +12,10 @@ import type { PoolObserver } from '../../proxy/upstream/observer.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Arena, Rule, Seat, Violation } from './arena.ts'
+import { Blame } from './blame.ts'
 import { growChain } from './chain-growth.ts'
-import { checkCalls, checkRemains, recoveryMs } from './check-afterwards.ts'
-import { checkEnding, checkExchange } from './check-ending.ts'
+import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
+import { checkEnding, checkExchange, isCutShort } from './check-ending.ts'
 import { checkMetrics } from './check-metrics.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
 import type { ClientCall } from './client-call.ts'
@@ -60,6 +61,7 @@ class Simulation implements Arena, WireObserver {
   readonly #metrics: Metrics | null
   readonly #listening: ListenerObserver | null
   readonly #tip: TipWatch
+  readonly #blame: Blame
   readonly #violations: Violation[] = []
   readonly #trace: string[] = []
   readonly #tally = emptyTally()
@@ -132,6 +134,7 @@ class Simulation implements Arena, WireObserver {
       observer,
     })
     this.#tip = new TipWatch(this)
+    this.#blame = new Blame(this)
   }
 
   async run(): Promise<Result> {
@@ -192,6 +195,7 @@ class Simulation implements Arena, WireObserver {
     const how = isTakenBack ? 'taken back' : 'ended'
     this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
     checkExchange(this, exchange)
+    this.#blame.ended(exchange, isCutShort(this, exchange))
   }
 
   get #isBusy(): boolean {
@@ -208,6 +212,7 @@ class Simulation implements Arena, WireObserver {
       .reduce((latest, { untilMs }) => Math.max(latest, untilMs), 0)
     const wellMs = Math.min(Math.max(lastMs, this.clock.nowMs()), this.clock.nowMs() + 60_000)
     await this.clock.advance(wellMs + recoveryMs - this.clock.nowMs())
+    checkRecovery(this)
   }
 
   #ended(client: ClientCall): void {
@@ -236,6 +241,7 @@ class Simulation implements Arena, WireObserver {
     return {
       stateChanged: (upstream, from, to, why) => {
         this.#say(`${upstream}: ${from} to ${to}, ${why}`)
+        if (to === 'disabled') this.#blame.disabled(upstream)
         metrics?.stateChanged(upstream, from, to, why)
       },
       heldOff: (upstream, url, holdOffMs) => {

@@ -81,6 +81,8 @@ class Asking {
   readonly #upstream: Upstream
   readonly #url: NodeUrl
   readonly #record: AttemptRecord
+  /** It has less time than an upstream may take: being late is no failure of the upstream. */
+  #isCutShort = false
 
   constructor(
     options: AttemptOptions,
@@ -141,12 +143,15 @@ class Asking {
   #budgetMs(): number {
     const { asked, directives, journal } = this.#call
     const ownMs = attemptBudgetMs(asked, {
-      directiveMs: directives.relayTimeoutMs,
+      directiveMs: null,
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
-    return Math.min(ownMs, journal.deadlineMs - this.#record.startedMs)
+    const leftMs = journal.deadlineMs - this.#record.startedMs
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)
+    this.#isCutShort = budgetMs < ownMs
+    return budgetMs
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
@@ -190,6 +195,8 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(reply)
+    else if (fault?.fault === 'timeout' && this.#isCutShort)
+      this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)

@@ -128,7 +128,8 @@ class Race {
 
   #noteFailure(error: unknown, { attemptKind }: Call): void {
     const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
-    if (attemptKind === 'hedge' && nobodyLeft) this.#budget.refund()
+    // It says nothing of the attempts that are, or were, under way.
+    if (attemptKind === 'hedge' && nobodyLeft) return this.#budget.refund()
     const better = error instanceof AttemptFailed && error.reply !== null
     if (this.#failure === null || better) this.#failure = error
   }

@@ -378,6 +378,16 @@ describe('availability under traffic', () => {
     expect(relay.events).toEqual([])
   })
 
+  it.each([
+    ['the time that a client gives', { relayTimeoutMs: 20 }, {}],
+    ['what is left of the time of the call', {}, { processingTimeoutMs: 500 }],
+  ])('does not blame an upstream that did not keep %s', async (_name, directives, config) => {
+    const relay = fixture({ a: result(1, { afterMs: 600 }) }, config)
+    for (let each = 0; each < 20; each++)
+      expect((await relay.ask({ directives })).outcome).toBe('timeout')
+    expect(relay.events).toEqual([])
+  })
+
   it('does not take an upstream out for one bad URL', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
@@ -502,6 +512,30 @@ describe('hedging', () => {
     relay.transport('a').play(() => result(1, { afterMs: 900 }))
     const seen = await relay.ask()
     expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
+  })
+
+  it('tells why the attempt failed when there was nobody to keep it company', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 1_000 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = await relay.ask()
+    expect(seen.outcome).toBe('timeout')
+    expect(seen.call.journal.retries).toBe(2)
+  })
+
+  it('asks nobody else when the client leaves after one of two has failed', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    relay.transport('b').play(() => ({ ...html, afterMs: 10 }))
+    const client = new AbortController()
+    const seen = relay.begin({ signal: client.signal })
+    await relay.clock.advance(300)
+    const before = relay.sent
+    client.abort()
+    await relay.clock.advance(10_000)
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual(before)
   })
 
   it('waits for the company when the first one fails', async () => {
