@@ -59,8 +59,15 @@ export class Pool {
 
   /** Null while no eligible upstream has told a block lately. */
   get tip(): number | null {
-    const told = corroboratedTip(this.#told(), this.#options.chain.allowedLagBlocks)
-    return this.#tipMemory.recall(told, this.#options.clock.nowMs())
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const told = this.#told()
+    const tip = corroboratedTip(told, chain.allowedLagBlocks)
+    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    // What one of several says alone may be taken back, and is not remembered.
+    if (tip !== null && witnesses.length >= Math.min(2, this.upstreams.length))
+      this.#tipMemory.keep(tip, nowMs)
+    return this.#tipMemory.recall(tip, nowMs)
   }
 
   /** Some upstream could be asked now, whatever a single call needs. */
@@ -104,7 +111,6 @@ export class Pool {
   /** An upstream told its latest block: by a probe, or in an answer to a client. */
   sighted(upstream: Upstream, block: number): void {
     upstream.sighted(block)
-    this.#rememberTip()
     const tip = this.tip
     upstream.lagBlocks = tip === null ? 0 : Math.max(0, tip - block)
     const lags = upstream.lagBlocks > this.#options.chain.allowedLagBlocks
@@ -159,17 +165,6 @@ export class Pool {
       if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
         blocks.push(latest.block)
     return blocks
-  }
-
-  /** What one of several says alone may be taken back, and is not kept. */
-  #rememberTip(): void {
-    const { chain, clock } = this.#options
-    const told = this.#told()
-    const tip = corroboratedTip(told, chain.allowedLagBlocks)
-    if (tip === null) return
-    const witnesses = told.filter((block) => block >= tip - chain.allowedLagBlocks)
-    if (witnesses.length >= Math.min(2, this.upstreams.length))
-      this.#tipMemory.keep(tip, clock.nowMs())
   }
 
   #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {

@@ -303,6 +303,20 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it('leaves alone who answers its own questions with 429, and does not blame it', async () => {
+    const limited = { status: 429, headers: ['Retry-After', '120'], body: 'slow down' }
+    const options = { livenessProbeIntervalMs: 5_000, healthCheckIntervalMs: 20_000 }
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]], options)
+    await fixture.clock.advance(100)
+    state.fault = limited
+    await fixture.clock.advance(6_000)
+    const before = fixture.asked(0)
+    await fixture.clock.advance(100_000)
+    expect(fixture.asked(0)).toBe(before)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('does not run in a circle while nothing can be asked', async () => {
     // It passes its verification, but its first block is not told before it wants to be left alone.
     const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])

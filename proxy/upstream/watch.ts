@@ -120,6 +120,7 @@ export class Watch {
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
     const answer = await ask(url, probe, clock, this.#stop.signal)
+    if (answer.kind === 'limited') return this.#holdOff(upstream, url, answer.retryAfterMs)
     if (answer.kind === 'failed') {
       upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return
@@ -153,6 +154,7 @@ export class Watch {
     const { iface, clock, observer } = this.#options
     if (url.holdOff.active) return
     const verdict = await verify(url, url.declaredAddons, iface, clock, this.#stop.signal)
+    if (verdict.kind === 'limited') return this.#holdOff(upstream, url, verdict.retryAfterMs)
     if (verdict.kind === 'unreachable') {
       // What was shown before still stands; whether it is up is for the availability to say.
       if (url.verified === true)
@@ -169,6 +171,11 @@ export class Watch {
         addons.delete(verification.addon)
       observer.verificationFailed(upstream.name, url.printable, verification.name, why)
     }
+  }
+
+  #holdOff(upstream: Upstream, url: NodeUrl, retryAfterMs: number | null): void {
+    const holdOffMs = url.holdOff.begin(retryAfterMs)
+    this.#options.observer.heldOff(upstream.name, url.printable, holdOffMs)
   }
 
   /** A tenth more or less, so that upstreams and replicas are not asked in step. */
