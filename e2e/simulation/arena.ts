@@ -40,6 +40,7 @@ export type Rule =
   | 'leaves-nothing'
   | 'journal-is-true'
   | 'metrics-add-up'
+  | 'same-trace'
 
 export interface Violation {
   readonly rule: Rule

@@ -126,10 +126,9 @@ function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): voi
   if (outcome?.kind !== 'error' || outcome.error.kind !== errorKinds.breakerOpen) return
   const nowMs = arena.clock.nowMs()
   for (const { upstream, url, heldOffUntilMs } of arena.seats.values())
-    if (
-      upstream.availability.standing === 'eligible' &&
-      url.verified === true &&
-      heldOffUntilMs <= nowMs
-    )
-      return arena.report('breaker-is-right', `${where} was refused while ${upstream.name} is up`)
+    if (url.verified === true && heldOffUntilMs <= nowMs)
+      return arena.report(
+        'breaker-is-right',
+        `${where} was refused while ${upstream.name} may be asked`,
+      )
 }

@@ -51,14 +51,16 @@ export class TipWatch {
 
   /** Told by two, or by the only one that there is: what one of several says may be taken back. */
   #isCorroborated(tip: number): boolean {
-    const { pool, allowedLagBlocks } = this.#arena
+    const { pool, allowedLagBlocks, clock } = this.#arena
     const witnesses = pool.upstreams.filter(
       ({ latest, availability }) =>
         availability.standing === 'eligible' &&
         latest !== null &&
+        latest.atMs >= clock.nowMs() - memoryMs &&
         latest.block >= tip - allowedLagBlocks,
     )
-    return witnesses.length >= Math.min(2, pool.upstreams.length)
+    const isTold = witnesses.some(({ latest }) => latest !== null && latest.block >= tip)
+    return isTold && witnesses.length >= Math.min(2, pool.upstreams.length)
   }
 
   /** One liar alone moves nothing while two others were heard lately. */

@@ -22,7 +22,7 @@ export function createRelay(options: RelayOptions): Relay {
   return compose(
     [
       budget(config.processingTimeoutMs),
-      breaker(() => pool.hasEligible, observer),
+      breaker(() => pool.hasAny, observer),
       broadcast(pool, attempt),
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),

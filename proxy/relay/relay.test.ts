@@ -432,6 +432,16 @@ describe('availability under traffic', () => {
 })
 
 describe('the breaker', () => {
+  it('does not open for add-ons that nobody has while the others could be tried', async () => {
+    const relay = fixture({ a: refused })
+    for (let each = 0; each < 3; each++) await relay.ask()
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+    const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
+    for (let each = 0; each < 3; each++) await relay.ask(traced)
+    relay.transport('a').play(() => ok)
+    expect((await relay.ask()).outcome).toBe(okBody)
+  })
+
   it('opens after two empty pools, fails at once, and closes when an upstream is up', async () => {
     const relay = fixture({ a: { script: () => ok, verified: false } })
     const outcomes = [await relay.ask(), await relay.ask(), await relay.ask()]
