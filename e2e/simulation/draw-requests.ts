@@ -36,7 +36,7 @@ export function drawRequests(
   durationMs: number,
   names: readonly string[],
 ): readonly RequestPlan[] {
-  const count = Math.round(dice.scaled(8, 90))
+  const count = Math.round(dice.scaled(6, 70))
   const requests: RequestPlan[] = []
   while (requests.length < count) {
     const atMs = dice.chance(0.03) ? 0 : dice.next() * durationMs

@@ -9,7 +9,7 @@ import type { ChainPlan, LatencyPlan, NodePlan, Schedule, Settings, UrlPlan } fr
 /** The schedule of a seed: the same on every machine. */
 export function drawSchedule(seed: number): Schedule {
   const dice = new Dice(seed, 0)
-  const durationMs = Math.round(dice.scaled(4_000, 120_000))
+  const durationMs = Math.round(dice.scaled(3_000, 75_000))
   const settings = drawSettings(dice)
   const chain = drawChain(dice, durationMs)
   const nodes = drawNodes(dice, durationMs)
@@ -30,7 +30,7 @@ function drawSettings(dice: Dice): Settings {
     failureThreshold: dice.pick([5, 5, 5, 1, 2, 3]),
     maxSessions: dice.chance(0.1) ? dice.whole(1, 4) : 1_000,
     healthCheckIntervalMs: dice.pick([300_000, 300_000, 20_000]),
-    livenessProbeIntervalMs: dice.pick([null, null, 5_000]),
+    livenessProbeIntervalMs: dice.pick([null, null, null, 5_000]),
     epochDurationMs: dice.pick([900_000, 900_000, 60_000]),
   }
 }

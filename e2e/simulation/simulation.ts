@@ -204,9 +204,9 @@ class Simulation implements Arena, WireObserver {
     return this.calls.size < this.schedule.requests.length
   }
 
-  /** One schedule in eight is followed by a quiet time, after which all that is well must serve. */
+  /** One schedule in sixteen is followed by a quiet time, after which all that is well must serve. */
   async #quieten(): Promise<void> {
-    if (this.schedule.seed % 8 !== 0) return
+    if (this.schedule.seed % 16 !== 0) return
     const lastMs = this.schedule.nodes
       .flatMap(({ urls }) => urls.flatMap(({ ailments }) => ailments))
       .reduce((latest, { untilMs }) => Math.max(latest, untilMs), 0)

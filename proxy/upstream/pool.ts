@@ -70,6 +70,13 @@ export class Pool {
     return this.#tipMemory.recall(tip, nowMs)
   }
 
+  /** Some upstream is in service, whatever a single call needs. */
+  get hasEligible(): boolean {
+    return this.upstreams.some(
+      (each) => each.availability.standing === 'eligible' && each.serves([]),
+    )
+  }
+
   /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
   get hasAny(): boolean {
     return this.upstreams.some((each) => each.serves([]))
