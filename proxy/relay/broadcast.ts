@@ -4,6 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
 import { moreTelling, settle } from './retry.ts'
@@ -28,7 +29,10 @@ export function broadcast(pool: Pool, attempt: Attempt): Step {
       // Nobody took it, and nobody said why for good: a backup or one on trial may.
       return await next(call)
     } catch (error) {
-      return settle(outcome, call, error)
+      if (outcome === null || !(error instanceof RelayError)) throw error
+      const nobodyLeft = error.kind === errorKinds.noUpstream
+      if (outcome.reply === null && !nobodyLeft) throw error
+      return settle(outcome, call, null)
     }
   }
 }

@@ -10,23 +10,24 @@ import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
 
-export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> {
+export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs' | 'maxAttempts'> {
   readonly config: RelayConfig
+  readonly selectionStats: boolean
 }
 
 /** The relay of one listener: every step a call passes, the outermost first. */
 export function createRelay(options: RelayOptions): Relay {
   const { config, pool, clock, observer } = options
-  const { minRelayTimeoutMs } = config
-  const attempt = createAttempt({ ...options, minRelayTimeoutMs })
+  const { minRelayTimeoutMs, maxAttempts } = config
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs, maxAttempts })
   return compose(
     [
       budget(config.processingTimeoutMs),
-      breaker(() => pool.hasEligible, observer),
+      breaker(() => pool.hasAny, observer),
       broadcast(pool, attempt),
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
     ],
-    route(pool, config.strategy, attempt),
+    route(pool, attempt, { strategy: config.strategy, selectionStats: options.selectionStats }),
   )
 }
