@@ -48,7 +48,7 @@ function upstream(name: string, origin: string, skipVerifications = true) {
     'node-urls': [
       {
         url: `${scheme}://me:\${KEY_PASSWORD}@${host}/v2/\${KEY_PATH}?q=$<KEY_QUERY>`,
-        timeout: '500ms',
+        timeout: '250ms',
         ...(skipVerifications ? { 'skip-verifications': ['*'] } : {}),
         'auth-config': {
           'auth-headers': { 'X-Key': 'Bearer ${KEY_HEADER}' },
@@ -122,17 +122,17 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
       answers.push(await printed(url, { method: 'POST', headers: all, body: JSON.stringify(body) }))
     }
     const call = { jsonrpc: '2.0', id: 1, method: asked }
-    // One at a time, by name: with the others still there, and with all the others' faults.
+    // One by one, by name, each with the others still there; then without any that is good.
     for (const name of [...Object.keys(nodes), 'down', 'no-tls', 'no-name'])
-      for (let times = 0; times < 3; times++) await ask({ 'rpc-select-provider': name }, call)
+      for (let times = 0; times < 2; times++) await ask({ 'rpc-select-provider': name }, call)
     nodes['good']?.faults.add({ kind: 'invalid-json' }, { methods: [asked] })
-    for (let times = 0; times < 8; times++) await ask({}, call)
+    for (let times = 0; times < 4; times++) await ask({}, call)
     await ask({}, [call, { ...call, id: 2, method: '' }, 3])
     await ask({ 'rpc-relay-timeout': 'soon' }, call)
     nodes['good']?.faults.clear()
     for (const path of ['/health', '/nowhere']) answers.push(await printed(`${url}${path}`))
-    const statuses = new Set(answers.map(({ status }) => status))
-    expect([...statuses].toSorted()).toEqual(expect.arrayContaining([200, 401, 404, 502]))
+    const ofRouter = answers.filter(({ text }) => text.includes('"reason"'))
+    expect(new Set(ofRouter.map(({ status }) => status)).size).toBeGreaterThan(2)
 
     for (const path of ['/metrics', '/metrics/overall-health', '/readyz', '/livez', '/nowhere'])
       answers.push(await printed(`${program.adminUrl}${path}`))
