@@ -53,7 +53,7 @@ function mayRetry(
 }
 
 /** A node's own error says more than an error page, and either more than silence. */
-function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
+export function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
   return best && rank(best) > rank(failed) ? best : failed
 }
 
@@ -63,7 +63,7 @@ function rank({ reply }: AttemptFailed): number {
 }
 
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
-function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
+export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
   if (best?.reply) return best.reply
   if (best === null || (error !== null && !(error instanceof RelayError))) throw error
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
