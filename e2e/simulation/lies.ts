@@ -70,8 +70,11 @@ const lies = {
   'html-page': () => '<html><body>Welcome</body></html>',
   'two-documents': ({ honest }) => honest + honest,
   'no-result': ({ call }) => JSON.stringify({ jsonrpc: '2.0', id: call.id }),
+  /** With a result of null it would be an error in the old form, and no lie. */
   'result-and-error': ({ call, result }) =>
-    JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
+    result === null
+      ? null
+      : JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
   'wrong-id': ({ call, result }) => reply({ ...call, id: 'somebody-else' }, result),
   'no-id': ({ result }) => JSON.stringify({ jsonrpc: '2.0', result }),
   /** A true answer about the block before. */
