@@ -80,8 +80,8 @@ export function findNginx(binary: string): string {
   if (spawnSync(binary, ['-v']).status === 0) return binary
   throw new Error(
     `${binary} cannot be run. The benchmark compares with nginx: install it with ` +
-      '"apt-get install nginx-light" (Debian, Ubuntu) or "brew install nginx" (macOS), ' +
-      'name another with --nginx PATH, or leave it out with --without-nginx',
+      '"apt-get install nginx-light" (Debian, Ubuntu), name another with --nginx PATH, ' +
+      'or leave it out with --without-nginx',
   )
 }
 

@@ -14,7 +14,7 @@ function isFresh() {
   if (!existsSync(sources)) return true
   const builtMs = statSync(bundle).mtimeMs
   const directory = fileURLToPath(sources)
-  return readdirSync(directory, { recursive: true }).every(
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).every(
     (name) => !name.endsWith('.ts') || statSync(`${directory}/${name}`).mtimeMs <= builtMs,
   )
 }

@@ -17,6 +17,9 @@ await build({
   target: 'node24',
   format: 'esm',
   legalComments: 'linked',
+  // Source text stays in memory. Names are kept, so that stack traces can be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
   logLevel: 'warning',
   // CommonJS packages in the bundle ask for Node's own modules by `require`.
   banner: {

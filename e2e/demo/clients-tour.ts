@@ -66,6 +66,7 @@ export async function tourClients(
       timeout: minedTimeoutMs,
     })
     show('viem', 'getTransactionReceipt', `${receipt.status} in block ${receipt.blockNumber}`)
+    await devnet.settled()
     const received = await viem.getBalance({ address: to, blockNumber: receipt.blockNumber })
     show('viem', 'getBalance', `${formatEther(received)} ETH of ${short(to)}`)
     const refusal = await ethers

@@ -99,11 +99,18 @@ export class Devnet {
     })
   }
 
-  /** Ends a node as a power failure would. */
+  /** Resolves when no node is in the middle of a block: all living ones have the same head. */
+  async settled(): Promise<void> {
+    await this.#inTurn(() => Promise.resolve())
+  }
+
+  /** Ends a node as a power failure would, between two blocks. */
   async kill(name: string): Promise<void> {
-    const { child } = this.#member(name).node
-    child.kill('SIGKILL')
-    await child.ended
+    await this.#inTurn(async () => {
+      const { child } = this.#member(name).node
+      child.kill('SIGKILL')
+      await child.ended
+    })
   }
 
   /** Starts a node again on its old port and lets it catch up. Returns how many blocks it missed. */

@@ -10,7 +10,7 @@ import { askRpc } from './rpc-client.ts'
 import { waitUntil } from './wait-until.ts'
 
 const startTimeoutMs = 20_000
-const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {
   readonly child: Child

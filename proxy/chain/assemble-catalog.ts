@@ -29,7 +29,7 @@ export function assembleCatalog(
   }
   refuseUnknownTables(sources, problems)
   // The sources' own rows come before the bundled ones.
-  const failures = failureTables(sources.flatMap((source) => source.failures).reverse())
+  const failures = failureTables(sources.flatMap((source) => source.failures).toReversed())
   return chainCatalog(entries, failures)
 }
 

@@ -10,7 +10,7 @@ import { createHealth } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import { serveEndpoint } from './served-endpoint.ts'
+import { serveChains } from './served-chain.ts'
 
 /** What the process hands to the router that it runs. */
 export interface RouterParts {
@@ -21,7 +21,7 @@ export interface RouterParts {
   readonly version: string
 }
 
-/** A whole router: one pool, relay and listener per endpoint, and the admin server. */
+/** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
 export interface Router {
   /** Opens every listener, then begins to verify upstreams. @throws Error naming an address that cannot be bound */
   start(): Promise<void>
@@ -39,30 +39,29 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = createHealth({ clock })
-  const served = config.endpoints.map((endpoint) =>
-    serveEndpoint(endpoint, config, { ...parts, observers }),
-  )
-  for (const { config: endpoint, pool } of served) {
+  const chains = serveChains(config, { ...parts, observers })
+  const endpoints = chains.flatMap((chain) => chain.endpoints)
+  for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()
-    metrics.registerPool(endpoint.chainId, endpoint.apiInterface, snapshot)
-    health.register(endpoint.chainId, endpoint.apiInterface, snapshot)
+    metrics.registerPool(chainId, apiInterface, snapshot)
+    health.register(chainId, apiInterface, snapshot)
   }
   const admin =
     config.metricsListenAddress &&
     createAdminServer({ address: config.metricsListenAddress, metrics, health, logger })
 
   const closeAll = async () => {
-    for (const { watch } of served) watch.stop()
-    await Promise.all(served.map(({ listener }) => listener.close()))
+    for (const { watch } of chains) watch.stop()
+    await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
-    for (const { pool } of served) await pool.close()
+    for (const { pool } of chains) await pool.close()
   }
 
   return {
     async start() {
       try {
         await admin?.start()
-        for (const { config: endpoint, listener } of served) {
+        for (const { config: endpoint, listener } of endpoints) {
           const address = await listener.start()
           log.listenerStarted(endpoint.chainId, endpoint.apiInterface, address)
         }
@@ -70,14 +69,16 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         await closeAll()
         throw error
       }
-      for (const { watch } of served)
+      for (const { watch } of chains)
         watch.start((error) => {
           logger.error('watching an upstream failed', { error: error as Error })
         })
     },
     async stop() {
       health.drain()
-      const drained = Promise.all(served.map(({ listener }) => listener.drain())).then(() => true)
+      const drained = Promise.all(endpoints.map(({ listener }) => listener.drain())).then(
+        () => true,
+      )
       const { promise: late, resolve } = Promise.withResolvers<boolean>()
       const cancel = clock.after(config.drainTimeoutMs, () => {
         resolve(false)

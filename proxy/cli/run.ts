@@ -11,7 +11,7 @@ import { exitCodes } from './exit-codes.ts'
 import { problemLine } from './problem-text.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 import { createRouter, type Router } from './router.ts'
-import { releaseYoungGeneration } from './young-generation.ts'
+import { releaseStartupMemory } from './startup-memory.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
@@ -53,7 +53,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     logger.error('the router cannot start', { error: error as Error })
     return exitCodes.failed
   }
-  releaseYoungGeneration()
+  releaseStartupMemory()
   logger.info('router started', { version, config: configPath })
   logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
   const answered = await router.stop()

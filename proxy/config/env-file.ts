@@ -13,5 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function layerEnvironment(environment: Environment, texts: readonly string[]): Environment {
   const layers = texts.map((text) => parseEnv(text.replace(/^\uFEFF/, '')))
   // Without a prototype, so that no name is found that nobody set.
-  return Object.assign(Object.create(null), ...layers, environment)
+  const names = Object.create(null) as Record<string, string | undefined>
+  for (const layer of [...layers, environment]) Object.assign(names, layer)
+  return names
 }

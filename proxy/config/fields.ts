@@ -83,7 +83,7 @@ export function boolean(): Field<boolean> {
 /** One word of a list. */
 export function oneOf<T extends string>(
   words: readonly T[],
-  privacy: FieldMeta['privacy'] = undefined,
+  privacy?: FieldMeta['privacy'],
 ): Field<T> {
   const kind = words.map((word) => `\`${word}\``).join(', ')
   const json = { type: 'string', enum: [...words] }

@@ -13,6 +13,10 @@ export interface JsonSchema {
   readonly required?: readonly string[]
   readonly items?: JsonSchema
   readonly default?: unknown
+  /** Our own: the default as it would be written in the file. */
+  readonly 'x-default'?: string
+  /** Our own: what the value is, in words. */
+  readonly 'x-kind'?: string
 }
 
 /** The config file's schema with our own keywords (`x-kind`, `x-default`): for the reference and for suggestions. */
@@ -35,7 +39,7 @@ export function configJsonSchema(): JsonSchema {
 function plain(schema: JsonSchema, key: string | null): JsonSchema {
   const { [kindKeyword]: kind, 'x-default': defaultText, properties, items, ...rest } = schema
   const result: Record<string, unknown> = { ...rest }
-  if (defaultText !== undefined) result['default'] = typed(String(defaultText), schema['type'])
+  if (defaultText !== undefined) result['default'] = typed(defaultText, schema['type'])
   if (key !== null && unsupportedName(key, null) !== null) {
     result['description'] = `${schema.description ?? ''} Not supported by this version.`.trim()
   }

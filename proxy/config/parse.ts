@@ -10,7 +10,8 @@ import { createParsedConfig, type ParsedConfig } from './parsed-config.ts'
 import { renderPlaceholders } from './placeholder.ts'
 import type { Problem } from './problem.ts'
 import { Settings } from './resolve.ts'
-import { isMap, Scalar, type Tree } from './scalar.ts'
+import type { Scalar } from './scalar.ts'
+import { isMap, type Tree } from './scalar.ts'
 import { configSchema } from './schema.ts'
 import { checkTopology, showAddress } from './topology.ts'
 import { type Position, readYamlText } from './yaml-text.ts'
@@ -192,7 +193,7 @@ function orderProblems(problems: readonly Problem[]): readonly Problem[] {
   const unique = new Map(
     problems.map((problem) => [`${problem.path}\n${problem.message}`, problem]),
   )
-  const ordered = [...unique.values()].sort(
+  const ordered = [...unique.values()].toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
   if (ordered.length <= mostProblems) return ordered

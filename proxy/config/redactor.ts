@@ -21,7 +21,7 @@ export function createRedactor(secretValues: Iterable<string>): (text: string) =
   }
   if (forms.size === 0) return (text) => text
   // The longest first, or a value that begins with another one would be replaced only in part.
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
+  const longestFirst = [...forms].toSorted((a, b) => b.length - a.length)
   const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g')
   return (text) => text.replace(pattern, '[redacted]')
 }

@@ -6,5 +6,5 @@ import { settingNames, settings } from './settings.ts'
 
 test.each(settingNames)('the default of %s is a value that it allows', (name) => {
   const { default: text, field } = settings[name]
-  if (text !== null) expect(field.safeParse(new Scalar(text)).success).toBe(true)
+  expect(text === null || field.safeParse(new Scalar(text)).success).toBe(true)
 })

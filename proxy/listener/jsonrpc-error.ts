@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ErrorKind } from '../relay/errors.ts'
-import type { JsonRpcRequest, Span } from './jsonrpc-request.ts'
+import type { Span } from './jsonrpc-request.ts'
 
 const nullId = Buffer.from('null')
 
@@ -23,17 +23,4 @@ export function errorBytes(
     id,
     Buffer.from(`,"error":${JSON.stringify(error)}}`),
   ])
-}
-
-/**
- * The bytes to send for a notification. Nodes answer nothing to one, so whether it arrived would
- * not be known and nothing could be retried: it goes out as a call with an id.
- */
-export function withId(request: JsonRpcRequest): { body: Uint8Array; id: Span } {
-  const { start, end } = request.span
-  const head = Buffer.from('{"id":1,')
-  return {
-    body: Buffer.concat([head, request.body.subarray(start + 1, end)]),
-    id: { start: 6, end: 7 },
-  }
 }

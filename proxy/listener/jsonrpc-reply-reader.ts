@@ -11,7 +11,6 @@ import type { Span } from './jsonrpc-request.ts'
 /** A longer message of a node is cut before tables look at it. */
 const maxMessageLength = 4_096
 
-const nullId = Buffer.from('null')
 const result: Finding = { kind: 'result' }
 
 /**
@@ -21,17 +20,20 @@ const result: Finding = { kind: 'result' }
  * on one string of a megabyte, which is rare.)
  */
 export class JsonRpcReplyReader implements ReplyReader {
-  readonly #request: Uint8Array
-  readonly #id: Span
+  readonly #sentId: Buffer
+  readonly #ownId: Uint8Array
   /** The last answer that was read, what it is, and where the client's own id must be put into it. */
   #incoming: Incoming | null = null
   #finding: Finding = result
   #foreignId: Span | null = null
 
-  /** `id`: its bytes within `request`; null for a request that has none and gets `null` back. */
-  constructor(request: Uint8Array, id: Span | null) {
-    this.#request = id ? request : nullId
-    this.#id = id ?? { start: 0, end: nullId.length }
+  /**
+   * @param sentId the id that the upstream was asked under, JSON
+   * @param ownId the client's id, JSON, which the answer will carry
+   */
+  constructor(sentId: Uint8Array, ownId: Uint8Array) {
+    this.#sentId = bufferOf(sentId)
+    this.#ownId = ownId
   }
 
   read(incoming: Incoming): Finding {
@@ -57,14 +59,12 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.findingOf(incoming)
     const foreign = this.#foreignId
     if (foreign === null) return body
-    const { start, end } = this.#id
     // No id at all: an empty span behind the opening brace.
-    const own = this.#request.subarray(start, end)
     const around = foreign.start === foreign.end ? ['"id":', ','] : ['', '']
     return Buffer.concat([
       body.subarray(0, foreign.start),
       Buffer.from(around[0] as string),
-      own,
+      this.#ownId,
       Buffer.from(around[1] as string),
       body.subarray(foreign.end),
     ])
@@ -115,12 +115,14 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */
   #takesId(body: Uint8Array, id: Span | null, start: number, isError: boolean): boolean {
-    const { start: ownStart, end: ownEnd } = this.#id
-    if (id && sameBytes(body, id.start, id.end, this.#request, ownStart, ownEnd)) return true
-    const own = parseSpan(this.#request, ownStart, ownEnd)
-    // Numbers are equal when they are equal as doubles: some nodes keep no more of them.
-    const theirs = id ? parseSpan(body, id.start, id.end) : null
-    if (theirs !== own && !(isError && theirs === null)) return false
+    const sent = this.#sentId
+    const isSame = id !== null && sameBytes(body, id.start, id.end, sent, 0, sent.length)
+    if (isSame && sent.equals(this.#ownId)) return true
+    if (!isSame) {
+      const theirs = id ? parseSpan(body, id.start, id.end) : null
+      const isSpelledOtherwise = theirs === parseSpan(sent, 0, sent.length)
+      if (!isSpelledOtherwise && !(isError && theirs === null)) return false
+    }
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }

@@ -106,7 +106,7 @@ class Race {
             this.#noteFailure(error, call)
             if (this.#arms.size > 0) return
             over()
-            reject(this.#failure as Error)
+            reject(this.#failure)
           },
         )
       }

@@ -27,6 +27,6 @@ export function createRelay(options: RelayOptions): Relay {
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
     ],
-    route(pool, attempt),
+    route(pool, config.strategy, attempt),
   )
 }

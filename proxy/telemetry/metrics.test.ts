@@ -260,7 +260,7 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
     expect(one.buckets !== undefined).toBe(one.type === 'histogram')
     if (one.type === 'histogram') expect(name).toMatch(/_seconds$/)
     const bounds = one.buckets ?? []
-    expect([...bounds].sort((a, b) => a - b)).toEqual(bounds)
+    expect(bounds.toSorted((a, b) => a - b)).toEqual(bounds)
     expect(one.labels.filter((label) => !(label in labelMeanings))).toEqual([])
   },
 )

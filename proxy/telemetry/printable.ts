@@ -35,7 +35,8 @@ export function printable(value: unknown, redact: Redactor, stacks: boolean, dep
     return printable({ ...fields }, redact, stacks || fields.stack !== undefined, depth)
   }
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
-  if ('toJSON' in value && typeof value.toJSON === 'function') return inner(value.toJSON())
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return inner((value as { toJSON(): unknown }).toJSON())
   if (Array.isArray(value)) {
     const kept = value.slice(0, maxEntries).map(inner)
     return value.length > maxEntries ? [...kept, `[${value.length - maxEntries} more]`] : kept

@@ -31,6 +31,7 @@ export interface Wanted {
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
+  /** By which `snapshot` tells scores. */
   readonly strategy: Strategy
   readonly maxSessions: number
   readonly clock: Clock
@@ -38,7 +39,7 @@ export interface PoolOptions {
   readonly observer: PoolObserver
 }
 
-/** The upstreams of one listener, and the choice among them. */
+/** The upstreams of one chain and interface, and the choice among them. */
 export class Pool {
   readonly upstreams: readonly Upstream[]
   readonly #options: PoolOptions
@@ -83,7 +84,7 @@ export class Pool {
   }
 
   /** The upstream to ask next, or null when none may be asked. */
-  choose(wanted: Wanted): Upstream | null {
+  choose(wanted: Wanted, strategy: Strategy): Upstream | null {
     const able = this.upstreams.filter(
       (each) =>
         !wanted.excluded.includes(each.name) &&
@@ -97,6 +98,7 @@ export class Pool {
     return this.#pick(
       able.filter((each) => rankOf(each, wanted) === rank),
       wanted,
+      strategy,
     )
   }
 
@@ -172,10 +174,10 @@ export class Pool {
     return blocks
   }
 
-  #pick(candidates: readonly Upstream[], wanted: Wanted): Upstream | null {
+  #pick(candidates: readonly Upstream[], wanted: Wanted, strategy: Strategy): Upstream | null {
     const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
     if (fit.length < 2) return fit[0] ?? null
-    const { strategy, random, clock } = this.#options
+    const { random, clock } = this.#options
     if (strategy === 'round-robin') return this.#nextInRound(fit)
     const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
     return fit[draw(weigh(strategy, qualities), random)] ?? null

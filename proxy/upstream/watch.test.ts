@@ -205,12 +205,12 @@ describe('start-up verification', () => {
 
   it('takes an add-on from a URL that does not have it, and says so', async () => {
     const fixture = new WatchFixture([
-      [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],
-      [{ url: { addons: ['debug'] } }],
+      [{ url: { addons: ['trace'] }, lacks: ['trace_block'] }],
+      [{ url: { addons: ['trace'] } }],
     ])
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
-    expect(fixture.pool.upstreams.map((each) => each.serves(['debug']))).toEqual([false, true])
+    expect(fixture.pool.upstreams.map((each) => each.serves(['trace']))).toEqual([false, true])
     expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
   })
 

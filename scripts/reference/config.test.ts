@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../proxy/config/parse.ts'
-import { configExample } from './config-example.ts'
+import { configExample } from '../generate/config-example.ts'
 import { render } from './config.ts'
 
 test('the example of the reference is right', () => {

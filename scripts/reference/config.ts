@@ -5,7 +5,7 @@ import { kindKeyword } from '../../proxy/config/field.ts'
 import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
 import { settingNames, settings } from '../../proxy/config/settings.ts'
 import { urlSchemes } from '../../proxy/config/upstream-url.ts'
-import { configExample } from './config-example.ts'
+import { configExample } from '../generate/config-example.ts'
 
 /** The text of `docs/reference/config.md`. */
 export function render(): string {
@@ -94,7 +94,7 @@ function rowOf(section: JsonSchema, name: string): Row {
   return {
     name: `\`${name}\``,
     kind: kindOf(property),
-    defaultText: required ? '**required**' : written === undefined ? '' : `\`${String(written)}\``,
+    defaultText: required ? '**required**' : written === undefined ? '' : `\`${written}\``,
     meaning: `${property.description ?? ''}${unsupportedNote(name, property)}`,
   }
 }
@@ -117,7 +117,8 @@ function kindOf(property: JsonSchema): string {
   }
   if (Array.isArray(property['type']) && property.properties !== undefined) return 'map or integer'
   if (property.properties !== undefined) return 'map'
-  return String(property[kindKeyword] ?? property['type'] ?? '')
+  const { type } = property
+  return property[kindKeyword] ?? (typeof type === 'string' ? type : '')
 }
 
 /** A heading and a table for every section below one, in the order of the file. */

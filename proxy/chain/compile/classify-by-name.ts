@@ -21,7 +21,7 @@ export function compileByName(
   // empty path stands for all of them, and for a name that several have, for the first in the spec.
   const anywhere = new Map<string, ClassifiedMethod<unknown>>()
   const byPath = new Map<string, Map<string, ClassifiedMethod<unknown>>>([['', anywhere]])
-  const inOrder = [...spec.methods.values()].sort(
+  const inOrder = [...spec.methods.values()].toSorted(
     (a, b) => Number(a.internalPath !== '') - Number(b.internalPath !== ''),
   )
   for (const method of inOrder) {

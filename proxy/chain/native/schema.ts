@@ -13,7 +13,7 @@ import { blockTags } from '../types.ts'
 const families = ['evm', 'solana', 'bitcoin', 'cosmos', 'aptos', 'other'] as const
 const kinds = ['read', 'write', 'subscribe', 'local'] as const
 
-export const chainId = z
+const chainId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, - or _')
 

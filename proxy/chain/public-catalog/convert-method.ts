@@ -15,7 +15,7 @@ export function convertMethod(
   const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
   const kind = kindOf(api, inBody)
   const deterministic =
-    kind === 'read' && api.category?.deterministic === true && api.category.local !== true
+    kind === 'read' && api.category?.deterministic === true && !api.category.local
   const saysBlock = api.block_parsing !== undefined && api.block_parsing.parser_func !== 'EMPTY'
   return {
     name: api.name,

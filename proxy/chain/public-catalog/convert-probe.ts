@@ -54,7 +54,7 @@ function keyOrIndex(step: string): string | number {
 
 /** The encoding of a block's height in the answer to a directive. */
 export function heightEncoding(directive: CatalogDirective): ResultPath['encoding'] {
-  const ethereum = /^eth_/.test(directive.api_name ?? '')
+  const ethereum = directive.api_name?.startsWith('eth_') ?? false
   return ethereum || directive.result_parsing?.encoding === 'hex' ? 'hex' : 'decimal'
 }
 

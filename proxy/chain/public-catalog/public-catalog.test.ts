@@ -60,7 +60,7 @@ describe('what a chain inherits', () => {
   it('has the methods of the chain that it imports, from another file', () => {
     const base = chain('BASE').interfaces.get('jsonrpc')
     expect(base?.methods.has('eth_call')).toBe(true)
-    expect([...(base?.addons ?? [])].sort()).toEqual(['archive', 'bundler', 'debug', 'trace'])
+    expect([...(base?.addons ?? [])].toSorted()).toEqual(['archive', 'bundler', 'debug', 'trace'])
   })
 
   test.each([

@@ -25,7 +25,7 @@ async function readDirectory(source: string): Promise<SourceFiles> {
   await collect(source, names)
   if (names.length > sourceLimits.files)
     return { kind: 'directory', files: [], problems: [fileProblem(source, tooMany)] }
-  const read = await Promise.all(names.sort().map(readSpecFile))
+  const read = await Promise.all(names.toSorted().map(readSpecFile))
   const files = read.flatMap(({ file }) => (file ? [file] : []))
   problems.push(...read.flatMap(({ problem }) => (problem ? [problem] : [])))
   return { kind: 'directory', files, problems }

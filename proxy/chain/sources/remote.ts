@@ -98,7 +98,7 @@ function explain(shown: string, cause: unknown, limits: ArchiveLimits): SpecProb
   if (error.name === 'TimeoutError')
     return fileProblem(shown, `was not there within ${limits.downloadMs / 1000} s.`)
   if (error.name === 'AbortError') return fileProblem(shown, 'was given up.')
-  if (/^Z_/.test(error.code ?? '') || /tar header|unexpected end/i.test(error.message))
+  if (error.code?.startsWith('Z_') || /tar header|unexpected end/i.test(error.message))
     return fileProblem(shown, `is broken or cut off: ${error.message}.`)
   // Only the code: a message may quote the whole URL.
   const { code = 'no connection' } = (error.cause ?? error) as { code?: string }

@@ -51,7 +51,7 @@ export async function unpack(
     })
   })
   await pipeline(
-    Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]),
+    Readable.fromWeb(response.body),
     atMost(limits.archiveBytes, tooLong(limits.archiveBytes)),
     gzipOnly(),
     createGunzip(),
@@ -59,12 +59,12 @@ export async function unpack(
     archive,
     { signal },
   )
-  return files.sort((a, b) => (a.file < b.file ? -1 : 1))
+  return files.toSorted((a, b) => (a.file < b.file ? -1 : 1))
 }
 
 /** Regular files that may be specs, with a name that stays inside the archive. */
 function isWanted(header: EntryHeader, folder: string, limits: ArchiveLimits): boolean {
-  const { name, type, size = 0 } = header
+  const { name, type, size } = header
   const steps = name.split('/')
   const stays = !name.startsWith('/') && !name.includes('\\') && !steps.includes('..')
   const hidden = steps.some((step) => step.startsWith('.') || step === 'node_modules')

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { randomUUID } from 'node:crypto'
+import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { createJsonRpcListener } from '../listener/jsonrpc.ts'
+import type { Listener } from '../listener/listener.ts'
+import { createRelay } from '../relay/pipeline.ts'
+import type { Observers } from '../telemetry/observers.ts'
+import { createPool } from '../upstream/create-pool.ts'
+import { createHttpTransport } from '../upstream/http-transport.ts'
+import type { PoolObserver } from '../upstream/observer.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { Watch } from '../upstream/watch.ts'
+
+export interface ServedChainParts {
+  readonly catalog: ChainCatalog
+  readonly clock: Clock
+  readonly random: Random
+  readonly version: string
+  readonly observers: Observers
+}
+
+/** One listener of the config and what it serves. */
+export interface ServedEndpoint {
+  readonly config: EndpointConfig
+  readonly listener: Listener
+}
+
+/**
+ * One chain through one interface: its pool of upstreams, the watch over them, and every listener
+ * that the config has for it.
+ */
+export interface ServedChain {
+  readonly chainId: string
+  readonly apiInterface: ApiInterface
+  readonly pool: Pool
+  readonly watch: Watch
+  readonly endpoints: readonly ServedEndpoint[]
+}
+
+/** Wires every chain of the config. Nothing is bound or sent yet. @throws TlsFileError */
+export function serveChains(config: RouterConfig, parts: ServedChainParts): readonly ServedChain[] {
+  const groups = Map.groupBy(
+    config.endpoints,
+    ({ chainId, apiInterface }) => `${parts.catalog.find(chainId)?.id} ${apiInterface}`,
+  )
+  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts))
+}
+
+function serveChain(
+  configs: readonly EndpointConfig[],
+  router: RouterConfig,
+  parts: ServedChainParts,
+): ServedChain {
+  const { catalog, clock, random, observers } = parts
+  const [first] = configs
+  if (!first) throw new Error('a chain is served by one listener at least')
+  const { chainId, apiInterface } = first
+  const chain = catalog.find(chainId)
+  const iface = chain?.interfaces.get(apiInterface)
+  // The config was checked against the catalog before anything is wired.
+  if (!chain || !iface) throw new Error(`no spec for ${chainId} through ${apiInterface}`)
+  const poolObserver = observers.poolObserver(chainId, apiInterface)
+  const ownUpstreams = router.upstreams.filter(
+    (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
+  )
+  const pool = createPool(ownUpstreams, {
+    chain,
+    iface,
+    strategy: first.relay.strategy,
+    maxSessions: router.maxSessionsPerUpstream,
+    clock,
+    random,
+    observer: poolObserver,
+    failureThreshold: router.upstreamFailureThreshold,
+    createTransport: createHttpTransport,
+  })
+  const { blockTimeMs } = chain
+  const watch = new Watch({
+    ...router,
+    pool,
+    iface,
+    blockTimeMs,
+    clock,
+    random,
+    observer: poolObserver,
+  })
+  const endpoints = configs.map((config) => ({
+    config,
+    listener: createListener({ config, chain, iface, pool, poolObserver }, router, parts),
+  }))
+  return { chainId, apiInterface, pool, watch, endpoints }
+}
+
+interface ListenerParts {
+  readonly config: EndpointConfig
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly pool: Pool
+  readonly poolObserver: PoolObserver
+}
+
+function createListener(
+  { config, chain, iface, pool, poolObserver }: ListenerParts,
+  router: RouterConfig,
+  { clock, version, observers }: ServedChainParts,
+): Listener {
+  const { chainId, apiInterface } = config
+  const relay = createRelay({
+    chain,
+    pool,
+    config: config.relay,
+    clock,
+    observer: observers.relayObserver(chainId, apiInterface),
+    poolObserver,
+  })
+  return createJsonRpcListener({
+    address: config.address,
+    iface,
+    relay,
+    clock,
+    observer: observers.listenerObserver(chainId, apiInterface),
+    maxRequestBytes: router.maxRequestBytes,
+    version,
+    newGuid: randomUUID,
+    health: () => pool.hasEligible,
+  })
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { sentForm } from './jsonrpc-outgoing.ts'
+import { readRequest } from './jsonrpc-request.ts'
+
+function sent(text: string) {
+  const body = Buffer.from(text)
+  const { body: bytes, id } = sentForm(readRequest(body, { start: 0, end: body.length }))
+  return [Buffer.from(bytes).toString(), Buffer.from(id).toString()]
+}
+
+describe('the bytes for the upstream', () => {
+  test.each([
+    ['{"jsonrpc":"2.0","id":1,"method":"m","params":[1e2, 9007199254740993]}', '1'],
+    ['{ "method" : "m" , "id" : -42 }', '-42'],
+    ['{"id":"a\\u0062","method":"m"}', '"a\\u0062"'],
+    ['{"id":999999999999999,"method":"m"}', '999999999999999'],
+  ])("are the client's own: %s", (text, id) => {
+    expect(sent(text)).toEqual([text, id])
+  })
+
+  test.each([
+    ['{"id":1.0,"method":"m"}', '{"id":1,"method":"m"}'],
+    ['{"id":1e2,"method":"m"}', '{"id":1,"method":"m"}'],
+    ['{"method":"m","id": 1152921504606846976 ,"x":1}', '{"method":"m","id": 1 ,"x":1}'],
+    ['{"jsonrpc":"2.0","id":null,"method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}'],
+    ['{"jsonrpc":"2.0","method":"m"}', '{"id":1,"jsonrpc":"2.0","method":"m"}'],
+    ['{"method":"m"}', '{"id":1,"method":"m"}'],
+  ])("have an id of ours where a node may not give the client's back: %s", (text, bytes) => {
+    expect(sent(text)).toEqual([bytes, '1'])
+  })
+})
