@@ -124,6 +124,19 @@ export type LieKind = keyof typeof lies
 
 export const lieKinds = Object.keys(lies) as readonly LieKind[]
 
+/** Lies in the form of an honest answer, each about some methods only. */
+export const contentLies: readonly LieKind[] = [
+  'wrong-block',
+  'wrong-number',
+  'wrong-hash',
+  'wrong-transaction',
+  'wrong-receipt',
+  'log-out-of-range',
+  'log-of-other-address',
+  'logs-unsorted',
+  'receipts-mixed',
+]
+
 /** @returns the body of the lie; null when the node has to be honest about such a call */
 export function tell(kind: LieKind, lying: Lying): string | null {
   return (lies[kind] as Lie)(lying)

@@ -31,13 +31,15 @@ describe('the engine in virtual time', () => {
     for (let seed = 1; seed <= 2_000; seed++)
       for (const { urls } of drawSchedule(seed).nodes)
         for (const { ailments } of urls)
-          for (const each of ailments) drawn.add(each.kind === 'lie' ? each.lie : each.kind)
+          for (const each of ailments)
+            for (const name of each.kind === 'lie' ? each.lies : [each.kind]) drawn.add(name)
     const illnesses: readonly Illness['kind'][] = [
       'refuse',
       'crash',
       'reset',
       'truncated',
       'protocol',
+      'too-large',
       'hang',
       'slow',
       'rate-limit',

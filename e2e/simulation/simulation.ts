@@ -111,7 +111,14 @@ class Simulation implements Arena, WireObserver {
       for (const url of upstream.urls) {
         const { plan } = transports.get(url.printable) as SimulatedUrl
         const node = schedule.nodes.find(({ name }) => name === upstream.name)!
-        this.seats.set(url.printable, { upstream, node, plan, url, heldOffUntilMs: -Infinity })
+        this.seats.set(url.printable, {
+          upstream,
+          node,
+          plan,
+          url,
+          heldOffUntilMs: -Infinity,
+          limitedUntilMs: -Infinity,
+        })
       }
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
     this.#relay = createRelay({

@@ -27,7 +27,7 @@ export class TipWatch {
       schedule.nodes
         .filter(({ urls }) =>
           urls.some(({ ailments }) =>
-            ailments.some((each) => each.kind === 'lie' && each.lie === 'head-ahead'),
+            ailments.some((each) => each.kind === 'lie' && each.lies.includes('head-ahead')),
           ),
         )
         .map(({ name }) => name),

@@ -13,6 +13,8 @@ const tests = ['proxy/relay', 'proxy/upstream']
 const seeds = 1_500
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */
 const patienceMs = 90_000
+/** It ended with an error of its own instead of a finding. */
+const brokenDown = 'an error'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -32,7 +34,6 @@ interface Ran {
 }
 
 function run(directory: string, args: readonly string[]): Promise<Ran> {
-  const node = join(directory, 'node_modules/.bin/node')
   const options = {
     cwd: directory,
     timeout: patienceMs,
@@ -41,35 +42,39 @@ function run(directory: string, args: readonly string[]): Promise<Ran> {
     env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=1024', NO_COLOR: '1' },
   } as const
   return new Promise((resolve) => {
-    execFile(node, args, options, (error, output) => {
+    execFile(process.execPath, args, options, (error, output) => {
       resolve({ isFine: error === null, isOutOfTime: error?.killed === true, output })
     })
   })
 }
 
 async function bySimulation(directory: string): Promise<string | null> {
-  const { isFine, isOutOfTime, output } = await run(directory, [
-    'e2e/simulation/mutants/hunt.ts',
-    String(seeds),
-  ])
-  const [seed, rule] = output.trim().split(' ')
-  if (seed && rule) return `${rule}, seed ${seed}`
+  const hunt = ['e2e/simulation/mutants/hunt.ts', String(seeds)]
+  const { isFine, isOutOfTime, output } = await run(directory, hunt)
   if (isOutOfTime) return 'no end'
-  return isFine ? null : 'crash'
+  if (!isFine) return brokenDown
+  const [seed, rule] = output.trim().split(' ')
+  return seed && rule ? `${rule}, seed ${seed}` : null
+}
+
+interface TestReport {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
+  }[]
 }
 
 async function byTest(directory: string): Promise<string | null> {
-  const vitest = 'node_modules/vitest/vitest.mjs'
-  const { isFine, isOutOfTime, output } = await run(directory, [
-    vitest,
-    'run',
-    '--reporter=json',
-    '--bail=1',
-    ...tests,
-  ])
+  const report = join(directory, 'report.json')
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
+  const json = ['--reporter=json', `--outputFile.json=${report}`]
+  const { isFine, isOutOfTime } = await run(directory, [...vitest, ...json])
   if (isFine) return null
   if (isOutOfTime) return 'no end'
-  return /"fullName":"([^"]*)","status":"failed"/.exec(output)?.[1]?.trim() ?? 'crash'
+  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as TestReport
+  const failed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .find(({ status }) => status === 'failed')
+  return failed?.fullName ?? brokenDown
 }
 
 async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
@@ -86,10 +91,20 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
   )
   try {
     const simulation = await bySimulation(directory)
-    return { mutant, bySimulation: simulation, byTest: await byTest(directory), misfit: null }
+    const test = await byTest(directory)
+    await writeFile(path, source)
+    // It is the mutant's doing only where all is well without it.
+    if (simulation === brokenDown || test === brokenDown) await checkSound(directory)
+    return { mutant, bySimulation: simulation, byTest: test, misfit: null }
   } finally {
     await writeFile(path, source)
   }
+}
+
+/** Without a mutant nothing may be found, else who was caught would mean nothing. */
+async function checkSound(directory: string): Promise<void> {
+  const found = (await bySimulation(directory)) ?? (await byTest(directory))
+  if (found) throw new Error(`the engine fails without a mutant: ${found}`)
 }
 
 async function copyOfTree(): Promise<string> {
@@ -100,9 +115,14 @@ async function copyOfTree(): Promise<string> {
 }
 
 /** Each lane has a copy of its own and takes the next mutant when it is done with one. */
-async function lane(waiting: Mutant[], judged: (verdict: Verdict) => void): Promise<void> {
+async function lane(
+  waiting: Mutant[],
+  sound: (directory: string) => Promise<void>,
+  judged: (verdict: Verdict) => void,
+): Promise<void> {
   const directory = await copyOfTree()
   try {
+    await sound(directory)
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift())
       judged(await judge(mutant, directory))
   } finally {
@@ -120,8 +140,10 @@ function print({ mutant, bySimulation: simulation, byTest: test, misfit }: Verdi
 const [wanted = ''] = process.argv.slice(2)
 const waiting = mutants.filter(({ name, file }) => `${file} ${name}`.includes(wanted))
 const verdicts: Verdict[] = []
+let checked: Promise<void> | null = null
+const sound = (directory: string) => (checked ??= checkSound(directory))
 const lanes = Array.from({ length: Math.min(availableParallelism(), waiting.length) }, () =>
-  lane(waiting, (verdict) => {
+  lane(waiting, sound, (verdict) => {
     verdicts.push(verdict)
     print(verdict)
   }),

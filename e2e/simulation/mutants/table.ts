@@ -217,8 +217,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the tip goes back when a witness falls silent',
     file: upstream('tip'),
-    text: 'kept === null || this.#isOld(kept, nowMs) ? told',
-    replacement: 'kept !== null || this.#isOld(kept, nowMs) ? told',
+    text: 'kept === null || this.#isOld(kept, nowMs) ? told : Math.max(kept.block, told ?? 0)',
+    replacement: 'told',
   },
   {
     name: 'one failure more is needed to disable',
