@@ -139,7 +139,8 @@ export const contentLies: readonly LieKind[] = [
 
 /** @returns the body of the lie; null when the node has to be honest about such a call */
 export function tell(kind: LieKind, lying: Lying): string | null {
-  return (lies[kind] as Lie)(lying)
+  const lie: Lie = lies[kind]
+  return lie(lying)
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../../proxy/upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import { Dice } from './dice.ts'
+import type { Dice } from './dice.ts'
 import type { Exchange, Fate, Place, WireObserver } from './exchange.ts'
 import { SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'

@@ -69,14 +69,14 @@ class Simulation implements Arena, WireObserver {
   #open = 0
   #sent = 0
 
-  constructor(schedule: Schedule, { chain: spec, iface }: Spec) {
+  constructor(schedule: Schedule, { chain: spec, iface, built }: Spec) {
     const { settings, seed } = schedule
     const { clock } = this
     const chain = { ...spec, blockTimeMs: schedule.chain.blockTimeMs }
-    this.#spec = { chain, iface }
+    this.#spec = { chain, iface, built }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, (event) => {
+    const growth = growChain(schedule, clock, built, (event) => {
       this.#say(event)
     })
     this.chain = growth.chain

@@ -143,6 +143,36 @@ export const mutants: readonly Mutant[] = [
     replacement: 'if (true)\n',
   },
   {
+    name: 'the breaker keeps calls from disabled upstreams that could be tried',
+    file: relay('pipeline'),
+    text: 'pool.hasAny',
+    replacement: 'pool.hasEligible',
+  },
+  {
+    name: 'a write goes on after the time of its call',
+    file: relay('retry'),
+    text: 'if (clock.nowMs() >= call.journal.deadlineMs)\n',
+    replacement: 'if (false)\n',
+  },
+  {
+    name: 'an extra call that finds nobody hides why the attempt failed',
+    file: relay('hedge'),
+    text: 'return this.#budget.refund()',
+    replacement: 'this.#budget.refund()',
+  },
+  {
+    name: 'a 429 to a probe is a failure',
+    file: upstream('ask'),
+    text: 'if (incoming.status === 429) {',
+    replacement: 'if (false) {',
+  },
+  {
+    name: 'logs beyond the head of a node are the mistake of the caller',
+    file: 'specs/failures/evm.yml',
+    text: "      - 'beyond (?:the )?(?:current )?head block'\n",
+    replacement: '',
+  },
+  {
     name: 'one retry too few',
     file: relay('retry'),
     text: "asked.kind === 'read' && retries < retryLimit",
