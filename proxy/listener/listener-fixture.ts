@@ -57,6 +57,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
+      checks: [],
     }),
   }
 }

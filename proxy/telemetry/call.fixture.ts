@@ -33,6 +33,7 @@ export function aCall(fixture: CallFixture = {}): Call {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
+      checks: [],
     },
     request: { verb: 'POST', path: '', headers: [], body: null },
     reader: { read: () => ({ kind: 'result' }) },
@@ -63,7 +64,7 @@ export function repliedBy(upstream: string): CallEnd {
 }
 
 export function aFailure(name: string): FailureClass {
-  return { name, whose: 'upstream', retry: true, holdOff: false, weight: 1 }
+  return { name, whose: 'upstream', retry: true, holdOff: false, weight: 1, reported: false, transaction: null }
 }
 
 export function anUpstream(

@@ -54,6 +54,8 @@ const defaults: RelayConfig = {
   maxAttempts: 10,
   processingTimeoutMs: 30_000,
   minRelayTimeoutMs: 1_000,
+  integrity: 'full',
+  retryMissingBlocks: false,
 }
 
 let catalog: Promise<ChainCatalog> | null = null
