@@ -7,13 +7,14 @@ import type { Call } from './call.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
+import { telling } from './telling.ts'
 
 /** A transaction that is on its way is not called back because its client left. */
 const never = new AbortController().signal
 
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on; when all refuse, the first node's own error is. Where the client names an upstream, it
+ * run on; when all refuse, the most telling of their own errors is. Where the client names an upstream, it
  * alone gets the write.
  */
 export function broadcast(pool: Pool, attempt: Attempt): Step {
@@ -27,22 +28,27 @@ export function broadcast(pool: Pool, attempt: Attempt): Step {
   }
 }
 
-/** @returns the first success, else the first node's own refusal, else null */
+/** @returns the first success, else the most telling refusal, the earliest of equals; else null */
 function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
-    let refusal: Reply | null = null
+    let best: Reply | null = null
     const ended = (reply: Reply | null) => {
-      if (reply && !reply.isNodeError) return resolve(reply)
-      refusal ??= reply
+      if (telling(reply) > telling(best)) best = reply
       left -= 1
-      if (left === 0) resolve(refusal)
+      if (left === 0) resolve(best)
     }
     if (left === 0) resolve(null)
     for (const each of attempts)
-      each.then(ended, (error: unknown) => {
-        if (error instanceof AttemptFailed) ended(error.reply)
-        else reject(error)
-      })
+      each.then(
+        (reply) => {
+          if (reply.refusal === null) resolve(reply)
+          else ended(reply)
+        },
+        (error: unknown) => {
+          if (error instanceof AttemptFailed) ended(error.reply)
+          else reject(error)
+        },
+      )
   })
 }

@@ -6,11 +6,13 @@ import { breaker } from './breaker.ts'
 import { broadcast } from './broadcast.ts'
 import { budget } from './budget.ts'
 import { hedge } from './hedge.ts'
+import { Judge } from './judge.ts'
+import { knownTransaction } from './known-transaction.ts'
 import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
 
-export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> {
+export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs' | 'judge'> {
   readonly config: RelayConfig
 }
 
@@ -18,11 +20,13 @@ export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> 
 export function createRelay(options: RelayOptions): Relay {
   const { config, pool, clock, observer } = options
   const { minRelayTimeoutMs } = config
-  const attempt = createAttempt({ ...options, minRelayTimeoutMs })
+  const judge = new Judge({ ...config, chain: options.chain, pool })
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs, judge })
   return compose(
     [
       budget(config.processingTimeoutMs),
       breaker(() => pool.hasEligible, observer),
+      knownTransaction(options),
       broadcast(pool, attempt),
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),

@@ -36,7 +36,7 @@ export function aCall(fixture: CallFixture = {}): Call {
       checks: [],
     },
     request: { verb: 'POST', path: '', headers: [], body: null },
-    reader: { read: () => ({ kind: 'result' }) },
+    reader: { read: () => ({ kind: 'result' }), write: () => new Uint8Array() },
     directives: { ...noDirectives, debugRelay },
     signal: new AbortController().signal,
     attemptKind: 'first',
@@ -60,11 +60,19 @@ export function anAttempt(
 
 export function repliedBy(upstream: string): CallEnd {
   const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
-  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, isNodeError: false } }
+  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal: null } }
 }
 
 export function aFailure(name: string): FailureClass {
-  return { name, whose: 'upstream', retry: true, holdOff: false, weight: 1, reported: false, transaction: null }
+  return {
+    name,
+    whose: 'upstream',
+    retry: true,
+    holdOff: false,
+    weight: 1,
+    reported: false,
+    transaction: null,
+  }
 }
 
 export function anUpstream(
