@@ -29,6 +29,7 @@ export interface AttemptOptions {
   readonly pool: Pool
   readonly judge: Judge
   readonly minRelayTimeoutMs: number
+  readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
   readonly poolObserver: PoolObserver
@@ -40,16 +41,18 @@ export interface AttemptOptions {
  */
 export function createAttempt(options: AttemptOptions): Attempt {
   return async (call, upstream) => {
-    const urls = upstream.urlsFor(addonsOf(call))
+    const addons = addonsOf(call)
     let last: AttemptFailed | null = null
     upstream.sessions += 1
     try {
-      for (const url of urls) {
+      for (const url of upstream.urlsFor(addons)) {
+        // Another call may have had this URL left alone in the meantime.
+        if (last !== null && !url.serves(addons)) continue
         const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
         const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome)) break
+        if (!mayFailOver(call, outcome, options)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -60,7 +63,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
 }
 
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(call: Call, failed: AttemptFailed): boolean {
+function mayFailOver(
+  call: Call,
+  failed: AttemptFailed,
+  { maxAttempts, clock }: AttemptOptions,
+): boolean {
+  const { attempts, deadlineMs } = call.journal
+  if (clock.nowMs() >= deadlineMs) return false
+  // A write goes to every upstream, however many they are.
+  if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
   if (!failed.sent || failed.failure.holdOff) return true
   return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
 }
@@ -72,6 +83,8 @@ class Asking {
   readonly #upstream: Upstream
   readonly #url: NodeUrl
   readonly #record: AttemptRecord
+  /** It has less time than an upstream may take: being late is no failure of the upstream. */
+  #isCutShort = false
 
   constructor(
     options: AttemptOptions,
@@ -132,12 +145,15 @@ class Asking {
   #budgetMs(): number {
     const { asked, directives, journal } = this.#call
     const ownMs = attemptBudgetMs(asked, {
-      directiveMs: directives.relayTimeoutMs,
+      directiveMs: null,
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
-    return Math.min(ownMs, journal.deadlineMs - this.#record.startedMs)
+    const leftMs = journal.deadlineMs - this.#record.startedMs
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)
+    this.#isCutShort = budgetMs < ownMs
+    return budgetMs
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
@@ -179,6 +195,8 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(reply)
+    else if (fault?.fault === 'timeout' && this.#isCutShort)
+      this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import type { Candidate } from '../upstream/pool.ts'
 import type { Violation } from './integrity/violation.ts'
 
 /**
@@ -32,6 +33,8 @@ export class Journal {
   readonly attempts: AttemptRecord[] = []
   /** When the whole relay budget is used up, on the clock's monotonic scale. */
   deadlineMs = Infinity
+  /** Among whom the last upstream was drawn, where that is asked for. */
+  candidates: readonly Candidate[] | null = null
 
   constructor(startedMs: number) {
     this.startedMs = startedMs

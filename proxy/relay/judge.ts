@@ -65,7 +65,7 @@ export class Judge {
     const found = integrity === 'full' ? this.#check(incoming, finding, call, upstream, url) : null
     if (found) {
       const failure = failures.ofAnswer(found.certain ? 'violated' : 'doubted')
-      return { ...failed(failure, `${found.check}: ${found.evidence}`, null), violation: found }
+      return { ...failed(failure, found.check, null), violation: found }
     }
     const missedBlock = this.#missesBlock(incoming, finding, call)
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock }

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
-import { RelayError, errorKinds } from './errors.ts'
+import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
 import { telling } from './telling.ts'
@@ -22,12 +22,15 @@ export interface RetryLimits {
  */
 export function retry(limits: RetryLimits, clock: Clock): Step {
   return (next) => async (call) => {
+    if (clock.nowMs() >= call.journal.deadlineMs)
+      throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
     let best: AttemptFailed | null = null
     let retries = 0
     for (let again = call; ; again = { ...call, attemptKind: 'retry' }) {
       try {
         return await next(again)
       } catch (error) {
+        if (call.signal.aborted) throw new CallAborted()
         if (!(error instanceof AttemptFailed)) return settle(best, call, error)
         best = moreTelling(best, error)
         if (!mayRetry(call, error, limits, retries, clock)) return settle(best, call, null)

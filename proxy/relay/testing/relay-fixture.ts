@@ -142,6 +142,7 @@ export class RelayFixture {
       chain,
       pool: this.pool,
       config: relayConfig,
+      selectionStats: true,
       clock,
       observer: {
         attemptEnded: () => {},
