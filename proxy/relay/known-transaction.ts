@@ -52,6 +52,8 @@ async function confirmedHash(
   const upstream = pool.upstreams.find((each) => each.name === name)
   const [url] = upstream?.urlsFor([]) ?? []
   if (!sent || !hash || !upstream || !url) return null
+  if (call.signal.aborted) throw new CallAborted()
+  if (clock.nowMs() >= call.journal.deadlineMs) return null
 
   const record = call.journal.begin(name, 'confirm', clock.nowMs())
   upstream.sessions += 1
@@ -105,7 +107,6 @@ async function askFor(
   const cancel = Number.isFinite(leftMs) ? clock.after(Math.max(0, leftMs), end) : () => {}
   signal.addEventListener('abort', end, { once: true })
   try {
-    signal.throwIfAborted()
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
     const path = { path: result, encoding: 'text' } as const
     const probe = { verb: 'POST', path: '', body, result: path, timeoutMs: null }

@@ -4,6 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/observer.ts'
 import type { Call } from '../relay/call.ts'
 import { noDirectives } from '../relay/directives.ts'
+import type { Violation } from '../relay/integrity/violation.ts'
 import { Journal } from '../relay/journal.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
 import type { UpstreamSnapshot } from '../upstream/snapshot.ts'
@@ -49,12 +50,20 @@ export function anAttempt(
   call: Call,
   upstream: string,
   result: AttemptRecord['result'],
-  more: { kind?: AttemptKind; tookMs?: number; detail?: string } = {},
+  more: {
+    kind?: AttemptKind
+    tookMs?: number
+    detail?: string
+    violation?: Violation
+    missedBlock?: boolean
+  } = {},
 ): AttemptRecord {
   const attempt = call.journal.begin(upstream, more.kind ?? 'first', 0)
   attempt.endedMs = more.tookMs ?? 10
   attempt.result = result
   attempt.detail = more.detail ?? null
+  attempt.violation = more.violation ?? null
+  attempt.missedBlock = more.missedBlock ?? false
   return attempt
 }
 
