@@ -11,8 +11,8 @@ import { violation, type Violation } from './violation.ts'
 
 /**
  * Receipts of a block, transactions of a block, logs of a receipt: all of the block asked for, of
- * one block, in order. Items that are no objects (hashes of transactions) and members that are not
- * there or null are passed over.
+ * one block, in order. Hashes in the place of whole objects are passed over, and so are members
+ * that are not there or null.
  */
 export function checkItems(
   rule: Extract<CheckRule, { check: 'items' }>,
@@ -23,6 +23,9 @@ export function checkItems(
   const array = document.at(rule.result)
   if (array === null || isNull(bytes, array.start)) return null
   if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
+  const cursor = new ItemCursor(bytes, array.start)
+  // Nothing, or hashes in the place of whole objects.
+  if (!cursor.next() || !cursor.isObject) return null
 
   const range = blockRangeOf(asked)
   const like = [...rule.like]
@@ -51,8 +54,7 @@ export function checkItems(
   common.push(...rule.alike.map((name) => new CommonValue(name, placeOf(name), null)))
 
   let highest = -1
-  const cursor = new ItemCursor(bytes, array.start)
-  while (cursor.next()) {
+  do {
     if (!cursor.isObject) {
       cursor.skip()
       continue
@@ -92,7 +94,7 @@ export function checkItems(
         )
       highest = value
     }
-  }
+  } while (cursor.next())
   return null
 
   function told(place: number): string {
