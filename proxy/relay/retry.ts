@@ -60,7 +60,7 @@ function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): Attempt
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
 function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
   if (best?.reply) return best.reply
-  if (error !== null && !(error instanceof RelayError)) throw error
+  if (isDefect(error)) throw error
   const { attempts } = journal
   const story = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
@@ -72,4 +72,9 @@ function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): 
   if (best === null) throw error
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
   throw new RelayError(kind, `no upstream answered ${told}`, { cause })
+}
+
+/** Neither a failed attempt nor a failure that the router tells the client. */
+function isDefect(error: unknown): boolean {
+  return error !== null && !(error instanceof RelayError)
 }
