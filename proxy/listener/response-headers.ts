@@ -39,7 +39,7 @@ export const metadataHeaders = {
   reported: {
     name: 'Rpc-Reported-Providers',
     about:
-      'Upstreams that misbehaved: they claimed success and gave a cut, broken or foreign answer. Absent when there are none.',
+      'Upstreams that misbehaved: they claimed success and gave a cut, broken, foreign or untrue answer. Absent when there are none.',
     ofBatch: 'All that did so on an item.',
   },
   selection: {
@@ -54,13 +54,6 @@ export const metadataHeaders = {
     ofBatch: 'The same.',
   },
 } as const
-
-/** The failures that are a lie rather than a lack, by their names in `specs/failures/`. */
-const misbehaviours: ReadonlySet<string> = new Set([
-  'malformed-answer',
-  'truncated-answer',
-  'protocol-violated',
-])
 
 /** Gathers what happened to the calls of one HTTP request, and puts it into headers. */
 export class ResponseMetadata {
@@ -97,7 +90,7 @@ export class ResponseMetadata {
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
       else {
         this.#errored = joined(this.#errored, upstream)
-        if (misbehaviours.has(result.name)) this.#reported = joined(this.#reported, upstream)
+        if (result.reported) this.#reported = joined(this.#reported, upstream)
       }
     }
   }

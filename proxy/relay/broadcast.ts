@@ -9,13 +9,14 @@ import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
 import { moreTelling, settle } from './retry.ts'
 import type { Step } from './step.ts'
+import { telling } from './telling.ts'
 
 /** A transaction that is on its way is not called back because its client left. */
 const never = new AbortController().signal
 
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on. When none succeeds, a node that refused it for good has the word; else whoever is left is
+ * run on. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
  * asked in turn. Where the client names an upstream, it alone gets the write.
  */
 export function broadcast(pool: Pool, attempt: Attempt): Step {
@@ -37,7 +38,7 @@ export function broadcast(pool: Pool, attempt: Attempt): Step {
   }
 }
 
-/** @returns the first success, else the first refusal for good, else the most telling failure */
+/** @returns the first success, else the most telling refusal for good, else the most telling failure */
 function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | AttemptFailed | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
@@ -51,8 +52,8 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
     for (const each of attempts)
       each.then(
         (reply) => {
-          if (!reply.isNodeError) return resolve(reply)
-          refusal ??= reply
+          if (reply.refusal === null) return resolve(reply)
+          if (telling(reply) > telling(refusal)) refusal = reply
           ended()
         },
         (error: unknown) => {

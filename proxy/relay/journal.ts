@@ -2,9 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Candidate } from '../upstream/pool.ts'
+import type { Violation } from './integrity/violation.ts'
 
-/** `failover`: the same upstream by another of its URLs. */
-export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
+/**
+ * `failover`: the same upstream by another of its URLs. `confirm`: whether it knows a transaction.
+ */
+export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast' | 'confirm'
 
 /** One question to one upstream on behalf of a call. */
 export interface AttemptRecord {
@@ -18,6 +21,10 @@ export interface AttemptRecord {
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
   /** A few words for the log; holds no payload and no key. */
   detail: string | null
+  /** What in the answer cannot be true; null when nothing was found. */
+  violation: Violation | null
+  /** It answered null for a block that the tip says exists. */
+  missedBlock: boolean
 }
 
 /** What happened to one call. Steps add to it; the response headers and the log tell of it. */
@@ -41,6 +48,8 @@ export class Journal {
       endedMs: null,
       result: null,
       detail: null,
+      violation: null,
+      missedBlock: false,
     }
     this.attempts.push(attempt)
     return attempt
