@@ -150,7 +150,8 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
 
     // The keys were used: without this the rest would prove nothing.
     const [seen] = nodes['good']?.calls.requests ?? []
-    const sent = `${seen?.path} ${seen?.headers['x-key']} ${atob(seen?.headers.authorization?.slice(6) ?? '')}`
+    const { authorization = '', 'x-key': header } = seen?.headers ?? {}
+    const sent = `${seen?.path} ${String(header)} ${atob(authorization.slice('Basic '.length))}`
     for (const name of [
       'KEY_PATH',
       'KEY_QUERY',
