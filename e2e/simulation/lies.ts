@@ -70,8 +70,11 @@ const lies = {
   'html-page': () => '<html><body>Welcome</body></html>',
   'two-documents': ({ honest }) => honest + honest,
   'no-result': ({ call }) => JSON.stringify({ jsonrpc: '2.0', id: call.id }),
+  /** With a result of null it would be an error in the old form, and no lie. */
   'result-and-error': ({ call, result }) =>
-    JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
+    result === null
+      ? null
+      : JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
   'wrong-id': ({ call, result }) => reply({ ...call, id: 'somebody-else' }, result),
   'no-id': ({ result }) => JSON.stringify({ jsonrpc: '2.0', result }),
   /** A true answer about the block before. */
@@ -121,9 +124,23 @@ export type LieKind = keyof typeof lies
 
 export const lieKinds = Object.keys(lies) as readonly LieKind[]
 
+/** Lies in the form of an honest answer, each about some methods only. */
+export const contentLies: readonly LieKind[] = [
+  'wrong-block',
+  'wrong-number',
+  'wrong-hash',
+  'wrong-transaction',
+  'wrong-receipt',
+  'log-out-of-range',
+  'log-of-other-address',
+  'logs-unsorted',
+  'receipts-mixed',
+]
+
 /** @returns the body of the lie; null when the node has to be honest about such a call */
 export function tell(kind: LieKind, lying: Lying): string | null {
-  return (lies[kind] as Lie)(lying)
+  const lie: Lie = lies[kind]
+  return lie(lying)
 }
 
 /**
