@@ -46,16 +46,23 @@ export function budgetLeft({ schedule, clock }: Arena, client: ClientCall): bool
   const { retryLimit, maxAttempts } = schedule.settings.relay
   if (retryLimit === 0 || client.exchanges.length >= maxAttempts) return false
   if (clock.nowMs() >= client.deadlineMs) return false
-  // A race that reached an upstream is a try; one may be made more than there are retries.
-  let tries = 0
-  let counted = false
+  return triesOf(client, 'some') <= retryLimit
+}
+
+/**
+ * Tries that are over or under way, apart from the one that was just begun: a first attempt or a
+ * retry with all that ran beside it. `some`: those in which some request reached its upstream;
+ * `every`: those in which every one did.
+ */
+export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
+  const tries: boolean[][] = []
   for (const [index, { kind }] of client.call.journal.attempts.entries()) {
-    if (kind === 'first' || kind === 'retry') counted = false
-    const fate = client.exchanges[index]?.fate
-    const isUnsent = fate?.kind === 'ill' && (fate.illness === 'refuse' || fate.illness === 'crash')
-    if (isUnsent || counted) continue
-    counted = true
-    tries += 1
+    const exchange = client.exchanges[index]
+    if (!exchange || (reached === 'every' && exchange.endedMs === null)) continue
+    if (kind === 'first' || kind === 'retry') tries.push([])
+    const { fate } = exchange
+    const isUnsent = fate.kind === 'ill' && (fate.illness === 'refuse' || fate.illness === 'crash')
+    tries.at(-1)?.push(!isUnsent)
   }
-  return tries <= retryLimit
+  return tries.filter((all) => all[reached](Boolean)).length
 }

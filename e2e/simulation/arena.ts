@@ -23,6 +23,7 @@ export type Rule =
   | 'fresh-first'
   | 'writes-once'
   | 'only-reads-again'
+  | 'only-where-it-helps'
   | 'nothing-for-nobody'
   | 'attempts-bounded'
   | 'attempt-in-its-time'
@@ -56,6 +57,8 @@ export interface Seat {
   readonly url: NodeUrl
   /** By what the pool told, not by its own memory. */
   heldOffUntilMs: number
+  /** By what the URL itself asked for. */
+  limitedUntilMs: number
 }
 
 /** One simulation under way: what its checks look at. */

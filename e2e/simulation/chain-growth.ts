@@ -8,12 +8,12 @@ import type { Schedule } from './schedule.ts'
 
 /** All schedules live on one chain, so that a block is built once for thousands of them. */
 const chainSeed = 'simulation'
-const built = new Map<string, MinedBlock>()
 
 /** A chain that grows, halts and reorganises as the schedule says. `stop` ends its timers. */
 export function growChain(
   { seed, chain: plan }: Schedule,
   clock: Clock,
+  built: Map<string, MinedBlock>,
   happened: (event: string) => void,
 ): { readonly chain: ChainModel; readonly stop: () => void } {
   const chain = createChainModel({ seed: chainSeed, built })

@@ -35,6 +35,7 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
 
 /** What must hold when a request to an upstream has ended. */
 export function checkExchange(arena: Arena, exchange: Exchange): void {
+  noteLimit(arena, exchange)
   const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
   if (!client || exchange.endedMs === null) return
   const tookMs = exchange.endedMs - exchange.sentMs
@@ -44,6 +45,16 @@ export function checkExchange(arena: Arena, exchange: Exchange): void {
       'attempt-in-its-time',
       `${client.id} waited ${tookMs} ms for ${exchange.place.upstream}, ${budgetMs} ms were its time`,
     )
+}
+
+/** From the first answer on that asks for it, a URL is left alone; later ones say nothing new. */
+function noteLimit({ clock, seats }: Arena, exchange: Exchange): void {
+  const { place, limitMs, isTakenBack, fate } = exchange
+  const seat = seats.get(place.printable) as Seat
+  const nowMs = clock.nowMs()
+  const isTold = !isTakenBack && fate.kind === 'ill' && fate.illness === 'rate-limit'
+  if (limitMs === null || !isTold || seat.limitedUntilMs > nowMs) return
+  seat.limitedUntilMs = nowMs + limitMs
 }
 
 /** Attempts that were taken back before their time, although nothing else ended the call. */
@@ -114,6 +125,9 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
 }
 
 function checkFailure(arena: Arena, client: ClientCall, where: string): void {
+  // What no other upstream could do better is told as it is.
+  if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
+    return
   if (!budgetLeft(arena, client)) return
   const able = ableFor(arena, client)
   if (able === null) return

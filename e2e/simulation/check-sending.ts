@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { AttemptKind } from '../../proxy/relay/journal.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
+import { triesOf } from './able.ts'
 import { upstreamNamed, type Arena, type Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,7 +11,7 @@ import type { Exchange } from './exchange.ts'
 export function checkSending(arena: Arena, exchange: Exchange): void {
   const { clock, calls, seats } = arena
   const seat = seats.get(exchange.place.printable) as Seat
-  if (seat.heldOffUntilMs > clock.nowMs())
+  if (Math.max(seat.heldOffUntilMs, seat.limitedUntilMs) > clock.nowMs())
     arena.report('held-off-left-alone', `${nameOf(exchange)} is held off`)
   const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
   if (client) checkCall(arena, exchange, client, seat)
@@ -35,9 +37,29 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   if (upstream.sessions > schedule.settings.maxSessions)
     arena.report('sessions-bounded', `${where}, which has ${upstream.sessions} sessions`)
   checkRepetition(arena, exchange, client, where)
+  checkReason(arena, client, where)
   const kind = call.journal.attempts.at(-1)?.kind
+  if (isRead && kind === 'retry' && triesOf(client, 'every') > schedule.settings.relay.retryLimit)
+    arena.report('attempts-bounded', `${where} is a retry too many`)
   if (kind !== 'failover') checkChoice(arena, exchange, client, where)
   if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
+}
+
+/** Another attempt is made only where it may help, and only as often as the operator allows. */
+function checkReason(arena: Arena, client: ClientCall, where: string): void {
+  const { call, exchanges } = client
+  const { attempts } = call.journal
+  const kind = attempts.at(-1)?.kind
+  const last = exchanges.at(-2)
+  // Side by side it cannot be told which of them this one follows.
+  const isNewTry = (each: AttemptKind) => each === 'first' || each === 'retry'
+  const before = attempts.slice(0, -1).map((each) => each.kind)
+  if (!last || before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
+  if (kind === 'failover' && last.isTakenBack)
+    arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
+  if (kind !== 'retry' && kind !== 'failover') return
+  if (!last.isTakenBack && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
+    arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 
 /** What may have been done is not done twice; of reads, each upstream is asked in turn. */

@@ -28,12 +28,12 @@ export function beginCall(
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   const left = new AbortController()
   const startedMs = clock.nowMs()
-  const ownId = Buffer.from(JSON.stringify(id))
+  const sentId = Buffer.from(JSON.stringify(id))
   const call: Call = {
     guid: id,
     asked: iface.classify({ apiInterface: 'jsonrpc', method, params }),
     request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
-    reader: new JsonRpcReplyReader(ownId, ownId),
+    reader: new JsonRpcReplyReader(sentId, sentId),
     directives: {
       ...noDirectives,
       selectProvider: plan.selectProvider,

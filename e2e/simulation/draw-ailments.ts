@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Dice } from './dice.ts'
-import { lieKinds } from './lies.ts'
+import { contentLies, lieKinds } from './lies.ts'
 import type { Ailment, Illness } from './schedule.ts'
 
 /** How much goes wrong in a schedule. */
@@ -38,6 +38,7 @@ function drawIllness(dice: Dice): Illness {
     'reset',
     'truncated',
     'protocol',
+    'too-large',
     'hang',
     'hang',
     'slow',
@@ -59,7 +60,7 @@ function drawIllness(dice: Dice): Illness {
     case 'rate-limit':
       return {
         kind,
-        retryAfterSeconds: dice.chance(0.6) ? dice.whole(0, 20) : null,
+        retryAfterSeconds: dice.chance(0.6) ? dice.pick([0, 1, 5, 20, 60, 90]) : null,
         asDate: dice.chance(0.2),
         dressed: dice.pick(['json', 'html']),
       }
@@ -72,8 +73,14 @@ function drawIllness(dice: Dice): Illness {
     case 'lag':
       return { kind, blocks: dice.whole(1, 30) }
     case 'lie':
-      return { kind, lie: dice.pick(lieKinds) }
+      return { kind, lies: dice.chance(0.5) ? [dice.pick(lieKinds)] : shuffled(dice, contentLies) }
     default:
       return { kind }
   }
+}
+
+/** In an order of the seed's own: which lie comes first decides what is told. */
+function shuffled<T>(dice: Dice, list: readonly T[]): readonly T[] {
+  const from = dice.whole(0, list.length - 1)
+  return [...list.slice(from), ...list.slice(0, from)]
 }

@@ -20,6 +20,8 @@ export interface Exchange {
   fate: Fate
   /** The node's newest block when it was asked. */
   readonly head: number
+  /** It asks to be left alone for so long; null: it does not. */
+  readonly limitMs: number | null
   /** What it sends is an error, honest or not. */
   readonly saysError: boolean
   /** Null while it is under way. */

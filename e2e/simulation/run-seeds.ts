@@ -7,7 +7,7 @@ import { simulate } from './simulation.ts'
 import { addTally, emptyTally, type Tally } from './tally.ts'
 
 /** One seed in so many is run twice, and must leave the same trace. */
-export const twiceEach = 50
+const twiceEach = 50
 
 /** Which seeds to run: every `step`-th from `from` on, up to and without `until`. */
 export interface Seeds {

@@ -81,6 +81,8 @@ export type Illness =
   | { readonly kind: 'reset' }
   | { readonly kind: 'truncated' }
   | { readonly kind: 'protocol' }
+  /** More bytes than the router takes: no other upstream could do better. */
+  | { readonly kind: 'too-large' }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' }
   | { readonly kind: 'slow'; readonly addMs: number }
@@ -99,7 +101,8 @@ export type Illness =
   | { readonly kind: 'lag'; readonly blocks: number }
   /** Its head does not move. */
   | { readonly kind: 'freeze' }
-  | { readonly kind: 'lie'; readonly lie: LieKind }
+  /** Of the lies, the first one that has something to say about a call. */
+  | { readonly kind: 'lie'; readonly lies: readonly LieKind[] }
 
 /** One question of one client. Blocks are told by their distance from the head at that moment. */
 export interface RequestPlan {

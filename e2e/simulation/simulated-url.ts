@@ -8,13 +8,15 @@ import {
 } from '../../proxy/upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import { Dice } from './dice.ts'
+import type { Dice } from './dice.ts'
 import type { Exchange, Fate, Place, WireObserver } from './exchange.ts'
 import { SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** How long a refusal takes. */
 const refusalMs = 1
+/** How long who says no time is left alone at least. */
+const usualLimitMs = 30_000
 
 /** What came back, and the exchange that it came by. */
 export type Answered = WeakMap<object, Exchange>
@@ -32,6 +34,8 @@ interface Outcome {
   readonly fate: Fate
   /** Null: nothing, ever. */
   readonly afterMs: number | null
+  /** It asks to be left alone for so long. */
+  readonly limitMs?: number
   readonly end: TransportFault | { readonly status: number; headers: string[]; body: string }
 }
 
@@ -63,7 +67,7 @@ export class SimulatedUrl implements Transport {
   send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
     const { clock, observer, answered } = this.#wire
     const call = this.#node.read(Buffer.from(request.body as Uint8Array).toString())
-    const { fate, afterMs, end } = this.#decide(call)
+    const { fate, afterMs, end, limitMs = null } = this.#decide(call)
     const exchange: Exchange = {
       place: this.place,
       callId: typeof call.id === 'string' ? call.id : null,
@@ -71,6 +75,7 @@ export class SimulatedUrl implements Transport {
       sentMs: clock.nowMs(),
       fate,
       head: this.#node.head,
+      limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
       endedMs: null,
       isTakenBack: false,
@@ -132,8 +137,14 @@ export class SimulatedUrl implements Transport {
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
     this.#node.be(ills, this.#wire.clock.nowMs())
     for (const ill of ills) {
-      const fate: Fate =
-        ill.kind === 'lie' ? { kind: 'lie', lie: ill.lie } : { kind: 'ill', illness: ill.kind }
+      if (ill.kind === 'lie') {
+        for (const lie of ill.lies) {
+          const body = this.#node.lie(call, lie)
+          if (body !== null) return { fate: { kind: 'lie', lie }, afterMs, end: ok(body) }
+        }
+        continue
+      }
+      const fate: Fate = { kind: 'ill', illness: ill.kind }
       switch (ill.kind) {
         case 'refuse':
         case 'crash':
@@ -143,9 +154,15 @@ export class SimulatedUrl implements Transport {
         case 'reset':
         case 'truncated':
         case 'protocol':
+        case 'too-large':
           return { fate, afterMs, end: ill.kind }
         case 'rate-limit':
-          return { fate, afterMs, end: tooMany(ill, call.id, this.#wire.clock.wallMs()) }
+          return {
+            fate,
+            afterMs,
+            end: tooMany(ill, call.id, this.#wire.clock.wallMs()),
+            limitMs: limitMsOf(ill, afterMs),
+          }
         case 'status': {
           const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
           return { fate, afterMs, end: { status: ill.status, headers: html, body } }
@@ -157,11 +174,6 @@ export class SimulatedUrl implements Transport {
               ? { code: -32005, message: 'daily request count exceeded' }
               : { code: -32603, message: 'internal error' }
           return { fate, afterMs, end: ok(JSON.stringify({ jsonrpc: '2.0', id: call.id, error })) }
-        }
-        case 'lie': {
-          const body = this.#node.lie(call, ill.lie)
-          if (body !== null) return { fate, afterMs, end: ok(body) }
-          break
         }
         case 'slow':
         case 'lag':
@@ -179,15 +191,20 @@ export class SimulatedUrl implements Transport {
   }
 }
 
+type RateLimit = Extract<Ailment, { kind: 'rate-limit' }>
+
 const json = ['content-type', 'application/json']
 const html = ['content-type', 'text/html']
 const ok = (body: string) => ({ status: 200, headers: json, body })
 
-function tooMany(
-  { retryAfterSeconds, asDate, dressed }: Extract<Ailment, { kind: 'rate-limit' }>,
-  id: unknown,
-  wallMs: number,
-) {
+/** The least time that the engine has to leave the URL alone once the answer is there. */
+function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): number {
+  if (retryAfterSeconds === null) return usualLimitMs
+  // A date tells whole seconds, and is fixed when the answer is written.
+  return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
+}
+
+function tooMany({ retryAfterSeconds, asDate, dressed }: RateLimit, id: unknown, wallMs: number) {
   const seconds = retryAfterSeconds
   const value =
     seconds === null

@@ -69,14 +69,14 @@ class Simulation implements Arena, WireObserver {
   #open = 0
   #sent = 0
 
-  constructor(schedule: Schedule, { chain: spec, iface }: Spec) {
+  constructor(schedule: Schedule, { chain: spec, iface, built }: Spec) {
     const { settings, seed } = schedule
     const { clock } = this
     const chain = { ...spec, blockTimeMs: schedule.chain.blockTimeMs }
-    this.#spec = { chain, iface }
+    this.#spec = { chain, iface, built }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, (event) => {
+    const growth = growChain(schedule, clock, built, (event) => {
       this.#say(event)
     })
     this.chain = growth.chain
@@ -111,7 +111,14 @@ class Simulation implements Arena, WireObserver {
       for (const url of upstream.urls) {
         const { plan } = transports.get(url.printable) as SimulatedUrl
         const node = schedule.nodes.find(({ name }) => name === upstream.name)!
-        this.seats.set(url.printable, { upstream, node, plan, url, heldOffUntilMs: -Infinity })
+        this.seats.set(url.printable, {
+          upstream,
+          node,
+          plan,
+          url,
+          heldOffUntilMs: -Infinity,
+          limitedUntilMs: -Infinity,
+        })
       }
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
     this.#relay = createRelay({

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { corroboratedTip } from '../../proxy/upstream/tip.ts'
+import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Arena } from './arena.ts'
 
 /** Nobody knows the tip by what was told longer ago. */
@@ -25,7 +27,7 @@ export class TipWatch {
       schedule.nodes
         .filter(({ urls }) =>
           urls.some(({ ailments }) =>
-            ailments.some((each) => each.kind === 'lie' && each.lie === 'head-ahead'),
+            ailments.some((each) => each.kind === 'lie' && each.lies.includes('head-ahead')),
           ),
         )
         .map(({ name }) => name),
@@ -49,32 +51,37 @@ export class TipWatch {
     }
   }
 
-  /** Told by two, or by the only one that there is: what one of several says may be taken back. */
+  /**
+   * What the upstreams say now makes this the tip, and two say so, or the only one that there is:
+   * what one of several says may be taken back.
+   */
   #isCorroborated(tip: number): boolean {
-    const { pool, allowedLagBlocks, clock } = this.#arena
-    const witnesses = pool.upstreams.filter(
-      ({ latest, availability }) =>
-        availability.standing === 'eligible' &&
-        latest !== null &&
-        latest.atMs >= clock.nowMs() - memoryMs &&
-        latest.block >= tip - allowedLagBlocks,
+    const { pool, allowedLagBlocks } = this.#arena
+    const told = this.#heard().map(({ latest }) => latest?.block ?? 0)
+    const witnesses = told.filter((block) => block >= tip - allowedLagBlocks)
+    return (
+      corroboratedTip(told, allowedLagBlocks) === tip &&
+      witnesses.length >= Math.min(2, pool.upstreams.length)
     )
-    const isTold = witnesses.some(({ latest }) => latest !== null && latest.block >= tip)
-    return isTold && witnesses.length >= Math.min(2, pool.upstreams.length)
+  }
+
+  /** Upstreams in service that told their block lately. */
+  #heard(): readonly Upstream[] {
+    const sinceMs = this.#arena.clock.nowMs() - memoryMs
+    return this.#arena.pool.upstreams.filter(
+      ({ latest, availability }) =>
+        availability.standing === 'eligible' && latest !== null && latest.atMs >= sinceMs,
+    )
   }
 
   /** One liar alone moves nothing while two others were heard lately. */
   #compareWithChain(tip: number): void {
-    const { chain, pool, clock, allowedLagBlocks } = this.#arena
+    const { chain, allowedLagBlocks } = this.#arena
     const { head } = chain
     if (tip <= head || this.#liars.size > 1) return
-    const heard = pool.upstreams.filter(
-      ({ name, latest, availability }) =>
-        !this.#liars.has(name) &&
-        availability.standing === 'eligible' &&
-        latest !== null &&
-        latest.atMs > clock.nowMs() - memoryMs &&
-        latest.block >= head - allowedLagBlocks,
+    const heard = this.#heard().filter(
+      ({ name, latest }) =>
+        !this.#liars.has(name) && latest !== null && latest.block >= head - allowedLagBlocks,
     )
     if (heard.length >= 2)
       this.#arena.report('tip-is-true', `the tip is ${tip - head} blocks ahead of the chain`)

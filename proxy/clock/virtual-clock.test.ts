@@ -34,7 +34,7 @@ test('promises settle between two timers, however long their chain', async () =>
   const clock = new VirtualClock()
   const seen: string[] = []
   const chain = async (length: number) => {
-    for (let each = 0; each < length; each++) await null
+    for (let each = 0; each < length; each++) await Promise.resolve()
     seen.push(`settled at ${clock.nowMs()}`)
   }
   clock.after(1, () => void chain(10_000))

@@ -67,7 +67,7 @@ export class VirtualClock implements Clock {
  * microtask, Node runs the next tick only when no microtask is left, however many follow each other.
  */
 async function settled(): Promise<void> {
-  await null
+  await Promise.resolve()
   await new Promise<void>((resolve) => {
     process.nextTick(resolve)
   })

@@ -53,12 +53,13 @@ function mayRetry(
   return failed.sent ? asked.kind === 'read' && retries < retryLimit : true
 }
 
-function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
+/** Of two failures the one that tells the client more; of equals the later. */
+export function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
   return best && telling(best.reply) > telling(failed.reply) ? best : failed
 }
 
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
-function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
+export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
   if (best?.reply) return best.reply
   if (isDefect(error)) throw error
   const { attempts } = journal
