@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction, Wallet } from 'ethers'
 import { serveRouter } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
 const head = 20_000_000
+const settleMs = 2_000
 /** Ten blocks: more than Ethereum's allowed lag. */
 export const lag = 10
 /** A lagging node does not have it, a pruned one no longer. */
@@ -58,6 +60,8 @@ export interface Cell extends AsyncDisposable {
   ask(kind: Kind): Promise<string>
   /** How often each node was asked on behalf of the client: `1/0/2`, in the order of the pool. */
   calls(): string
+  /** Waits a while for these calls, no longer: the rest of a broadcast may still be on its way. */
+  settled(calls: string): Promise<void>
 }
 
 /** Starts the nodes and the router of one cell of the grid. */
@@ -83,6 +87,10 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
     write: [Transaction.from(rawTransaction).hash],
     local: [[]],
   }
+  const calls = () =>
+    nodes
+      .map((node) => askedMethods.reduce((sum, method) => sum + node.calls.count(method), 0))
+      .join('/')
   return {
     async ask(kind) {
       const response = await fetch(router.url, {
@@ -94,10 +102,11 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
       // A write goes to all, and who is first to take it is chance.
       return kind === 'write' ? seen.replace(/^[a-z](?= |$)/, '*') : seen
     },
-    calls: () =>
-      nodes
-        .map(({ calls }) => askedMethods.reduce((sum, method) => sum + calls.count(method), 0))
-        .join('/'),
+    calls,
+    async settled(wanted) {
+      const untilMs = performance.now() + settleMs
+      while (calls() !== wanted && performance.now() < untilMs) await sleep(5)
+    },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

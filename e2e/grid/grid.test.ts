@@ -159,26 +159,28 @@ test('the grid has a row for each fault and kind of call', () => {
   expect(present).toEqual(wanted.filter((each) => each !== 'null result, write'))
 })
 
+/** Rows that wait for a time to pass: others at the same time could make a good node late too. */
+const isTimed = ([fault]: readonly string[]) => fault === 'hang' || fault === 'too slow'
+
 describe('a bad node is met as the grid says', () => {
-  test.each(rows)('%s, %s', async (fault = '', kind = '', ...wanted) => {
-    const badness = badnesses[fault as keyof typeof badnesses]
-    const seen = await Promise.all(
-      poolNames.map(async (poolName, at) => {
-        const cell = await startCell(poolName, badness)
-        let answer: string
-        try {
-          answer = await cell.ask(kind as Kind)
-          // The rest of a broadcast may still be on its way. What is wrong is told below, for all pools.
-          await expect
-            .poll(() => `${answer} ${cell.calls()}`, { interval: 5, timeout: 2_000 })
-            .toBe(wanted[at])
-            .catch(() => null)
-        } finally {
-          await cell[Symbol.asyncDispose]()
-        }
-        return `${answer} ${cell.calls()}`
-      }),
-    )
-    expect(seen).toEqual(wanted)
-  })
+  test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', checkRow)
+  test.each(rows.filter(isTimed))('%s, %s', checkRow)
 })
+
+async function checkRow(fault = '', kind = '', ...wanted: string[]): Promise<void> {
+  const badness = badnesses[fault as keyof typeof badnesses]
+  const seen = await Promise.all(
+    poolNames.map(async (poolName, at) => {
+      const cell = await startCell(poolName, badness)
+      let answer: string
+      try {
+        answer = await cell.ask(kind as Kind)
+        await cell.settled(wanted[at]?.split(' ').at(-1) ?? '')
+      } finally {
+        await cell[Symbol.asyncDispose]()
+      }
+      return `${answer} ${cell.calls()}`
+    }),
+  )
+  expect(seen).toEqual(wanted)
+}

@@ -130,9 +130,7 @@ describe('commands that serve nothing', () => {
 
 describe('the program itself', () => {
   test.concurrent.each([
-    [['version'], 0],
     [['validate', 'good.yml'], 0],
-    [['good.yml', '--stratgy=latency'], 2],
     [['missing.yml'], 2],
   ])('%j ends with code %d, and writes what the command says', async (args, code) => {
     const ended = await runProgram(args, { cwd: workspace.directory })

@@ -198,12 +198,12 @@ test.runIf(process.platform === 'linux')(
           ),
         )
     }
-    await burst(600)
+    await burst(400)
     const before = footprintOf(program.pid)
-    await burst(1_800)
+    await burst(1_200)
     const after = footprintOf(program.pid)
     expect(after.openFiles).toBeLessThanOrEqual(before.openFiles + 20)
-    // 1,800 requests that each kept 30 kB would be 54 MB.
-    expect(after.residentBytes - before.residentBytes).toBeLessThan(48 * 1024 * 1024)
+    // 1,200 requests that each kept 40 kB would be 48 MB.
+    expect(after.residentBytes - before.residentBytes).toBeLessThan(40 * 1024 * 1024)
   },
 )
