@@ -26,6 +26,8 @@ function drawSettings(dice: Dice): Settings {
       maxAttempts: dice.pick([10, 10, 10, 10, 1, 2, 3, 20]),
       processingTimeoutMs: dice.pick([30_000, 30_000, 10_000, 3_000, 1_200]),
       minRelayTimeoutMs: dice.pick([1_000, 1_000, 1_000, 200, 3_000]),
+      integrity: 'full',
+      retryMissingBlocks: false,
     },
     failureThreshold: dice.pick([5, 5, 5, 1, 2, 3]),
     maxSessions: dice.chance(0.1) ? dice.whole(1, 4) : 1_000,

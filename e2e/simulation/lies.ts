@@ -156,4 +156,13 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'result-and-error',
   'wrong-id',
   'no-id',
+  'wrong-block',
+  'wrong-number',
+  'wrong-hash',
+  'wrong-transaction',
+  'wrong-receipt',
+  'log-out-of-range',
+  'log-of-other-address',
+  'logs-unsorted',
+  'receipts-mixed',
 ])

@@ -125,6 +125,7 @@ class Simulation implements Arena, WireObserver {
       chain,
       pool: this.pool,
       config: settings.relay,
+      selectionStats: false,
       clock,
       observer: this.#relayObserver(),
       poolObserver: observer,

@@ -46,7 +46,7 @@ export function outcomeOf({ outcome, call }: ClientCall): string {
   if (outcome === null) return 'never ended'
   if (outcome.kind === 'error') return outcome.error.kind.reason
   if (outcome.kind !== 'reply') return outcome.kind
-  if (outcome.reply.isNodeError) return 'node error'
+  if (outcome.reply.refusal !== null) return 'node error'
   const last = call.journal.attempts.find(
     ({ upstream, result }) => upstream === outcome.reply.upstream && result === 'answer',
   )

@@ -113,6 +113,7 @@ function createListener(
     chain,
     pool,
     config: config.relay,
+    selectionStats: router.enableSelectionStats,
     clock,
     observer: observers.relayObserver(chainId, apiInterface),
     poolObserver,

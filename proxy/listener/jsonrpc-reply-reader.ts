@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isUtf8 } from 'node:buffer'
 import type { NodeError } from '../chain/failure-table.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
 import { bufferOf, parseSpan, sameBytes, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
-import type { Span } from './jsonrpc-request.ts'
+import type { Span } from '../json/span.ts'
 
 /** A longer message of a node is cut before tables look at it. */
 const maxMessageLength = 4_096
@@ -70,10 +71,20 @@ export class JsonRpcReplyReader implements ReplyReader {
     ])
   }
 
+  write(value: unknown): Uint8Array {
+    const around = ['{"jsonrpc":"2.0","id":', `,"result":${JSON.stringify(value)}}`]
+    return Buffer.concat([
+      Buffer.from(around[0] as string),
+      this.#sentId,
+      Buffer.from(around[1] as string),
+    ])
+  }
+
   #judge(body: Uint8Array, status: number): Finding {
     const start = spaceEnd(body, 0)
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
+    if (!isUtf8(body)) return malformed('bytes that are not UTF-8')
     let id: Span | null = null
     let answer: Span | null = null
     let error: Span | null = null
@@ -110,7 +121,9 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (!this.#takesId(body, id, start, error !== null))
       return malformed('the id of another request')
     if (error) return { kind: 'node-error', error: readError(body, error, status) }
-    return status < 400 ? result : malformed('a result with a status that is an error')
+    if (status >= 400) return malformed('a result with a status that is an error')
+    // Of neither there was a fault above.
+    return answer ? { kind: 'result', value: answer } : result
   }
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */

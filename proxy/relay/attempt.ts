@@ -16,6 +16,7 @@ import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
+import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Reply } from './reply.ts'
@@ -26,6 +27,7 @@ export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
 export interface AttemptOptions {
   readonly chain: Chain
   readonly pool: Pool
+  readonly judge: Judge
   readonly minRelayTimeoutMs: number
   readonly maxAttempts: number
   readonly clock: Clock
@@ -155,32 +157,30 @@ class Asking {
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
-    const { failures } = this.#options.chain
-    const finding = this.#call.reader.read(incoming)
-    if (finding.kind === 'malformed') {
-      // A broken answer that claims success is never passed on; an error page is the node's own word.
-      const own = incoming.status >= 400 ? this.#reply(incoming, false) : null
-      return this.#fail(failures.ofStatus(incoming.status), finding.why, own, null)
-    }
-    if (finding.kind === 'node-error') {
-      const { error } = finding
-      const failure = failures.ofNodeError(error)
-      const reply = this.#reply(incoming, true)
-      if (failure.retry || failure.holdOff)
-        return this.#fail(failure, `code ${error.code}`, reply, null)
-      this.#succeed('node-error', failure.name)
+    const { judge, pool } = this.#options
+    const { asked } = this.#call
+    const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
+    if (judgement.kind === 'refusal') {
+      const reply = this.#reply(incoming, judgement.failure)
+      this.#succeed('node-error', judgement.failure.name)
       return reply
     }
-    const { tellsTip } = this.#call.asked
-    const block = tellsTip && readBlockNumber(incoming.body, tellsTip)
-    if (block !== null) this.#options.pool.sighted(this.#upstream, block)
+    this.#record.missedBlock = judgement.missedBlock
+    if (judgement.kind === 'failed') {
+      const { failure, detail, passOn, violation } = judgement
+      this.#record.violation = violation
+      const refusal = passOn === 'node-error' ? failure : null
+      return this.#fail(failure, detail, passOn && this.#reply(incoming, refusal), null)
+    }
+    const block = asked.tellsTip && readBlockNumber(incoming.body, asked.tellsTip)
+    if (block !== null) pool.sighted(this.#upstream, block)
     this.#succeed('answer', null)
-    return this.#reply(incoming, false)
+    return this.#reply(incoming, null)
   }
 
-  #reply(incoming: Incoming, isNodeError: boolean): Reply {
+  #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
     const { name, latest } = this.#upstream
-    return { incoming, upstream: name, isNodeError, latestBlock: latest?.block ?? null }
+    return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
   }
 
   #succeed(result: 'answer' | 'node-error', detail: string | null): void {

@@ -7,7 +7,7 @@ import type { Strategy } from '../config/types.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
-import { draw, weigh } from './selection.ts'
+import { draw, weigh, type Qualities } from './selection.ts'
 import type { PoolSnapshot } from './snapshot.ts'
 import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 import type { Upstream } from './upstream.ts'
@@ -27,6 +27,15 @@ export interface Wanted {
   /** Rather none than one that was asked already. */
   readonly untriedOnly: boolean
 }
+
+/** A candidate as the draw saw it. */
+export interface Candidate extends Qualities {
+  readonly name: string
+  readonly weight: number
+}
+
+/** Hears among whom lots were drawn; not when there was nothing to draw. */
+export type Explain = (candidates: readonly Candidate[]) => void
 
 export interface PoolOptions {
   readonly chain: Chain
@@ -84,7 +93,7 @@ export class Pool {
   }
 
   /** The upstream to ask next, or null when none may be asked. */
-  choose(wanted: Wanted, strategy: Strategy): Upstream | null {
+  choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
     const able = this.upstreams.filter(
       (each) =>
         !wanted.excluded.includes(each.name) &&
@@ -99,6 +108,7 @@ export class Pool {
       able.filter((each) => rankOf(each, wanted) === rank),
       wanted,
       strategy,
+      explain,
     )
   }
 
@@ -174,13 +184,20 @@ export class Pool {
     return blocks
   }
 
-  #pick(candidates: readonly Upstream[], wanted: Wanted, strategy: Strategy): Upstream | null {
+  #pick(
+    candidates: readonly Upstream[],
+    wanted: Wanted,
+    strategy: Strategy,
+    explain?: Explain,
+  ): Upstream | null {
     const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
     if (fit.length < 2) return fit[0] ?? null
     const { random, clock } = this.#options
     if (strategy === 'round-robin') return this.#nextInRound(fit)
     const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
-    return fit[draw(weigh(strategy, qualities), random)] ?? null
+    const weights = weigh(strategy, qualities)
+    explain?.(describe(fit, weights, qualities))
+    return fit[draw(weights, random)] ?? null
   }
 
   /** The one whose last turn is longest ago; so that who is left out for a while upsets no order. */
@@ -213,6 +230,18 @@ export class Pool {
       (point.kind === 'number' && point.number < (this.tip ?? 0) - after)
     return old ? orAll(candidates, (each) => each.serves(['archive'])) : candidates
   }
+}
+
+function describe(
+  upstreams: readonly Upstream[],
+  weights: readonly number[],
+  qualities: readonly Qualities[],
+): readonly Candidate[] {
+  return qualities.map((each, index) => ({
+    name: upstreams[index]?.name ?? '',
+    weight: weights[index] ?? 0,
+    ...each,
+  }))
 }
 
 /** Primaries, then backups, then disabled ones on trial, then those that this call already tried. */

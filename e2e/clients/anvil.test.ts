@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Contract, Interface, JsonRpcProvider, Network, Wallet } from 'ethers'
+import { type BaseError, ContractFunctionRevertedError, createPublicClient, http } from 'viem'
+import { mainnet } from 'viem/chains'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Devnet } from '../demo/devnet.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { askRpc } from '../processes/rpc-client.ts'
+import { createWorkspace } from '../program/workspace.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+/** The first account of every anvil; its key is public. */
+const richKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const vault = `0x${'7a'.repeat(20)}` as const
+const vaultAbi = [
+  { type: 'function', name: 'take', inputs: [], outputs: [], stateMutability: 'nonpayable' },
+  { type: 'error', name: 'Locked', inputs: [{ name: 'until', type: 'uint256' }] },
+] as const
+const quick = { staticNetwork: true, pollingInterval: 100 }
+const lockedData = new Interface(vaultAbi).encodeErrorResult('Locked', [77n]).slice(2)
+
+/** The code of a contract that answers every call by reverting with these bytes. */
+function revertingCode(dataHex: string): string {
+  const length = (dataHex.length / 2).toString(16).padStart(2, '0')
+  return `0x60${length}600c60003960${length}6000fd${dataHex}`
+}
+
+const stack = new AsyncDisposableStack()
+const stop = new AbortController()
+const { signal } = stop
+let devnet: Devnet
+let url: string
+beforeAll(async () => {
+  const workspace = stack.use(await createWorkspace())
+  const children = stack.use(new ChildProcesses(workspace.directory))
+  devnet = await Devnet.start(['one', 'two'], await freePorts(2), { children, signal })
+  for (const node of devnet.nodes)
+    await askRpc(node.url, 'anvil_setCode', [vault, revertingCode(lockedData)])
+  const router = stack.use(await serveRouter({ primaries: devnet.nodes }))
+  url = router.url
+}, 60_000)
+afterAll(async () => {
+  stop.abort()
+  await stack.disposeAsync()
+})
+
+test("a contract's own error is decoded by viem and by ethers", async () => {
+  const viem = createPublicClient({ chain: mainnet, transport: http(url, { retryCount: 0 }) })
+  const reverted: unknown = await viem
+    .simulateContract({ address: vault, abi: vaultAbi, functionName: 'take' })
+    .catch((error: unknown) => error)
+  const cause = (reverted as BaseError).walk(
+    (each) => each instanceof ContractFunctionRevertedError,
+  ) as ContractFunctionRevertedError
+  expect([cause.data?.errorName, cause.data?.args]).toEqual(['Locked', [77n]])
+
+  const provider = new JsonRpcProvider(url, Network.from(1), quick)
+  try {
+    const contract = new Contract(vault, new Interface(vaultAbi), provider)
+    await expect(contract.getFunction('take').staticCall()).rejects.toMatchObject({
+      code: 'CALL_EXCEPTION',
+      revert: { name: 'Locked', args: [77n] },
+    })
+  } finally {
+    provider.destroy()
+  }
+})
+
+test('a transaction that is sent to the router is at every node, and both mine the same block', async () => {
+  const provider = new JsonRpcProvider(url, Network.from(1), quick)
+  try {
+    const wallet = new Wallet(richKey, provider)
+    const { hash, nodes } = await devnet.transact(signal, async () => {
+      const sent = await wallet.sendTransaction({ to: `0x${'b0'.repeat(20)}`, value: 5n })
+      return sent.hash
+    })
+    expect(nodes).toBe(2)
+    const producing = devnet.run(signal)
+    const receipt = await provider.waitForTransaction(hash)
+    expect(receipt?.status).toBe(1)
+    const mined = await Promise.all(
+      devnet.nodes.map((node) => askRpc(node.url, 'eth_getTransactionReceipt', [hash])),
+    )
+    expect(mined[0]).toEqual(mined[1])
+    expect(mined[0]).toMatchObject({ blockHash: receipt?.blockHash })
+    stop.abort()
+    await producing
+  } finally {
+    provider.destroy()
+  }
+})
