@@ -93,8 +93,13 @@ const lies = {
       ? withField(lying, 'transactionHash', otherHash)
       : null,
   'log-out-of-range': (lying) =>
-    withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) + 10_000).toString(16)}`),
-  'log-of-other-address': (lying) => withLastLog(lying, 'address', otherHash),
+    withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) - 10_000).toString(16)}`),
+  'log-of-other-address': (lying) => {
+    const [filter] = lying.call.params
+    return isObject(filter) && filter['address'] !== undefined
+      ? withLastLog(lying, 'address', otherHash)
+      : null
+  },
   'logs-unsorted': ({ call, result }) => {
     if (!Array.isArray(result) || call.method !== 'eth_getLogs') return null
     const numbers = new Set(result.map((log: Fields) => String(log['blockNumber'])))
