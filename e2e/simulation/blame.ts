@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena } from './arena.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Place } from './exchange.ts'
 
 /**
  * Counts, beside the engine, for how much each upstream may be blamed: never less than the engine
@@ -23,7 +23,17 @@ export class Blame {
       if (callId !== null) this.#counts.set(place.upstream, 0)
       return
     }
+    if (this.#hasOtherUrl(place)) return
     this.#counts.set(place.upstream, before + weightOf(fate, isTakenBack, isCutShort))
+  }
+
+  /** One bad URL never costs the upstream while another of its URLs is well. */
+  #hasOtherUrl({ upstream, printable }: Place): boolean {
+    for (const seat of this.#arena.seats.values()) {
+      const isOther = seat.upstream.name === upstream && seat.url.printable !== printable
+      if (isOther && seat.url.failures === 0 && seat.url.serves([])) return true
+    }
+    return false
   }
 
   /** The engine takes an upstream out of service. */

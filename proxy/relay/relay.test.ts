@@ -425,6 +425,16 @@ describe('availability under traffic', () => {
     expect(relay.transport('a', 0).requests.length).toBeLessThan(5)
   })
 
+  it('nor when many calls meet the bad one at once', async () => {
+    const relay = fixture({
+      a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
+    })
+    const all = Array.from({ length: 5 }, () => relay.begin())
+    await relay.clock.advance(1_000)
+    for (const seen of all) expect((await seen).outcome).toBe(okBody)
+    expect(relay.events).toEqual([])
+  })
+
   it('holds off a URL that says 429 for as long as it says', async () => {
     const limited = { status: 429, headers: ['Retry-After', '7'], body: 'slow down' }
     const relay = fixture({ a: limited, b: ok })
