@@ -76,7 +76,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: createHttpTransport,
+    createTransport: (url) => createHttpTransport(url, clock),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({

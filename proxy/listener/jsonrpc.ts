@@ -6,7 +6,7 @@ import type { Address } from '../config/types.ts'
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
-import type { Body, HeaderList } from '../upstream/wire.ts'
+import { release, type Body, type HeaderList } from '../upstream/wire.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
@@ -240,11 +240,6 @@ function settled(
 function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
   const { body } = incoming
   return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
-}
-
-/** Lets go of a stream that nobody will read. */
-function release(body: Body): void {
-  if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
 }
 
 /** An upstream's status, unless it is one that cannot come with a body. */

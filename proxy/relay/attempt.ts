@@ -10,7 +10,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { readBlockNumber } from '../upstream/result.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { header, type Incoming } from '../upstream/wire.ts'
+import { header, release, type Incoming } from '../upstream/wire.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
@@ -18,7 +18,8 @@ import { CallAborted } from './errors.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayObserver } from './observer.ts'
-import type { Reply } from './reply.ts'
+import type { Reply, StreamJudge } from './reply.ts'
+import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 
 /** Asks one upstream on behalf of a call. @throws AttemptFailed @throws CallAborted */
 export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
@@ -88,7 +89,10 @@ class Asking {
   /** @throws CallAborted */
   async run(): Promise<Reply | AttemptFailed> {
     try {
-      return this.#judge(await this.#send())
+      const incoming = await this.#send()
+      const outcome = this.#judge(incoming)
+      if (outcome instanceof AttemptFailed) release(incoming.body)
+      return outcome
     } catch (error) {
       if (this.#call.signal.aborted) {
         this.#end('aborted', null)
@@ -143,23 +147,61 @@ class Asking {
     const finding = this.#call.reader.read(incoming)
     if (finding.kind === 'malformed') {
       // A broken answer that claims success is never passed on; an error page is the node's own word.
-      const own = incoming.status >= 400 ? this.#reply(incoming, false) : null
+      const own = incoming.status >= 400 ? this.#keep(incoming, false) : null
       return this.#fail(failures.ofStatus(incoming.status), finding.why, own, null)
     }
     if (finding.kind === 'node-error') {
       const { error } = finding
       const failure = failures.ofNodeError(error)
-      const reply = this.#reply(incoming, true)
       if (failure.retry || failure.holdOff)
-        return this.#fail(failure, `code ${error.code}`, reply, null)
-      this.#succeed('node-error', failure.name)
-      return reply
+        return this.#fail(failure, `code ${error.code}`, this.#keep(incoming, true), null)
+      return this.#pass(incoming, finding.rest, 'node-error', failure.name)
     }
     const { tellsTip } = this.#call.asked
     const block = tellsTip && readBlockNumber(incoming.body, tellsTip)
     if (block !== null) this.#options.pool.sighted(this.#upstream, block)
-    this.#succeed('answer', null)
-    return this.#reply(incoming, false)
+    return this.#pass(incoming, finding.rest, 'answer', null)
+  }
+
+  /** An answer for the client. What streams is settled when its stream ends. */
+  #pass(
+    incoming: Incoming,
+    rest: StreamJudge | undefined,
+    result: 'answer' | 'node-error',
+    detail: string | null,
+  ): Reply {
+    const isNodeError = result === 'node-error'
+    if (incoming.body instanceof Uint8Array) {
+      this.#succeed(result, detail)
+      return this.#reply(incoming, isNodeError)
+    }
+    const { clock } = this.#options
+    const { signal } = this.#call
+    // The head is what the upstream's speed is judged by; the rest is as slow as the client.
+    this.#record.endedMs = clock.nowMs()
+    this.#upstream.sessions += 1
+    const body = new StreamedAnswer(incoming.body, rest ?? null, signal, clock, (end) => {
+      this.#upstream.sessions -= 1
+      if (end.kind === 'complete') this.#succeed(result, detail)
+      else if (end.kind === 'left') this.#end('aborted', null)
+      else this.#breakOff(incoming.status, end)
+    })
+    return this.#reply({ ...incoming, body }, isNodeError)
+  }
+
+  /** The answer broke when a part of it was on its way to the client. */
+  #breakOff(status: number, { cause, isReaderSlow }: StreamBroken): void {
+    const { failures } = this.#options.chain
+    const isCut = cause instanceof TransportError
+    const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
+    // A node may well lose patience with a client that does not take its answer.
+    if (isCut && isReaderSlow) this.#end(failure, `${cause.message}, at a slow client`)
+    else this.#fail(failure, cause.message, null, isCut ? cause : null)
+  }
+
+  /** An answer to fall back on; a stream cannot be kept. */
+  #keep(incoming: Incoming, isNodeError: boolean): Reply | null {
+    return incoming.body instanceof Uint8Array ? this.#reply(incoming, isNodeError) : null
   }
 
   #reply(incoming: Incoming, isNodeError: boolean): Reply {
@@ -169,7 +211,8 @@ class Asking {
 
   #succeed(result: 'answer' | 'node-error', detail: string | null): void {
     this.#end(result, detail)
-    this.#upstream.succeeded(this.#url, this.#elapsedMs(), this.#call.asked.cost)
+    const latencyMs = (this.#record.endedMs ?? 0) - this.#record.startedMs
+    this.#upstream.succeeded(this.#url, latencyMs, this.#call.asked.cost)
   }
 
   #fail(
@@ -196,7 +239,7 @@ class Asking {
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null): void {
-    this.#record.endedMs = this.#options.clock.nowMs()
+    this.#record.endedMs ??= this.#options.clock.nowMs()
     this.#record.result = result
     this.#record.detail = detail
     this.#options.observer.attemptEnded(this.#call, this.#record)

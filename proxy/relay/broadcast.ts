@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
+import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
@@ -31,10 +32,15 @@ export function broadcast(pool: Pool, attempt: Attempt): Step {
 function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
+    let answer: Reply | null = null
     let refusal: Reply | null = null
     const ended = (reply: Reply | null) => {
-      if (reply && !reply.isNodeError) return resolve(reply)
-      refusal ??= reply
+      if (reply && !reply.isNodeError && answer === null) {
+        answer = reply
+        if (refusal) release(refusal.incoming.body)
+        resolve(reply)
+      } else if (reply && answer === null && refusal === null) refusal = reply
+      else if (reply) release(reply.incoming.body)
       left -= 1
       if (left === 0) resolve(refusal)
     }
