@@ -75,7 +75,11 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (why !== null) return malformed(why)
     const { errorSpan } = rest
     if (errorSpan)
-      return { kind: 'node-error', error: readError(body.head, errorSpan, status), rest }
+      return {
+        kind: 'node-error',
+        error: readError(Buffer.concat(body.head), errorSpan, status),
+        rest,
+      }
     if (status >= 400) return malformed('a result with a status that is an error')
     return { kind: 'result', rest }
   }

@@ -37,9 +37,9 @@ export class JsonRpcReplyStream implements StreamJudge {
   }
 
   /** @returns what is wrong already; null when it begins as an answer does */
-  readHead(head: Uint8Array): string | null {
+  readHead(head: readonly Uint8Array[]): string | null {
     const scanner = this.#scanner
-    scanner.push(head)
+    for (const chunk of head) scanner.push(chunk)
     this.#isError = this.#has('"error"')
     // An error of version 1.0 may come with a null result before it.
     const isAnswer = this.#isError || scanner.member('"result"') !== null

@@ -121,7 +121,7 @@ export function reply(
 function wireBody(body: Body | string): Uint8Array | BodyStream {
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array || 'head' in body) return body as Uint8Array | BodyStream
-  return { head: new Uint8Array(), [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() }
+  return { head: [], [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() }
 }
 
 /** The text of what went to the upstream. */

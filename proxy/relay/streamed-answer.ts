@@ -25,7 +25,8 @@ export type StreamEnd = { readonly kind: 'complete' } | { readonly kind: 'left' 
  * whole body could find is not found here: such checks are for answers that are collected.
  */
 export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, undefined> {
-  readonly head: Uint8Array
+  /** It was judged before; whoever reads has no use for it. */
+  readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly #source: AsyncIterator<Uint8Array>
   readonly #judge: StreamJudge | null
@@ -52,7 +53,6 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     clock: Clock,
     ended: (end: StreamEnd) => void,
   ) {
-    this.head = body.head
     this.length = judge ? judge.length : (body.length ?? null)
     this.#source = body[Symbol.asyncIterator]()
     this.#judge = judge

@@ -53,7 +53,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   #chunks: Uint8Array[] = []
   #waitingBytes = 0
   #totalBytes = 0
-  #head: Uint8Array | null = null
+  #isStream = false
   #paused = false
   #over: 'ended' | 'left' | TransportError | null = null
   #waiter: Waiter | null = null
@@ -63,13 +63,8 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.length = options.length
   }
 
-  get head(): Uint8Array {
-    return this.#head ?? new Uint8Array()
-  }
-
-  /** Whether it was handed out as a stream. */
-  get isStream(): boolean {
-    return this.#head !== null
+  get head(): readonly Uint8Array[] {
+    return this.#chunks
   }
 
   // For the source.
@@ -83,7 +78,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     if (this.#waiter) return this.#wake()?.resolve({ done: false, value: chunk })
     this.#chunks.push(chunk)
     this.#waitingBytes += chunk.length
-    if (this.#head === null) {
+    if (!this.#isStream) {
       if (this.#waitingBytes > collectBytes) this.#becomeStream()
     } else if (this.#waitingBytes >= waitingBytes && !this.#paused) {
       this.#paused = true
@@ -94,7 +89,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   end(): void {
     if (this.#over !== null) return
     this.#over = 'ended'
-    if (this.#head === null) this.#options.ready(joined(this.#chunks, this.#waitingBytes))
+    if (!this.#isStream) this.#options.ready(joined(this.#chunks, this.#waitingBytes))
     else this.#wake()?.resolve(done)
   }
 
@@ -144,9 +139,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   #becomeStream(): void {
-    const head = joined(this.#chunks, this.#waitingBytes)
-    this.#head = head
-    this.#chunks = [head]
+    this.#isStream = true
     this.#paused = true
     this.#options.source.pause()
     this.#options.ready(this)

@@ -21,9 +21,10 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
 /** All of a message's bytes, or the bytes as they come. */
 export type Body = Uint8Array | ByteStream
 
-/** An answer that is too long to be collected: its first bytes, and all of it from the beginning. */
+/** An answer that is too long to be collected: all of it from the beginning. */
 export interface BodyStream extends ByteStream {
-  readonly head: Uint8Array
+  /** Until it is read: the first bytes that will come, in pieces, by which it can be judged. */
+  readonly head: readonly Uint8Array[]
 }
 
 /** One request towards an upstream. */
