@@ -12,6 +12,7 @@ import { problemLine } from './problem-text.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 import { createRouter, type Router } from './router.ts'
 import { releaseStartupMemory } from './startup-memory.ts'
+import { createStreamMemory } from './stream-memory.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
@@ -40,7 +41,15 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   let router: Router
   try {
     const clock = systemClock
-    router = createRouter(config, { catalog, logger, clock, random: systemRandom, version })
+    const streamed = createStreamMemory()
+    router = createRouter(config, {
+      catalog,
+      logger,
+      clock,
+      random: systemRandom,
+      version,
+      streamed,
+    })
   } catch (error) {
     if (!(error instanceof TlsFileError)) throw error
     complain(`${configPath}: error: ${error.message}.`)

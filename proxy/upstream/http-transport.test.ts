@@ -23,6 +23,7 @@ afterEach(async () => {
 })
 
 const clock = new VirtualClock()
+const streamed = () => {}
 const signal = new AbortController().signal
 const request: Outgoing = {
   verb: 'POST',
@@ -38,7 +39,7 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Transport {
-  const transport = createHttpTransport(nodeUrlConfig(url, different), clock)
+  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock, streamed })
   cleanups.push(() => transport.close())
   return transport
 }

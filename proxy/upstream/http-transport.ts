@@ -23,12 +23,21 @@ const bodyLimits: ReplyBodyLimits = {
   maxBytes: 16 * 1024 * mebibyte,
 }
 
+export interface HttpTransportOptions {
+  readonly clock: Clock
+  /** Hears of bytes that passed in a stream. */
+  readonly streamed: (bytes: number) => void
+}
+
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
  * fail when no byte comes for 30 s while their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
-export function createHttpTransport(config: NodeUrlConfig, clock: Clock): Transport {
+export function createHttpTransport(
+  config: NodeUrlConfig,
+  options: HttpTransportOptions,
+): Transport {
   const url = new URL(config.url.reveal())
   const pool = new Pool(url.origin, {
     connect: { ...readTls(config.tls), timeout: connectTimeoutMs },
@@ -46,7 +55,7 @@ export function createHttpTransport(config: NodeUrlConfig, clock: Clock): Transp
     send(request, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const exchange = new Exchange(clock, signal, resolve, reject)
+        const exchange = new Exchange(options, signal, resolve, reject)
         pool.dispatch(
           {
             path: pathOf(basePath, request.path, query),
@@ -85,7 +94,7 @@ function authHeadersOf(url: URL, config: NodeUrlConfig): HeaderList {
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #clock: Clock
+  readonly #options: HttpTransportOptions
   readonly #signal: AbortSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
@@ -101,12 +110,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #over = false
 
   constructor(
-    clock: Clock,
+    options: HttpTransportOptions,
     signal: AbortSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {
-    this.#clock = clock
+    this.#options = options
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
@@ -130,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const trailers = () => this.#trailers
     const body = new ReplyBody({
       ...bodyLimits,
-      clock: this.#clock,
+      ...this.#options,
       length: isPlain ? lengthOf(headers) : null,
       source: {
         pause: () => void flow.pause(),
