@@ -75,10 +75,12 @@ export class JsonRpcReplyStream implements StreamJudge {
 
   #withOwnId(chunk: Uint8Array, from: number): readonly Uint8Array[] {
     const id = this.#scanner.member('"id"')
-    if (id === null || this.#ownIdGiven) return [chunk]
+    const to = from + chunk.length
+    // Of the head more has been scanned than was given.
+    if (id === null || this.#ownIdGiven || id.start >= to) return [chunk]
     // It may have begun in an earlier chunk.
     const before = chunk.subarray(0, Math.max(id.start - from, 0))
-    if (id.end < 0) return [before].filter(isNotEmpty)
+    if (id.end < 0 || id.end > to) return [before].filter(isNotEmpty)
     this.#ownIdGiven = true
     if (id.start >= from && this.#ownId.equals(id.first)) return [chunk]
     return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
