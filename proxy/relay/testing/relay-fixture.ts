@@ -196,7 +196,7 @@ export class RelayFixture {
     const tookMs = () => this.clock.nowMs() - startedMs
     return this.relay(call).then(
       (reply) => ({
-        outcome: Buffer.from(reply.incoming.body as Uint8Array).toString(),
+        outcome: textOf(reply.incoming),
         upstream: reply.upstream,
         call,
         tookMs: tookMs(),
@@ -213,8 +213,10 @@ export class RelayFixture {
 
 /** Reads a JSON-RPC answer in the plainest way; the real reader is the listener's. */
 function readPlainly({ status, body }: Incoming): Finding {
+  if (!(body instanceof Uint8Array))
+    return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
   try {
-    const document = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+    const document = JSON.parse(Buffer.from(body).toString()) as {
       error?: { code: number; message: string }
       result?: unknown
     }
@@ -224,6 +226,10 @@ function readPlainly({ status, body }: Incoming): Finding {
     return { kind: 'malformed', why: 'not JSON' }
   }
   return { kind: 'malformed', why: 'neither result nor error' }
+}
+
+function textOf({ body }: Incoming): string {
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : 'a stream'
 }
 
 /** An answer with this result. */
