@@ -28,7 +28,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   /** It was judged before; whoever reads has no use for it. */
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
-  readonly #source: AsyncIterator<Uint8Array>
+  readonly #source: AsyncIterator<Uint8Array, unknown>
   readonly #judge: StreamJudge | null
   readonly #signal: AbortSignal
   readonly #clock: Clock
@@ -91,14 +91,14 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
   async #advance(): Promise<void> {
     try {
-      const { done, value } = await this.#source.next()
+      const result = await this.#source.next()
       if (this.#end) return
       this.#ready.push(...this.#held)
       this.#held = []
-      if (done) {
+      if (result.done) {
         this.#judge?.end()
         this.#finish({ kind: 'complete' })
-      } else this.#held = this.#judge ? this.#judge.push(value) : [value]
+      } else this.#held = this.#judge ? this.#judge.push(result.value) : [result.value]
     } catch (error) {
       const cause = error instanceof MalformedAnswer ? error : faultOf(error as Error)
       const isLeft = cause instanceof TransportError && cause.fault === 'aborted'
