@@ -82,6 +82,14 @@ lint-unused: install
 lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
 
+.PHONY: sim
+sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
+	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts
+
+.PHONY: mutants
+mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation
+	@$(NODE) e2e/simulation/mutants/run.ts $(MUTANTS)
+
 .PHONY: drift
 drift: install
 	@$(NODE) scripts/generate.ts --check

@@ -24,6 +24,11 @@ export interface ChainOptions {
   readonly head?: number
   /** When given, the head rises with it; without it only `mine` moves the head. */
   readonly clock?: Clock
+  /**
+   * Blocks built by other chains of the same seed, head and block time: what they built need not be
+   * built again. For whoever makes thousands of chains.
+   */
+  readonly built?: Map<string, MinedBlock>
 }
 
 interface Branch {
@@ -62,7 +67,7 @@ export class ChainModel {
     string,
     { place: string; height: number; signed: SignedTransaction }
   >()
-  readonly #built = new Map<string, MinedBlock>()
+  readonly #built: Map<string, MinedBlock>
   #head: number
   #ticks = 0
 
@@ -72,6 +77,7 @@ export class ChainModel {
     this.blockTimeMs = options.blockTimeMs ?? 12_000
     this.#head = options.head ?? 20_000_000
     this.#clock = options.clock ?? null
+    this.#built = options.built ?? new Map<string, MinedBlock>()
     this.#startedMs = this.#clock?.nowMs() ?? 0
     const headWallMs = this.#clock?.wallMs() ?? Date.UTC(2026, 0, 1)
     this.#originMs = headWallMs - this.#head * this.blockTimeMs
@@ -191,10 +197,12 @@ export class ChainModel {
   }
 
   #block(branch: number, height: number): MinedBlock {
-    const key = placeKey(branch, height)
+    const place = placeKey(branch, height)
+    const clients = [...this.#included.values()].filter((one) => one.place === place)
+    const parent = height === 0 ? 0 : this.#branchAt(height - 1, branch)
+    const key = `${place}<${parent} ${clients.map((one) => one.signed.hash).join(' ')}`
     const known = this.#built.get(key)
     if (known !== undefined) return known
-    const clients = [...this.#included.values()].filter((one) => one.place === key)
     const built = this.#build(
       branch,
       height,

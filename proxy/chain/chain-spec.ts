@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
+import type { CheckRule } from './check-rule.ts'
 import type {
   BlockTag,
   CallKind,
@@ -75,6 +76,7 @@ export interface MethodSpec {
   readonly waitsForBlock: boolean
   readonly timeoutMs: number | null
   readonly tellsTip: ResultPath | null
+  readonly checks: readonly CheckRule[]
 }
 
 export interface InterfaceSpec {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainUse, PlacedWord } from '../config/chain-use.ts'
 import type { Problem } from '../config/problem.ts'
-import type { ApiInterface, RouterConfig, Tier } from '../config/types.ts'
 import { nearest } from './nearest.ts'
 import type { Chain, ChainCatalog, ChainInterface } from './types.ts'
 
@@ -10,7 +10,7 @@ type Locate = (path: string) => { readonly line: number; readonly column: number
 
 /** What a config asks of chains that their specs do not have. */
 export function checkAgainstCatalog(
-  config: RouterConfig,
+  uses: readonly ChainUse[],
   catalog: ChainCatalog,
   locate: Locate,
 ): readonly Problem[] {
@@ -26,20 +26,11 @@ export function checkAgainstCatalog(
       hint,
     })
   }
-  for (const [index, endpoint] of config.endpoints.entries())
-    findInterface(endpoint, `endpoints[${index}]`, catalog, complain)
-
-  const counts: Record<Tier, number> = { primary: 0, backup: 0 }
-  for (const upstream of config.upstreams) {
-    const list = upstream.tier === 'primary' ? 'direct-rpc' : 'backup-direct-rpc'
-    const path = `${list}[${counts[upstream.tier]++}]`
-    const found = findInterface(upstream, path, catalog, complain)
+  for (const use of uses) {
+    const found = findInterface(use, catalog, complain)
     if (found === null) continue
-    for (const [index, url] of upstream.nodeUrls.entries()) {
-      const at = `${path}.node-urls[${index}]`
-      checkAddons(url.addons, `${at}.addons`, found, complain)
-      checkSkipped(url.skipVerifications, `${at}.skip-verifications`, found, complain)
-    }
+    checkAddons(use.addons, found, complain)
+    checkSkipped(use.skippedVerifications, found, complain)
   }
   return problems
 }
@@ -52,25 +43,25 @@ interface Found {
 }
 
 function findInterface(
-  entry: { readonly chainId: string; readonly apiInterface: ApiInterface },
-  path: string,
+  { path, chainId, apiInterface }: ChainUse,
   catalog: ChainCatalog,
   complain: Complain,
 ): Found | null {
-  const chain = catalog.find(entry.chainId)
+  const chain = catalog.find(chainId)
   if (chain === null) {
     complain(
       `${path}.chain-id`,
-      `No chain spec has the id "${entry.chainId}".`,
-      chainHint(entry.chainId, catalog),
+      `No chain spec has the id "${chainId}".`,
+      chainHint(chainId, catalog),
     )
     return null
   }
-  const offered = chain.interfaces.get(entry.apiInterface)
+  if (apiInterface === null) return null
+  const offered = chain.interfaces.get(apiInterface)
   if (offered === undefined) {
     complain(
       `${path}.api-interface`,
-      `${chain.id} is not served through ${entry.apiInterface}.`,
+      `${chain.id} is not served through ${apiInterface}.`,
       `${chain.id} has: ${[...chain.interfaces.keys()].join(', ')}.`,
     )
     return null
@@ -88,31 +79,29 @@ function chainHint(chainId: string, catalog: ChainCatalog): string {
 }
 
 function checkAddons(
-  addons: readonly string[],
-  path: string,
+  addons: readonly PlacedWord[],
   { chain, offered }: Found,
   complain: Complain,
 ): void {
-  for (const [index, addon] of addons.entries())
+  for (const { path, word: addon } of addons)
     if (!offered.addons.has(addon))
       complain(
-        `${path}[${index}]`,
+        path,
         `${chain.id} has no add-on "${addon}" on ${offered.apiInterface}.`,
         suggestion(addon, offered.addons, 'add-ons'),
       )
 }
 
 function checkSkipped(
-  names: readonly string[],
-  path: string,
+  names: readonly PlacedWord[],
   { chain, offered }: Found,
   complain: Complain,
 ): void {
   const known = new Set(offered.verifications.map((verification) => verification.name))
-  for (const [index, name] of names.entries())
+  for (const { path, word: name } of names)
     if (name !== '*' && !known.has(name))
       complain(
-        `${path}[${index}]`,
+        path,
         `${chain.id} has no verification "${name}" on ${offered.apiInterface}.`,
         suggestion(name, [...known, '*'], 'verifications'),
       )

@@ -13,7 +13,15 @@ export interface FailureClass {
   readonly holdOff: boolean
   /** How much one such failure counts towards disabling; 0 for none. */
   readonly weight: number
+  /** It claimed success and did not tell the truth: the client hears of it. */
+  readonly reported: boolean
+  /** What it says of a transaction: that the node has it already, or what is wrong with it. */
+  readonly transaction: 'known' | 'refused' | null
 }
+
+/** What can be found out about an answer that is in the interface's form and no error. */
+export const answerFindings = ['violated', 'doubted', 'missing-block'] as const
+export type AnswerFinding = (typeof answerFindings)[number]
 
 /** An error as a node tells it, whatever the interface. */
 export interface NodeError {
@@ -32,4 +40,6 @@ export interface FailureTable {
   ofStatus(status: number): FailureClass
   /** For an error in the interface's own form. */
   ofNodeError(error: NodeError): FailureClass
+  /** For an answer that a check refuses. */
+  ofAnswer(finding: AnswerFinding): FailureClass
 }

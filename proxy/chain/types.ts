@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
+import type { Check } from './check-rule.ts'
 import type { FailureTable } from './failure-table.ts'
 
 /*
@@ -83,6 +84,8 @@ export interface Classification {
   readonly timeoutMs: number | null
   /** The answer tells the chain's latest block: where in `result` it stands. */
   readonly tellsTip: ResultPath | null
+  /** What an answer must show to be believed. */
+  readonly checks: readonly Check[]
   /**
    * Path below the upstream's URL under which the node serves the method (`/C/rpc`); absent or
    * empty for the URL itself.

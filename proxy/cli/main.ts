@@ -3,7 +3,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, parseFlags } from '../config/command-line.ts'
 import { helpText } from '../config/help.ts'
-import { createChainCheck } from './chain-check.ts'
+import { createReferenceCheck } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes } from './exit-codes.ts'
 import { problemLine } from './problem-text.ts'
@@ -33,7 +33,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'schema':
       return runSchema(io)
     case 'validate':
-      return runValidate({ configPath, flags, output }, io, createChainCheck().check)
+      return runValidate({ configPath, flags, output }, io, createReferenceCheck().check)
     case 'run':
       return run({ configPath, flags, version }, io)
   }

@@ -2,15 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { systemClock } from '../clock/system-clock.ts'
 import { systemRandom } from '../clock/random.ts'
+import { orderProblems } from '../config/order-problems.ts'
 import { createRedactor } from '../config/redactor.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
-import { TlsFileError } from '../upstream/tls.ts'
-import { createChainCheck } from './chain-check.ts'
+import { createReferenceCheck } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes } from './exit-codes.ts'
 import { problemLine } from './problem-text.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
-import { createRouter, type Router } from './router.ts'
+import { createRouter } from './router.ts'
 import { releaseStartupMemory } from './startup-memory.ts'
 import { createStreamMemory } from './stream-memory.ts'
 
@@ -27,34 +27,20 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, flags, version } = request
   const parsed = await loadConfig({ configPath, flags, environment: io.environment })
   const { config } = parsed
-  const chains = createChainCheck()
-  const ofChains = config === null ? [] : await chains.check(config, (path) => parsed.locate(path))
+  const references = createReferenceCheck()
+  const problems = orderProblems([...parsed.problems, ...(await references.check(parsed))])
   const redact = createRedactor(parsed.secretValues())
   const complain = (line: string) => io.stderr.write(`${redact(line)}\n`)
-  const problems = [...parsed.problems, ...ofChains]
   for (const problem of problems) complain(problemLine(configPath, problem))
-  const catalog = chains.catalog()
+  const catalog = references.catalog()
   if (config === null || catalog === null || problems.some(({ severity }) => severity === 'error'))
     return exitCodes.invalid
 
   const logger = createLogger({ ...parsed.logging, redact })
-  let router: Router
-  try {
-    const clock = systemClock
-    const streamed = createStreamMemory()
-    router = createRouter(config, {
-      catalog,
-      logger,
-      clock,
-      random: systemRandom,
-      version,
-      streamed,
-    })
-  } catch (error) {
-    if (!(error instanceof TlsFileError)) throw error
-    complain(`${configPath}: error: ${error.message}.`)
-    return exitCodes.invalid
-  }
+  const clock = systemClock
+  const streamed = createStreamMemory()
+  const parts = { catalog, logger, clock, random: systemRandom, version, streamed }
+  const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
   try {
     await router.start()

@@ -115,6 +115,7 @@ function createListener(
     chain,
     pool,
     config: config.relay,
+    selectionStats: router.enableSelectionStats,
     clock,
     observer: observers.relayObserver(chainId, apiInterface),
     poolObserver,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Problem } from '../config/problem.ts'
 import { runSchema } from './schema.ts'
-import { type CheckChains, runValidate, type ValidateArguments } from './validate.ts'
+import { type CheckReferences, runValidate, type ValidateArguments } from './validate.ts'
 
 let folder = ''
 let configPath = ''
@@ -25,12 +25,12 @@ direct-rpc:
 `
 
 const environment = { KEY: 'canary-5f3c9e' }
-const noChains: CheckChains = async () => []
+const noReferences: CheckReferences = async () => []
 
 async function validate(
   text: string,
   options: Partial<ValidateArguments> = {},
-  checkChains = noChains,
+  checkReferences = noReferences,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   await writeFile(configPath, text)
   const written = { stdout: '', stderr: '' }
@@ -42,7 +42,7 @@ async function validate(
   const code = await runValidate(
     { configPath, flags: {}, output: 'text', ...options },
     io,
-    checkChains,
+    checkReferences,
   )
   return { code, ...written }
 }
@@ -79,15 +79,24 @@ test('a warning alone leaves the file valid', async () => {
 })
 
 test('what the chain specs know is told with its line', async () => {
-  const checkChains: CheckChains = async (config, locate) => {
+  const checkReferences: CheckReferences = async (parsed) => {
     const path = 'endpoints[0].chain-id'
-    const { line = null, column = null } = locate(path) ?? {}
-    const message = `there is no chain ${config.endpoints[0]?.chainId}`
+    const { line = null, column = null } = parsed.locate(path) ?? {}
+    const message = `there is no chain ${parsed.chainUses[0]?.chainId}`
     return [{ severity: 'error', path, line, column, message, hint: null } satisfies Problem]
   }
-  const { code, stderr } = await validate(right, {}, checkChains)
+  const { code, stderr } = await validate(right, {}, checkReferences)
   expect(code).toBe(2)
   expect(stderr).toBe(`${configPath}:2:16: error: endpoints[0].chain-id: there is no chain ETH1.\n`)
+})
+
+test('the specs are asked about a file that is wrong otherwise, and all is told in its order', async () => {
+  const { stderr } = await validate(`stratgy: latency\n${right}`, {}, async (parsed) => {
+    const [use] = parsed.chainUses
+    const { line = null, column = null } = parsed.locate(`${use?.path}.chain-id`) ?? {}
+    return [{ severity: 'error', path: '', line, column, message: 'no such chain', hint: null }]
+  })
+  expect(stderr).toMatch(/:1:1: error: stratgy: unknown key .*\n.*:3:16: error: no such chain\.\n$/)
 })
 
 test('as JSON everything is one document on stdout', async () => {
@@ -115,7 +124,7 @@ test('a missing file is told like any problem', async () => {
 })
 
 test('a secret is not printed, even when another part puts it into a problem', async () => {
-  const leaky: CheckChains = async () => [
+  const leaky: CheckReferences = async () => [
     { severity: 'error', path: '', line: null, column: null, message: environment.KEY, hint: null },
   ]
   for (const output of ['text', 'json'] as const) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from '../config/command-line.ts'
+import { orderProblems } from '../config/order-problems.ts'
 import type { ParsedConfig } from '../config/parsed-config.ts'
 import type { Problem } from '../config/problem.ts'
 import { createRedactor } from '../config/redactor.ts'
@@ -20,11 +21,8 @@ export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Finds what only the chain specs know to be wrong: an unknown chain, an interface that it has not. */
-export type CheckChains = (
-  config: RouterConfig,
-  locate: ParsedConfig['locate'],
-) => Promise<readonly Problem[]>
+/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
+export type CheckReferences = (parsed: ParsedConfig) => Promise<readonly Problem[]>
 
 /** What `router validate` was asked. */
 export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
@@ -40,16 +38,14 @@ export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
 export async function runValidate(
   arguments_: ValidateArguments,
   io: CommandIo,
-  checkChains: CheckChains,
+  checkReferences: CheckReferences,
 ): Promise<number> {
   const { configPath, flags, output } = arguments_
   const parsed = await loadConfig({ configPath, flags, environment: io.environment })
   const { config } = parsed
-  const ofChains = config === null ? [] : await checkChains(config, (path) => parsed.locate(path))
   const redact = createRedactor(parsed.secretValues())
-  const problems = [...parsed.problems, ...ofChains].map((problem) =>
-    redactProblem(problem, redact),
-  )
+  const found = orderProblems([...parsed.problems, ...(await checkReferences(parsed))])
+  const problems = found.map((problem) => redactProblem(problem, redact))
   const valid = !problems.some((problem) => problem.severity === 'error')
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel, Clock } from './clock.ts'
-
-interface Timer {
-  readonly atMs: number
-  readonly order: number
-  readonly run: () => void
-}
+import { TimerQueue, type Timer } from './timer-queue.ts'
 
 /**
  * Time that stands still until it is told to move: for tests and for the simulation. Timers due at
@@ -15,8 +10,9 @@ interface Timer {
 export class VirtualClock implements Clock {
   #nowMs = 0
   #order = 0
+  #pending = 0
   readonly #wallOriginMs: number
-  readonly #timers = new Set<Timer>()
+  readonly #timers = new TimerQueue()
 
   constructor(wallOriginMs = Date.UTC(2026, 0, 1)) {
     this.#wallOriginMs = wallOriginMs
@@ -31,43 +27,48 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, run: () => void): Cancel {
-    const timer = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, run }
+    const timer: Timer = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, run }
     this.#timers.add(timer)
+    this.#pending += 1
     return () => {
-      this.#timers.delete(timer)
+      if (timer.run === null) return
+      timer.run = null
+      this.#pending -= 1
     }
   }
 
   /** How many timers wait: a test's way to see that nothing was left behind. */
   get pending(): number {
-    return this.#timers.size
+    return this.#pending
   }
 
   /** Moves time on by `ms`, running every timer on the way and letting promises settle between. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
-    await settle()
-    for (let timer = this.#next(untilMs); timer; timer = this.#next(untilMs)) {
-      this.#timers.delete(timer)
+    // What comes from outside of virtual time, such as a file that is being read, gets its turn once.
+    await new Promise((resolve) => setImmediate(resolve))
+    for (let timer = this.#timers.peek(); timer; timer = this.#timers.peek()) {
+      if (timer.atMs > untilMs) break
+      this.#timers.take()
+      const { run } = timer
+      if (run === null) continue
+      timer.run = null
+      this.#pending -= 1
       this.#nowMs = timer.atMs
-      timer.run()
-      await settle()
+      run()
+      await settled()
     }
     this.#nowMs = untilMs
   }
-
-  #next(untilMs: number): Timer | undefined {
-    let next: Timer | undefined
-    for (const timer of this.#timers) {
-      if (timer.atMs > untilMs) continue
-      if (!next || timer.atMs < next.atMs || (timer.atMs === next.atMs && timer.order < next.order))
-        next = timer
-    }
-    return next
-  }
 }
 
-/** Lets every promise that can settle without time passing do so. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+/**
+ * Resolves when every promise that can settle without time passing has done so. From within a
+ * microtask, Node runs the next tick only when no microtask is left, however many follow each other.
+ */
+async function settled(): Promise<void> {
+  await Promise.resolve()
+  await new Promise<void>((resolve) => {
+    process.nextTick(resolve)
+  })
 }

@@ -24,6 +24,8 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
     maxAttempts: settings.get('max-relay-attempts'),
     processingTimeoutMs: settings.get('default-processing-timeout'),
     minRelayTimeoutMs: settings.get('min-relay-timeout'),
+    integrity: settings.get('integrity'),
+    retryMissingBlocks: settings.get('retry-missing-blocks'),
   }
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, relay)),
@@ -61,6 +63,8 @@ function buildEndpoint(
       maxAttempts: own['max-relay-attempts'] ?? shared.maxAttempts,
       processingTimeoutMs: own['default-processing-timeout'] ?? shared.processingTimeoutMs,
       minRelayTimeoutMs: own['min-relay-timeout'] ?? shared.minRelayTimeoutMs,
+      integrity: own.integrity ?? shared.integrity,
+      retryMissingBlocks: own['retry-missing-blocks'] ?? shared.retryMissingBlocks,
     },
   }
 }

@@ -20,7 +20,6 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'resp-cache', key: 'resp-cache', value: null },
   { name: 'cache-be', key: 'cache-be', value: null },
   { name: 'shared-state', key: 'shared-state', value: null },
-  { name: 'enable-selection-stats', key: 'enable-selection-stats', value: null },
   { name: 'grpc-config', key: 'grpc-config', value: null },
   { name: 'api-interface rest', key: 'api-interface', value: 'rest' },
   { name: 'api-interface tendermintrpc', key: 'api-interface', value: 'tendermintrpc' },

@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig, secretsOf } from './build.ts'
 import { refuseUnsupported } from './capabilities.ts'
+import { chainUsesOf } from './chain-use.ts'
 import { checkEntries } from './entry-checks.ts'
 import { explainIssues, type Places } from './explain.ts'
 import { switchableAddress } from './fields.ts'
 import type { FlagValues } from './flag-values.ts'
 import { createParsedConfig, type ParsedConfig } from './parsed-config.ts'
 import { renderPlaceholders } from './placeholder.ts'
+import { orderProblems } from './order-problems.ts'
 import type { Problem } from './problem.ts'
 import { Settings } from './resolve.ts'
 import type { Scalar } from './scalar.ts'
@@ -29,8 +31,6 @@ export interface ParseOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly flags: FlagValues
 }
-
-const mostProblems = 200
 
 /** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
 export function parseConfig(source: ConfigSource, options: ParseOptions): ParsedConfig {
@@ -61,6 +61,8 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     config: usable ? buildRouterConfig(parsed.data, settings) : null,
     logging: { level: settings.get('log-level'), format: settings.get('log-format') },
     problems: ordered,
+    chainUses: chainUsesOf(file.tree),
+    specSources: settings.list('use-static-spec'),
     positions: file.positions,
     secretValues: [...new Set([...file.values, ...(parsed.success ? secretsOf(parsed.data) : [])])],
   })
@@ -76,6 +78,8 @@ export function unreadableConfig(
     config: null,
     logging: { level: settings.get('log-level'), format: settings.get('log-format') },
     problems: [...problems, ...settings.problems()],
+    chainUses: [],
+    specSources: [],
     positions: new Map(),
     secretValues: [],
   })
@@ -186,26 +190,4 @@ function missingProblem(
 
 function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`)
-}
-
-/** In the order of the file, the command line first; none twice, and not more than anybody reads. */
-function orderProblems(problems: readonly Problem[]): readonly Problem[] {
-  const unique = new Map(
-    problems.map((problem) => [`${problem.path}\n${problem.message}`, problem]),
-  )
-  const ordered = [...unique.values()].toSorted(
-    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  )
-  if (ordered.length <= mostProblems) return ordered
-  const errors = ordered.filter((problem) => problem.severity === 'error')
-  const kept = [...errors, ...ordered.filter((problem) => problem.severity === 'warning')]
-  const rest: Problem = {
-    severity: 'warning',
-    path: '',
-    line: null,
-    column: null,
-    message: `these are the first ${mostProblems} problems; there are more`,
-    hint: null,
-  }
-  return [...kept.slice(0, mostProblems), rest]
 }

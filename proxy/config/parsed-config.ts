@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainUse } from './chain-use.ts'
 import type { Problem } from './problem.ts'
 import type { LogFormat, LogLevel } from './settings.ts'
 import type { RouterConfig } from './types.ts'
@@ -18,6 +19,10 @@ export interface ParsedConfig {
   readonly logging: LoggingConfig
   /** Errors and warnings, in the order of the file. */
   readonly problems: readonly Problem[]
+  /** What the file wants of chain specs, known even when something else in it is wrong. */
+  readonly chainUses: readonly ChainUse[]
+  /** Files, directories or URLs of chain specs; empty for the bundled ones. */
+  readonly specSources: readonly string[]
   /** Where a place such as `endpoints[0].chain-id` stands; null when the file has no such place. */
   locate(path: string): Position | null
   /** Every value that must not be printed, for `createRedactor`. */
@@ -29,6 +34,8 @@ export interface ParsedParts {
   readonly config: RouterConfig | null
   readonly logging: LoggingConfig
   readonly problems: readonly Problem[]
+  readonly chainUses: readonly ChainUse[]
+  readonly specSources: readonly string[]
   readonly positions: ReadonlyMap<string, Position>
   readonly secretValues: readonly string[]
 }
@@ -42,6 +49,8 @@ class PrintableConfig implements ParsedConfig {
   readonly config: RouterConfig | null
   readonly logging: LoggingConfig
   readonly problems: readonly Problem[]
+  readonly chainUses: readonly ChainUse[]
+  readonly specSources: readonly string[]
   readonly #positions: ReadonlyMap<string, Position>
   readonly #secretValues: readonly string[]
 
@@ -49,6 +58,8 @@ class PrintableConfig implements ParsedConfig {
     this.config = parts.config
     this.logging = parts.logging
     this.problems = parts.problems
+    this.chainUses = parts.chainUses
+    this.specSources = parts.specSources
     this.#positions = parts.positions
     this.#secretValues = parts.secretValues
   }

@@ -26,6 +26,10 @@ const relaySchema = z.strictObject({
   'min-relay-timeout': settings['min-relay-timeout'].field
     .optional()
     .describe('The least time that the router itself gives an attempt.'),
+  integrity: settings.integrity.field.optional().describe('How answers are checked.'),
+  'retry-missing-blocks': settings['retry-missing-blocks'].field
+    .optional()
+    .describe('Ask another upstream when one answers null for a block that exists.'),
 })
 
 const endpointSchema = z.strictObject({

@@ -13,7 +13,7 @@ import {
   text,
 } from './fields.ts'
 import { filePath } from './names.ts'
-import { strategies } from './types.ts'
+import { integrityLevels, strategies } from './types.ts'
 
 const secondMs = 1000
 const hourMs = 3_600_000
@@ -119,6 +119,20 @@ export const settings = {
     duration({ min: 0, max: dayMs }),
     '1s',
     'The least time that the router itself gives an attempt.',
+  ),
+  integrity: setting(
+    'Relaying',
+    'level',
+    oneOf(integrityLevels),
+    'full',
+    'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `full` (against the request).',
+  ),
+  'retry-missing-blocks': setting(
+    'Relaying',
+    null,
+    boolean(),
+    'false',
+    'Ask another upstream when one answers null for a block that the tip says exists.',
   ),
   'max-request-bytes': setting(
     'Relaying',

@@ -20,6 +20,9 @@ export const strategies = [
 ] as const
 export type Strategy = (typeof strategies)[number]
 
+export const integrityLevels = ['off', 'envelope', 'full'] as const
+export type IntegrityLevel = (typeof integrityLevels)[number]
+
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
 
@@ -40,6 +43,10 @@ export interface RelayConfig {
   readonly processingTimeoutMs: number
   /** The least per-attempt time that the router itself chooses. */
   readonly minRelayTimeoutMs: number
+  /** How much of an answer is checked. */
+  readonly integrity: IntegrityLevel
+  /** Null for a block that the tip says exists is a failed attempt, and not an answer. */
+  readonly retryMissingBlocks: boolean
 }
 
 /** A listener: one chain through one interface. */

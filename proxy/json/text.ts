@@ -16,6 +16,22 @@ export function spells(bytes: Uint8Array, start: number, end: number, text: stri
   return true
 }
 
+/** Whether the bytes of two spans are the same. */
+export function sameBytes(
+  left: Uint8Array,
+  leftStart: number,
+  leftEnd: number,
+  right: Uint8Array,
+  rightStart: number,
+  rightEnd: number,
+): boolean {
+  const length = leftEnd - leftStart
+  if (length !== rightEnd - rightStart) return false
+  for (let index = 0; index < length; index++)
+    if (left[leftStart + index] !== right[rightStart + index]) return false
+  return true
+}
+
 /**
  * The value in a span that a scanner found to be valid JSON in valid UTF-8.
  * @throws SyntaxError when it is not

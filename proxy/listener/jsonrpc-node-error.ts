@@ -3,7 +3,7 @@
 import type { NodeError } from '../chain/failure-table.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
 import { bufferOf, parseSpan, spells } from '../json/text.ts'
-import type { Span } from './jsonrpc-request.ts'
+import type { Span } from '../json/span.ts'
 
 /** A longer message of a node is cut before tables look at it. */
 const maxMessageLength = 4_096

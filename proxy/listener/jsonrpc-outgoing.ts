@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf } from '../json/text.ts'
-import type { JsonRpcRequest, Span } from './jsonrpc-request.ts'
+import type { Span } from '../json/span.ts'
+import type { JsonRpcRequest } from './jsonrpc-request.ts'
 
 /** A request as it goes to an upstream. */
 export interface SentRequest {

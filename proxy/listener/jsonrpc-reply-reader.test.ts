@@ -24,7 +24,7 @@ describe('an answer that is a result', () => {
     ['with members that nobody knows', '{"id":1,"result":1,"usage":{"error":1,"id":2}}'],
     ['with an error inside', '{"id":1,"result":{"error":{"code":1},"id":7}}'],
   ])('%s goes through as it is', (_, text) => {
-    expect(read(text)).toEqual({ finding: { kind: 'result' }, text })
+    expect(read(text)).toMatchObject({ finding: { kind: 'result' }, text })
   })
 
   test.each([
@@ -42,9 +42,37 @@ describe('an answer that is a result', () => {
   ])(
     'and spells the id %s in its own way gets the spelling of the client',
     (id, text, expected) => {
-      expect(read(text, { id })).toEqual({ finding: { kind: 'result' }, text: expected })
+      expect(read(text, { id })).toMatchObject({ finding: { kind: 'result' }, text: expected })
     },
   )
+})
+
+describe('what the reader says besides', () => {
+  test('where the result stands', () => {
+    const text = '{"id":1, "result" : {"a":1} }'
+    const { finding } = read(text)
+    const { start, end } = (finding.kind === 'result' && finding.value) || { start: 0, end: 0 }
+    expect(text.slice(start, end)).toBe('{"a":1}')
+  })
+
+  test('bytes that are no UTF-8 are no answer', () => {
+    const body = Buffer.from('{"id":1,"result":"\xff"}', 'latin1')
+    const own = Buffer.from('1')
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    expect(new JsonRpcReplyReader(own, own).read(incoming)).toEqual({
+      kind: 'malformed',
+      why: 'bytes that are not UTF-8',
+    })
+  })
+
+  test('an answer of the router itself reads as one of the upstream', () => {
+    const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7.0'))
+    const body = reader.write('0xab')
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    expect(Buffer.from(reader.bytesOf(incoming, body)).toString()).toBe(
+      '{"jsonrpc":"2.0","id":7.0,"result":"0xab"}',
+    )
+  })
 })
 
 describe("an answer that is the node's error", () => {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../json/object-cursor.ts'
 import { bufferOf, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
+import type { Span } from '../json/span.ts'
 import type { BodyStream, Incoming } from '../upstream/wire.ts'
 import { readError } from './jsonrpc-node-error.ts'
 import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
-import type { Span } from './jsonrpc-request.ts'
 
 const result: Finding = { kind: 'result' }
 
@@ -68,6 +69,15 @@ export class JsonRpcReplyReader implements ReplyReader {
     ])
   }
 
+  write(value: unknown): Uint8Array {
+    const around = ['{"jsonrpc":"2.0","id":', `,"result":${JSON.stringify(value)}}`]
+    return Buffer.concat([
+      Buffer.from(around[0] as string),
+      this.#sentId,
+      Buffer.from(around[1] as string),
+    ])
+  }
+
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
   #judgeHead(body: BodyStream, status: number): Finding {
     const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
@@ -88,6 +98,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     const start = spaceEnd(body, 0)
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
+    if (!isUtf8(body)) return malformed('bytes that are not UTF-8')
     let id: Span | null = null
     let answer: Span | null = null
     let error: Span | null = null
@@ -124,7 +135,9 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (!this.#takesId(body, id, start, error !== null))
       return malformed('the id of another request')
     if (error) return { kind: 'node-error', error: readError(body, error, status) }
-    return status < 400 ? result : malformed('a result with a status that is an error')
+    if (status >= 400) return malformed('a result with a status that is an error')
+    // Of neither there was a fault above.
+    return answer ? { kind: 'result', value: answer } : result
   }
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */

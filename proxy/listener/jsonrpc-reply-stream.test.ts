@@ -109,6 +109,11 @@ describe('an answer whose head is well', () => {
   test.each([
     ['it ends early', [`{"id":1,"result":"${big}`, big], 'JSON that ends early'],
     ['it is not JSON', [`{"id":1,"result":"${big}`, '"]}'], 'a body that is not JSON'],
+    [
+      'it is not UTF-8',
+      [`{"id":1,"result":"${big}`, Buffer.from([0xe2, 0x82]), Buffer.from('"}')],
+      'bytes that are not UTF-8',
+    ],
     ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
     ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
     ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],
@@ -135,7 +140,7 @@ describe('an answer whose head is well', () => {
       'the id of another request',
     ],
   ])('is none when %s', (_, texts, why) => {
-    const read = readStream(texts.map((text) => Buffer.from(text)))
+    const read = readStream(texts.map((text) => Buffer.from(text as string)))
     expect(read).toMatchObject({ kind: 'result', why })
   })
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectStream, type StreamedMember } from '../json/object-stream.ts'
+import { Utf8Stream } from '../json/utf8-stream.ts'
 import { MalformedAnswer, type StreamJudge } from '../relay/reply.ts'
 import { isIdOf } from './jsonrpc-reply-id.ts'
-import type { Span } from './jsonrpc-request.ts'
+import type { Span } from '../json/span.ts'
 
 /** An escape takes six bytes for a character; a long id must be spelled as it was sent. */
 const maxSpelledOutBytes = 64 * 1024
@@ -13,13 +14,15 @@ const spareBytes = 64
 /**
  * Judges one answer that is too long to be collected, and puts the client's id into it. What the
  * head shows is found by `readHead`; the rest while it passes: that the id is the request's, that
- * there is one result or one error, that the JSON is whole and nothing comes behind it.
+ * there is one result or one error, that the JSON is whole and in UTF-8, and nothing comes behind it.
  */
 export class JsonRpcReplyStream implements StreamJudge {
   readonly #sentId: Buffer
   readonly #ownId: Buffer
   readonly #declaredLength: number | null
   readonly #scanner: ObjectStream
+  readonly #text = new Utf8Stream()
+  #isText = true
   #isError = false
   /** The id was found to be the request's. */
   #idTaken = false
@@ -39,7 +42,7 @@ export class JsonRpcReplyStream implements StreamJudge {
   /** @returns what is wrong already; null when it begins as an answer does */
   readHead(head: readonly Uint8Array[]): string | null {
     const scanner = this.#scanner
-    for (const chunk of head) scanner.push(chunk)
+    for (const chunk of head) this.#scan(chunk)
     this.#isError = this.#has('"error"')
     // An error of version 1.0 may come with a null result before it.
     const isAnswer = this.#isError || scanner.member('"result"') !== null
@@ -63,7 +66,7 @@ export class JsonRpcReplyStream implements StreamJudge {
     const from = this.#givenBytes
     this.#givenBytes += chunk.length
     // The head was read before.
-    if (this.#givenBytes > this.#scanner.offset) this.#scanner.push(chunk)
+    if (this.#givenBytes > this.#scanner.offset) this.#scan(chunk)
     const problem = this.#problem()
     if (problem !== null) throw new MalformedAnswer(problem)
     return this.#withOwnId(chunk, from)
@@ -71,6 +74,11 @@ export class JsonRpcReplyStream implements StreamJudge {
 
   end(): void {
     if (this.#scanner.completeAt < 0) throw new MalformedAnswer('JSON that ends early')
+  }
+
+  #scan(chunk: Uint8Array): void {
+    this.#scanner.push(chunk)
+    this.#isText &&= this.#text.push(chunk)
   }
 
   #withOwnId(chunk: Uint8Array, from: number): readonly Uint8Array[] {
@@ -88,6 +96,7 @@ export class JsonRpcReplyStream implements StreamJudge {
 
   /** What is wrong as far as can be told by now. */
   #problem(): string | null {
+    if (!this.#isText) return 'bytes that are not UTF-8'
     const { brokenAt, completeAt, hasBegun, hasDuplicate } = this.#scanner
     if (brokenAt >= 0) {
       if (completeAt >= 0) return 'more than one JSON value'

@@ -3,18 +3,13 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ArrayCursor } from '../json/array-cursor.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
+import type { Span } from '../json/span.ts'
 import { bufferOf, parseSpan, spells } from '../json/text.ts'
 import { maxNesting, spaceEnd, valueEnd } from '../json/value.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */
 const maxBatchItems = 1_000
-
-/** Bytes of a longer text. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-}
 
 /** What a request body holds: one request, or several. Spans of JSON that is known to be valid. */
 export type RequestBody =

@@ -49,6 +49,8 @@ describe('a single call', () => {
         retry: true,
         holdOff: false,
         weight: 1,
+        reported: true,
+        transaction: null,
       } as const
       asked.journal.begin('gamma', 'first', 0).result = failure
       asked.journal.begin('beta', 'retry', 0).result = { ...failure, whose: 'node' }

@@ -14,13 +14,8 @@ import { createHttpServer } from './http-server.ts'
 import { batchPieces, collectShort, type ItemAnswer } from './jsonrpc-batch.ts'
 import { JsonRpcCalls, internal, type CallOrigin, type JsonRpcCall } from './jsonrpc-calls.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
-import {
-  RequestRefused,
-  readBody,
-  readRequest,
-  type JsonRpcRequest,
-  type Span,
-} from './jsonrpc-request.ts'
+import { RequestRefused, readBody, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
+import type { Span } from '../json/span.ts'
 import type { Listener } from './listener.ts'
 import type { ListenerObserver } from './observer.ts'
 import { ResponseMetadata } from './response-headers.ts'

@@ -57,6 +57,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
+      checks: [],
     }),
   }
 }
@@ -106,7 +107,7 @@ export function reply(
 ): Reply {
   return {
     upstream: 'alpha',
-    isNodeError: false,
+    refusal: null,
     latestBlock: 7,
     incoming: {
       status: more.status ?? 200,

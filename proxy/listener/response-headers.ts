@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
+import type { Candidate } from '../upstream/pool.ts'
 
 /** The headers by which an answer tells how it came about, for `docs/reference/headers.md`. */
 export const metadataHeaders = {
@@ -38,8 +39,14 @@ export const metadataHeaders = {
   reported: {
     name: 'Rpc-Reported-Providers',
     about:
-      'Upstreams that misbehaved: they claimed success and gave a cut, broken or foreign answer. Absent when there are none.',
+      'Upstreams that misbehaved: they claimed success and gave a cut, broken, foreign or untrue answer. Absent when there are none.',
     ofBatch: 'All that did so on an item.',
+  },
+  selection: {
+    name: 'rpc-selection-stats',
+    about:
+      'With `--enable-selection-stats`: among whom the last upstream was drawn, each with its weight and its qualities, all from 0 to 1. Absent when there was nothing to draw.',
+    ofBatch: 'Absent.',
   },
   version: {
     name: 'Router-Version',
@@ -47,13 +54,6 @@ export const metadataHeaders = {
     ofBatch: 'The same.',
   },
 } as const
-
-/** The failures that are a lie rather than a lack, by their names in `specs/failures/`. */
-const misbehaviours: ReadonlySet<string> = new Set([
-  'malformed-answer',
-  'truncated-answer',
-  'protocol-violated',
-])
 
 /** Gathers what happened to the calls of one HTTP request, and puts it into headers. */
 export class ResponseMetadata {
@@ -65,6 +65,8 @@ export class ResponseMetadata {
   #errored: string[] | null = null
   #nodeErrors: string[] | null = null
   #reported: string[] | null = null
+  #candidates: readonly Candidate[] | null = null
+  #calls = 0
 
   constructor(guid: string, version: string) {
     this.#guid = guid
@@ -73,6 +75,8 @@ export class ResponseMetadata {
 
   /** Adds one call that came to its end. `reply` is null where the router itself answered. */
   add(journal: Journal, reply: Reply | null): void {
+    this.#calls += 1
+    this.#candidates = this.#calls === 1 ? journal.candidates : null
     if (reply) {
       this.#providers = joined(this.#providers, reply.upstream)
       const block = reply.latestBlock
@@ -86,7 +90,7 @@ export class ResponseMetadata {
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
       else {
         this.#errored = joined(this.#errored, upstream)
-        if (misbehaviours.has(result.name)) this.#reported = joined(this.#reported, upstream)
+        if (result.reported) this.#reported = joined(this.#reported, upstream)
       }
     }
   }
@@ -102,8 +106,19 @@ export class ResponseMetadata {
     if (this.#errored) headers.push(names.errored.name, listOf(this.#errored))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, listOf(this.#nodeErrors))
     if (this.#reported) headers.push(names.reported.name, listOf(this.#reported))
+    if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
     return headers
   }
+}
+
+/** `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...` */
+function statsOf(candidates: readonly Candidate[]): string {
+  const each = candidates.map(({ name, weight, availability, latency, sync, earned }) => {
+    const told = Object.entries({ availability, latency, sync, earned })
+    const qualities = told.map(([quality, value]) => `${quality} ${value.toFixed(2)}`)
+    return `${listOf([name])} ${weight.toFixed(2)} (${qualities.join(', ')})`
+  })
+  return each.join('; ')
 }
 
 /** Each name once, in the order of their first coming. */

@@ -16,6 +16,7 @@ import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
+import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Reply, StreamJudge } from './reply.ts'
@@ -27,7 +28,9 @@ export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
 export interface AttemptOptions {
   readonly chain: Chain
   readonly pool: Pool
+  readonly judge: Judge
   readonly minRelayTimeoutMs: number
+  readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
   readonly poolObserver: PoolObserver
@@ -39,16 +42,18 @@ export interface AttemptOptions {
  */
 export function createAttempt(options: AttemptOptions): Attempt {
   return async (call, upstream) => {
-    const urls = upstream.urlsFor(addonsOf(call))
+    const addons = addonsOf(call)
     let last: AttemptFailed | null = null
     upstream.sessions += 1
     try {
-      for (const url of urls) {
+      for (const url of upstream.urlsFor(addons)) {
+        // Another call may have had this URL left alone in the meantime.
+        if (last !== null && !url.serves(addons)) continue
         const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
         const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome)) break
+        if (!mayFailOver(call, outcome, options)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -59,7 +64,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
 }
 
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(call: Call, failed: AttemptFailed): boolean {
+function mayFailOver(
+  call: Call,
+  failed: AttemptFailed,
+  { maxAttempts, clock }: AttemptOptions,
+): boolean {
+  const { attempts, deadlineMs } = call.journal
+  if (clock.nowMs() >= deadlineMs) return false
+  // A write goes to every upstream, however many they are.
+  if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
   if (!failed.sent || failed.failure.holdOff) return true
   return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
 }
@@ -71,6 +84,8 @@ class Asking {
   readonly #upstream: Upstream
   readonly #url: NodeUrl
   readonly #record: AttemptRecord
+  /** It has less time than an upstream may take: being late is no failure of the upstream. */
+  #isCutShort = false
 
   constructor(
     options: AttemptOptions,
@@ -134,59 +149,54 @@ class Asking {
   #budgetMs(): number {
     const { asked, directives, journal } = this.#call
     const ownMs = attemptBudgetMs(asked, {
-      directiveMs: directives.relayTimeoutMs,
+      directiveMs: null,
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
-    return Math.min(ownMs, journal.deadlineMs - this.#record.startedMs)
+    const leftMs = journal.deadlineMs - this.#record.startedMs
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)
+    this.#isCutShort = budgetMs < ownMs
+    return budgetMs
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
-    const { failures } = this.#options.chain
-    const finding = this.#call.reader.read(incoming)
-    if (finding.kind === 'malformed') {
-      // A broken answer that claims success is never passed on; an error page is the node's own word.
-      const own = incoming.status >= 400 ? this.#keep(incoming, false) : null
-      return this.#fail(failures.ofStatus(incoming.status), finding.why, own, null)
+    const { judge, pool } = this.#options
+    const { asked } = this.#call
+    const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
+    if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
+    this.#record.missedBlock = judgement.missedBlock
+    if (judgement.kind === 'failed') {
+      const { failure, detail, passOn, violation } = judgement
+      this.#record.violation = violation
+      const refusal = passOn === 'node-error' ? failure : null
+      // A stream cannot be kept to fall back on.
+      const isKept = passOn !== null && incoming.body instanceof Uint8Array
+      return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
-    if (finding.kind === 'node-error') {
-      const { error } = finding
-      const failure = failures.ofNodeError(error)
-      if (failure.retry || failure.holdOff)
-        return this.#fail(failure, `code ${error.code}`, this.#keep(incoming, true), null)
-      return this.#pass(incoming, finding.rest, 'node-error', failure.name)
-    }
-    const { tellsTip } = this.#call.asked
-    const block = tellsTip && readBlockNumber(incoming.body, tellsTip)
-    if (block !== null) this.#options.pool.sighted(this.#upstream, block)
-    return this.#pass(incoming, finding.rest, 'answer', null)
+    const block = asked.tellsTip && readBlockNumber(incoming.body, asked.tellsTip)
+    if (block !== null) pool.sighted(this.#upstream, block)
+    return this.#pass(incoming, judgement.rest, null)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */
-  #pass(
-    incoming: Incoming,
-    rest: StreamJudge | undefined,
-    result: 'answer' | 'node-error',
-    detail: string | null,
-  ): Reply {
-    const isNodeError = result === 'node-error'
+  #pass(incoming: Incoming, rest: StreamJudge | null, refusal: FailureClass | null): Reply {
     if (incoming.body instanceof Uint8Array) {
-      this.#succeed(result, detail)
-      return this.#reply(incoming, isNodeError)
+      this.#succeed(refusal)
+      return this.#reply(incoming, refusal)
     }
     const { clock } = this.#options
     const { signal } = this.#call
     // The head is what the upstream's speed is judged by; the rest is as slow as the client.
     this.#record.endedMs = clock.nowMs()
     this.#upstream.sessions += 1
-    const body = new StreamedAnswer(incoming.body, rest ?? null, signal, clock, (end) => {
+    const body = new StreamedAnswer(incoming.body, rest, signal, clock, (end) => {
       this.#upstream.sessions -= 1
-      if (end.kind === 'complete') this.#succeed(result, detail)
+      if (end.kind === 'complete') this.#succeed(refusal)
       else if (end.kind === 'left') this.#end('aborted', null)
       else this.#breakOff(incoming.status, end)
     })
-    return this.#reply({ ...incoming, body }, isNodeError)
+    return this.#reply({ ...incoming, body }, refusal)
   }
 
   /** The answer broke when a part of it was on its way to the client. */
@@ -195,22 +205,18 @@ class Asking {
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
     // A node may well lose patience with a client that does not take its answer.
-    if (isCut && isReaderSlow) this.#end(failure, `${cause.message}, at a slow client`)
-    else this.#fail(failure, cause.message, null, isCut ? cause : null)
+    const isExcused = isCut && isReaderSlow
+    if (!isExcused) this.#upstream.failed(this.#url, failure)
+    this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
   }
 
-  /** An answer to fall back on; a stream cannot be kept. */
-  #keep(incoming: Incoming, isNodeError: boolean): Reply | null {
-    return incoming.body instanceof Uint8Array ? this.#reply(incoming, isNodeError) : null
-  }
-
-  #reply(incoming: Incoming, isNodeError: boolean): Reply {
+  #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
     const { name, latest } = this.#upstream
-    return { incoming, upstream: name, isNodeError, latestBlock: latest?.block ?? null }
+    return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
   }
 
-  #succeed(result: 'answer' | 'node-error', detail: string | null): void {
-    this.#end(result, detail)
+  #succeed(refusal: FailureClass | null): void {
+    this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null)
     const latencyMs = (this.#record.endedMs ?? 0) - this.#record.startedMs
     this.#upstream.succeeded(this.#url, latencyMs, this.#call.asked.cost)
   }
@@ -222,6 +228,8 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(reply)
+    else if (fault?.fault === 'timeout' && this.#isCutShort)
+      this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)

@@ -8,10 +8,10 @@ import type { Step } from './step.ts'
 const threshold = 2
 
 /**
- * Fails calls at once after two in a row met an empty pool, until any upstream is eligible again.
+ * Fails calls at once after two in a row met an empty pool, until any upstream may be asked again.
  * A call that excluded or demanded too much itself does not count.
  */
-export function breaker(hasEligible: () => boolean, observer: RelayObserver): Step {
+export function breaker(hasAny: () => boolean, observer: RelayObserver): Step {
   let emptyPools = 0
   const set = (count: number) => {
     const wasOpen = emptyPools >= threshold
@@ -20,7 +20,7 @@ export function breaker(hasEligible: () => boolean, observer: RelayObserver): St
   }
   return (next) => async (call) => {
     if (emptyPools >= threshold) {
-      if (!hasEligible())
+      if (!hasAny())
         throw new RelayError(
           errorKinds.breakerOpen,
           'no upstream is up; calls fail at once until one is',
@@ -32,7 +32,7 @@ export function breaker(hasEligible: () => boolean, observer: RelayObserver): St
       set(0)
       return reply
     } catch (error) {
-      if (error instanceof RelayError && error.kind === errorKinds.noUpstream && !hasEligible())
+      if (error instanceof RelayError && error.kind === errorKinds.noUpstream && !hasAny())
         set(emptyPools + 1)
       throw error
     }

@@ -5,50 +5,71 @@ import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
+import { moreTelling, settle } from './retry.ts'
 import type { Step } from './step.ts'
+import { telling } from './telling.ts'
 
 /** A transaction that is on its way is not called back because its client left. */
 const never = new AbortController().signal
 
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on; when all refuse, the first node's own error is. Where the client names an upstream, it
- * alone gets the write.
+ * run on. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
+ * asked in turn. Where the client names an upstream, it alone gets the write.
  */
 export function broadcast(pool: Pool, attempt: Attempt): Step {
   return (next) => async (call) => {
     if (call.asked.kind !== 'write' || call.directives.selectProvider !== null) return next(call)
     const upstreams = pool.chooseAll(wantedBy(call))
     const sent: Call = { ...call, signal: never, attemptKind: 'broadcast' }
-    const refused = await firstSuccess(upstreams.map((upstream) => attempt(sent, upstream)))
-    // No node said anything: whoever is left, be it a backup or one on trial, is asked in turn.
-    return refused ?? next(call)
+    const outcome = await firstSuccess(upstreams.map((upstream) => attempt(sent, upstream)))
+    if (outcome !== null && !(outcome instanceof AttemptFailed)) return outcome
+    try {
+      // Nobody took it, and nobody said why for good: a backup or one on trial may.
+      return await next(call)
+    } catch (error) {
+      if (outcome === null || !(error instanceof RelayError)) throw error
+      const nobodyLeft = error.kind === errorKinds.noUpstream
+      if (outcome.reply === null && !nobodyLeft) throw error
+      return settle(outcome, call, null)
+    }
   }
 }
 
-/** @returns the first success, else the first node's own refusal, else null */
-function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | null> {
+/** @returns the first success, else the most telling refusal for good, else the most telling failure */
+function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | AttemptFailed | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
     let answer: Reply | null = null
     let refusal: Reply | null = null
-    const ended = (reply: Reply | null) => {
-      if (reply && !reply.isNodeError && answer === null) {
-        answer = reply
-        if (refusal) release(refusal.incoming.body)
-        resolve(reply)
-      } else if (reply && answer === null && refusal === null) refusal = reply
-      else if (reply) release(reply.incoming.body)
+    let failed: AttemptFailed | null = null
+    const ended = () => {
       left -= 1
-      if (left === 0) resolve(refusal)
+      if (left <= 0) resolve(refusal ?? failed)
     }
     if (left === 0) resolve(null)
     for (const each of attempts)
-      each.then(ended, (error: unknown) => {
-        if (error instanceof AttemptFailed) ended(error.reply)
-        else reject(error)
-      })
+      each.then(
+        (reply) => {
+          if (answer === null && reply.refusal === null) {
+            answer = reply
+            if (refusal) release(refusal.incoming.body)
+            return resolve(reply)
+          }
+          const isBetter = answer === null && telling(reply) > telling(refusal)
+          const lesser = isBetter ? refusal : reply
+          if (isBetter) refusal = reply
+          if (lesser) release(lesser.incoming.body)
+          ended()
+        },
+        (error: unknown) => {
+          if (!(error instanceof AttemptFailed)) return reject(error)
+          failed = moreTelling(failed, error)
+          ended()
+        },
+      )
   })
 }

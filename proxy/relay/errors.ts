@@ -132,6 +132,15 @@ export const errorKinds = {
     grpcStatus: 14,
     about: 'Every attempt failed and no upstream gave an error of its own to pass on.',
   },
+  integrity: {
+    code: 'RPC_INTEGRITY',
+    reason: 'integrity',
+    jsonRpcCode: -32054,
+    httpStatus: 502,
+    grpcStatus: 14,
+    about:
+      'An upstream answered with what cannot be true, and no other one answered. The log has the evidence. An untrue answer is never passed on.',
+  },
   timeout: {
     code: 'RPC_TIMEOUT',
     reason: 'timeout',

@@ -31,7 +31,8 @@ export function hedge(options: HedgeOptions): Step {
   const latencies = new Map<string, RecentLatency>()
   return (next) => async (call) => {
     if (call.asked.kind !== 'read' || options.retryLimit === 0) return next(call)
-    budget.earn()
+    // A read that is tried again is still one read.
+    if (call.attemptKind === 'first') budget.earn()
     const latency = latencyOf(latencies, call)
     const startedMs = options.clock.nowMs()
     const race = new Race(next, call, budget, tickMs(options, call, latency), options)
@@ -129,7 +130,8 @@ class Race {
 
   #noteFailure(error: unknown, { attemptKind }: Call): void {
     const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
-    if (attemptKind === 'hedge' && nobodyLeft) this.#budget.refund()
+    // It says nothing of the attempts that are, or were, under way.
+    if (attemptKind === 'hedge' && nobodyLeft) return this.#budget.refund()
     const better = error instanceof AttemptFailed && error.reply !== null
     if (this.#failure === null || better) this.#failure = error
   }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import type { Candidate } from '../upstream/pool.ts'
+import type { Violation } from './integrity/violation.ts'
 
-/** `failover`: the same upstream by another of its URLs. */
-export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
+/**
+ * `failover`: the same upstream by another of its URLs. `confirm`: whether it knows a transaction.
+ */
+export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast' | 'confirm'
 
 /** One question to one upstream on behalf of a call. */
 export interface AttemptRecord {
@@ -17,6 +21,10 @@ export interface AttemptRecord {
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
   /** A few words for the log; holds no payload and no key. */
   detail: string | null
+  /** What in the answer cannot be true; null when nothing was found. */
+  violation: Violation | null
+  /** It answered null for a block that the tip says exists. */
+  missedBlock: boolean
 }
 
 /** What happened to one call. Steps add to it; the response headers and the log tell of it. */
@@ -25,6 +33,8 @@ export class Journal {
   readonly attempts: AttemptRecord[] = []
   /** When the whole relay budget is used up, on the clock's monotonic scale. */
   deadlineMs = Infinity
+  /** Among whom the last upstream was drawn, where that is asked for. */
+  candidates: readonly Candidate[] | null = null
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
@@ -38,6 +48,8 @@ export class Journal {
       endedMs: null,
       result: null,
       detail: null,
+      violation: null,
+      missedBlock: false,
     }
     this.attempts.push(attempt)
     return attempt

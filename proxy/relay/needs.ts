@@ -20,7 +20,7 @@ export function wantedBy(call: Call): Wanted {
     prefer: directives.selectProvider,
     excluded: [...directives.blockProviders, ...refusedBy(call)],
     tried: (upstream) => journal.tried(upstream),
-    untriedOnly: call.attemptKind === 'hedge',
+    untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
   }
 }
 

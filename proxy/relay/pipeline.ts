@@ -6,27 +6,35 @@ import { breaker } from './breaker.ts'
 import { broadcast } from './broadcast.ts'
 import { budget } from './budget.ts'
 import { hedge } from './hedge.ts'
+import { Judge } from './judge.ts'
+import { knownTransaction } from './known-transaction.ts'
 import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
 
-export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs'> {
+export interface RelayOptions extends Omit<
+  AttemptOptions,
+  'minRelayTimeoutMs' | 'maxAttempts' | 'judge'
+> {
   readonly config: RelayConfig
+  readonly selectionStats: boolean
 }
 
 /** The relay of one listener: every step a call passes, the outermost first. */
 export function createRelay(options: RelayOptions): Relay {
   const { config, pool, clock, observer } = options
-  const { minRelayTimeoutMs } = config
-  const attempt = createAttempt({ ...options, minRelayTimeoutMs })
+  const { minRelayTimeoutMs, maxAttempts } = config
+  const judge = new Judge({ ...config, chain: options.chain, pool })
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs, maxAttempts, judge })
   return compose(
     [
       budget(config.processingTimeoutMs),
-      breaker(() => pool.hasEligible, observer),
+      breaker(() => pool.hasAny, observer),
+      knownTransaction(options),
       broadcast(pool, attempt),
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
     ],
-    route(pool, config.strategy, attempt),
+    route(pool, attempt, { strategy: config.strategy, selectionStats: options.selectionStats }),
   )
 }

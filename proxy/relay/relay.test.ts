@@ -193,6 +193,13 @@ const cells: readonly Cell[] = [
     sent: { a: 2, b: 0 },
   },
   {
+    name: 'a URL more than there are attempts: not asked',
+    upstreams: { a: { script: () => refused, urls: [{}, {}, {}], otherScripts: [() => refused] } },
+    config: { maxAttempts: 2 },
+    outcome: 'upstream-failed',
+    sent: { a: 2 },
+  },
+  {
     name: 'rpc-select-provider',
     upstreams: { a: ok, b: ok },
     asked: { directives: { selectProvider: 'b' } },
@@ -254,6 +261,49 @@ const cells: readonly Cell[] = [
     asked: write,
     outcome: okBody,
     sent: { a: 1, b: 1, z: 1 },
+  },
+  {
+    name: 'a write: an error page of one is no success',
+    upstreams: { a: html, b: { ...ok, afterMs: 5 } },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a write that no primary may take now: the backup',
+    upstreams: { a: { status: 429, body: 'slow down' }, b: html, z: backup(ok) },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1, z: 1 },
+  },
+  {
+    name: 'a write that a node refuses for good: no backup is asked',
+    upstreams: { a: html, b: nodeError(-32000, 'nonce too low'), z: backup(ok) },
+    asked: write,
+    outcome: nodeError(-32000, 'nonce too low').body,
+    sent: { a: 1, b: 1, z: 0 },
+  },
+  {
+    name: 'a write that fails everywhere: to each once, and the most telling failure is told',
+    upstreams: { a: html, b: { fault: 'reset', afterMs: 5 }, z: backup({ fault: 'reset' }) },
+    asked: write,
+    outcome: html.body,
+    sent: { a: 1, b: 1, z: 1 },
+  },
+  {
+    name: 'a write that nobody answers: not sent a second time',
+    upstreams: { a: { fault: 'reset' }, b: { hang: true } },
+    asked: write,
+    outcome: 'timeout',
+    sent: { a: 1, b: 1 },
+  },
+  {
+    name: 'a write that took all the time: not sent to the backup either',
+    upstreams: { a: { hang: true }, b: backup(ok) },
+    asked: write,
+    config: { processingTimeoutMs: 1_000 },
+    outcome: 'timeout',
+    sent: { a: 1, b: 0 },
   },
   {
     name: 'a write for one named upstream goes to it alone',
@@ -356,6 +406,16 @@ describe('availability under traffic', () => {
     expect(relay.events).toEqual([])
   })
 
+  it.each([
+    ['the time that a client gives', { relayTimeoutMs: 20 }, {}],
+    ['what is left of the time of the call', {}, { processingTimeoutMs: 500 }],
+  ])('does not blame an upstream that did not keep %s', async (_name, directives, config) => {
+    const relay = fixture({ a: result(1, { afterMs: 600 }) }, config)
+    for (let each = 0; each < 20; each++)
+      expect((await relay.ask({ directives })).outcome).toBe('timeout')
+    expect(relay.events).toEqual([])
+  })
+
   it('does not take an upstream out for one bad URL', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
@@ -378,6 +438,21 @@ describe('availability under traffic', () => {
     expect(relay.sent['a']).toBe(2)
   })
 
+  it('does not fail over to a URL that was held off while the first one was asked', async () => {
+    const limited = { status: 429, body: 'slow down' }
+    const late = { fault: 'reset', afterMs: 500 } as const
+    const relay = fixture({
+      a: { script: () => late, urls: [{}, {}], otherScripts: [() => limited] },
+    })
+    const first = relay.begin()
+    await relay.clock.advance(100)
+    relay.transport('a', 0).play(() => ({ fault: 'refused' }))
+    expect((await relay.ask()).outcome).toBe('slow down')
+    await relay.clock.advance(500)
+    await first
+    expect(relay.transport('a', 1).requests).toHaveLength(1)
+  })
+
   it('passes on the 429 itself when nobody else can answer', async () => {
     const relay = fixture({ a: { status: 429, body: 'slow down' } })
     expect((await relay.ask()).outcome).toBe('slow down')
@@ -385,6 +460,16 @@ describe('availability under traffic', () => {
 })
 
 describe('the breaker', () => {
+  it('does not open for add-ons that nobody has while the others could be tried', async () => {
+    const relay = fixture({ a: refused })
+    for (let each = 0; each < 3; each++) await relay.ask()
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+    const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
+    for (let each = 0; each < 3; each++) await relay.ask(traced)
+    relay.transport('a').play(() => ok)
+    expect((await relay.ask()).outcome).toBe(okBody)
+  })
+
   it('opens after two empty pools, fails at once, and closes when an upstream is up', async () => {
     const relay = fixture({ a: { script: () => ok, verified: false } })
     const outcomes = [await relay.ask(), await relay.ask(), await relay.ask()]
@@ -435,6 +520,17 @@ describe('hedging', () => {
     expect(requests).toBeLessThanOrEqual(220)
   })
 
+  it('keeps them within a tenth however often a read is tried again', async () => {
+    const late = { fault: 'reset', afterMs: 700 } as const
+    const relay = fixture({ a: late, b: late, c: late, d: late }, { maxAttempts: 20 })
+    let hedges = 0
+    for (let each = 0; each < 40; each++) {
+      const { call } = await relay.ask()
+      hedges += call.journal.attempts.filter(({ kind }) => kind === 'hedge').length
+    }
+    expect(hedges).toBe(4)
+  })
+
   it.each([
     ['a write', write],
     ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
@@ -454,6 +550,30 @@ describe('hedging', () => {
     relay.transport('a').play(() => result(1, { afterMs: 900 }))
     const seen = await relay.ask()
     expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
+  })
+
+  it('tells why the attempt failed when there was nobody to keep it company', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 1_000 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = await relay.ask()
+    expect(seen.outcome).toBe('timeout')
+    expect(seen.call.journal.retries).toBe(2)
+  })
+
+  it('asks nobody else when the client leaves after one of two has failed', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    relay.transport('b').play(() => ({ ...html, afterMs: 10 }))
+    const client = new AbortController()
+    const seen = relay.begin({ signal: client.signal })
+    await relay.clock.advance(300)
+    const before = relay.sent
+    client.abort()
+    await relay.clock.advance(10_000)
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual(before)
   })
 
   it('waits for the company when the first one fails', async () => {

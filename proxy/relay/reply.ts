@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { NodeError } from '../chain/failure-table.ts'
+import type { FailureClass, NodeError } from '../chain/failure-table.ts'
+import type { Span } from '../json/span.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
-/** An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be read or released. */
+/**
+ * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
+ * read or released.
+ */
 export interface Reply {
   readonly incoming: Incoming
   /** The upstream that gave it. */
   readonly upstream: string
-  /** The node refused: the answer is an error that is its own, such as a revert. */
-  readonly isNodeError: boolean
+  /** The answer is an error in the node's own words, such as a revert: what follows from it. */
+  readonly refusal: FailureClass | null
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
 }
@@ -19,7 +23,8 @@ export interface Reply {
  * head shows, and `rest` judges what only the whole can show.
  */
 export type Finding =
-  | { readonly kind: 'result'; readonly rest?: StreamJudge }
+  /** `value`: where the result stands in the body; absent where that was not looked for. */
+  | { readonly kind: 'result'; readonly value?: Span; readonly rest?: StreamJudge }
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
   /** Not an answer to the request in the interface's form. `why` is short and holds no payload. */
   | { readonly kind: 'malformed'; readonly why: string }
@@ -28,6 +33,8 @@ export type Finding =
 export interface ReplyReader {
   /** Reads as little as it can. Never throws. */
   read(incoming: Incoming): Finding
+  /** An answer of the router's own with this result, as an upstream would have given it. */
+  write(result: unknown): Uint8Array
 }
 
 /** Judges a long answer while it passes, from its beginning. */

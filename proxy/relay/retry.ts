@@ -3,9 +3,10 @@
 import type { Clock } from '../clock/clock.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
-import { RelayError, errorKinds } from './errors.ts'
+import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
+import { telling } from './telling.ts'
 
 export interface RetryLimits {
   /** Retries of attempts that reached an upstream; 0 switches all retries off. */
@@ -21,12 +22,15 @@ export interface RetryLimits {
  */
 export function retry(limits: RetryLimits, clock: Clock): Step {
   return (next) => async (call) => {
+    if (clock.nowMs() >= call.journal.deadlineMs)
+      throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
     let best: AttemptFailed | null = null
     let retries = 0
     for (let again = call; ; again = { ...call, attemptKind: 'retry' }) {
       try {
         return await next(again)
       } catch (error) {
+        if (call.signal.aborted) throw new CallAborted()
         if (!(error instanceof AttemptFailed)) return settle(best, call, error)
         best = moreTelling(best, error)
         if (!mayRetry(call, error, limits, retries, clock)) return settle(best, call, null)
@@ -49,23 +53,29 @@ function mayRetry(
   return failed.sent ? asked.kind === 'read' && retries < retryLimit : true
 }
 
-/** A node's own error says more than an error page, and either more than silence. */
-function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
-  return best && rank(best) > rank(failed) ? best : failed
-}
-
-function rank({ reply }: AttemptFailed): number {
-  if (reply === null) return 0
-  return reply.isNodeError ? 2 : 1
+/** Of two failures the one that tells the client more; of equals the later. */
+export function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
+  return best && telling(best.reply) > telling(failed.reply) ? best : failed
 }
 
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
-function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
+export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
   if (best?.reply) return best.reply
-  if (best === null || (error !== null && !(error instanceof RelayError))) throw error
-  const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
-  const story = journal.attempts.map(({ upstream, result }) =>
+  if (isDefect(error)) throw error
+  const { attempts } = journal
+  const story = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
-  throw new RelayError(kind, `no upstream answered (${story.join(', ')})`, { cause: best })
+  const told = `(${story.join(', ')})`
+  const cause = best ?? error
+  if (attempts.some(({ violation }) => violation !== null))
+    throw new RelayError(errorKinds.integrity, `no upstream told the truth ${told}`, { cause })
+  if (best === null) throw error
+  const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
+  throw new RelayError(kind, `no upstream answered ${told}`, { cause })
+}
+
+/** Neither a failed attempt nor a failure that the router tells the client. */
+function isDefect(error: unknown): boolean {
+  return error !== null && !(error instanceof RelayError)
 }

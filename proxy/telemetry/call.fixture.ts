@@ -4,6 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/observer.ts'
 import type { Call } from '../relay/call.ts'
 import { noDirectives } from '../relay/directives.ts'
+import type { Violation } from '../relay/integrity/violation.ts'
 import { Journal } from '../relay/journal.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
 import type { UpstreamSnapshot } from '../upstream/snapshot.ts'
@@ -33,9 +34,10 @@ export function aCall(fixture: CallFixture = {}): Call {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
+      checks: [],
     },
     request: { verb: 'POST', path: '', headers: [], body: null },
-    reader: { read: () => ({ kind: 'result' }) },
+    reader: { read: () => ({ kind: 'result' }), write: () => new Uint8Array() },
     directives: { ...noDirectives, debugRelay },
     signal: new AbortController().signal,
     attemptKind: 'first',
@@ -48,22 +50,38 @@ export function anAttempt(
   call: Call,
   upstream: string,
   result: AttemptRecord['result'],
-  more: { kind?: AttemptKind; tookMs?: number; detail?: string } = {},
+  more: {
+    kind?: AttemptKind
+    tookMs?: number
+    detail?: string
+    violation?: Violation
+    missedBlock?: boolean
+  } = {},
 ): AttemptRecord {
   const attempt = call.journal.begin(upstream, more.kind ?? 'first', 0)
   attempt.endedMs = more.tookMs ?? 10
   attempt.result = result
   attempt.detail = more.detail ?? null
+  attempt.violation = more.violation ?? null
+  attempt.missedBlock = more.missedBlock ?? false
   return attempt
 }
 
 export function repliedBy(upstream: string): CallEnd {
   const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
-  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, isNodeError: false } }
+  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal: null } }
 }
 
 export function aFailure(name: string): FailureClass {
-  return { name, whose: 'upstream', retry: true, holdOff: false, weight: 1 }
+  return {
+    name,
+    whose: 'upstream',
+    retry: true,
+    holdOff: false,
+    weight: 1,
+    reported: false,
+    transaction: null,
+  }
 }
 
 export function anUpstream(

@@ -191,3 +191,29 @@ test('an upstream that flaps is told of now and then, with the state it ended in
     `WARN  state changes left out of the log ${on} upstream=node-a leftOut=94 now=eligible\n`,
   ])
 })
+
+test('an untrue answer is told with its evidence, once a minute for each upstream and check', async () => {
+  const { relay, lines, clock } = make()
+  const lie = (upstream: string, check: 'block-number' | 'parent', certain = true) => {
+    const call = aCall({ guid: 'g-1', method: 'eth_getBlockByNumber' })
+    const violation = { check, evidence: 'asked for 16, got "0x11"', certain }
+    relay.attemptEnded(
+      call,
+      anAttempt(call, upstream, aFailure('integrity-violated'), { violation }),
+    )
+  }
+  for (let each = 0; each < 5; each++) lie('node-a', 'block-number')
+  lie('node-b', 'block-number')
+  lie('node-a', 'parent', false)
+  expect(lines).toHaveLength(3)
+  expect(lines[0]).toBe(
+    `WARN  answer cannot be true ${on} upstream=node-a check=block-number guid=g-1 ` +
+      'method=eth_getBlockByNumber evidence="asked for 16, got \\"0x11\\""\n',
+  )
+  expect(lines[2]).toContain('upstreams contradict each other')
+  await clock.advance(60_000)
+  expect(lines[3]).toContain('untrue answers left out of the log')
+  expect(lines[3]).toContain('leftOut=4')
+  lie('node-a', 'block-number')
+  expect(lines).toHaveLength(5)
+})

@@ -27,6 +27,7 @@ interface EventLogOptions {
 
 /** Of one listener. Failures come in floods, and a client may ask for `rpc-debug-relay` always. */
 const failureRate: LineRate = { lines: 20, perMs: 1_000 }
+const violationRate: LineRate = { lines: 1, perMs: 60_000 }
 const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
 
 export function createEventLog(options: EventLogOptions): EventLog {
@@ -53,8 +54,10 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
   const limit = new LineLimit(clock, debugRelayRate, (leftOut) => {
     logger.info('attempts left out of the log', { ...labels, leftOut })
   })
+  const violations = violationLog(logger, clock, labels)
   return {
     attemptEnded(call, attempt) {
+      violations(call, attempt)
       if (!call.directives.debugRelay || !limit.take()) return
       logger.info('attempt ended', {
         ...labels,
@@ -71,6 +74,27 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
       if (open) logger.warn('breaker opened: calls fail at once', labels)
       else logger.info('breaker closed: an upstream is eligible again', labels)
     },
+  }
+}
+
+/** Once for each upstream and check in a while: a liar lies on every request. */
+function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
+  const limits = new Map<string, LineLimit>()
+  return (call: Call, { upstream, violation }: AttemptRecord) => {
+    if (!violation) return
+    const { check, evidence, certain } = violation
+    const fields = { ...labels, upstream, check }
+    const key = `${check} ${upstream}`
+    let limit = limits.get(key)
+    if (!limit) {
+      limit = new LineLimit(clock, violationRate, (leftOut) => {
+        logger.warn('untrue answers left out of the log', { ...fields, leftOut })
+      })
+      limits.set(key, limit)
+    }
+    if (!limit.take()) return
+    const message = certain ? 'answer cannot be true' : 'upstreams contradict each other'
+    logger.warn(message, { ...fields, guid: call.guid, method: methodOf(call), evidence })
   }
 }
 

@@ -40,6 +40,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     total: counterCells(registry, series.attempts),
     duration: histogramCells(registry, series.attemptDuration),
   }
+  const violations = counter(registry, series.integrityViolations)
+  const missingBlocks = counter(registry, series.missingBlockAnswers)
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
   const breakerOpen = gauge(registry, series.breakerOpen)
@@ -59,8 +61,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const listener = { chain, interface: apiInterface }
       breakerOpen.set(listener, 0)
       breakerTrips.inc(listener, 0)
+      const countAttempt = countAttempts(attempts, listener)
       return {
-        attemptEnded: countAttempts(attempts, listener),
+        attemptEnded(call, attempt) {
+          countAttempt(call, attempt)
+          const { upstream, violation, missedBlock } = attempt
+          if (violation) violations.inc({ ...listener, upstream, check: violation.check })
+          if (missedBlock) missingBlocks.inc({ ...listener, upstream })
+        },
         breakerChanged(open) {
           breakerOpen.set(listener, open ? 1 : 0)
           if (open) breakerTrips.inc(listener)

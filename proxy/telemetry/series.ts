@@ -21,7 +21,8 @@ export const labelMeanings = {
     "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
-  kind: '`first`, `retry`, `hedge` or `broadcast`',
+  kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge`, `broadcast` or `confirm` (whether it knows a transaction)',
+  check: 'what was found: see the checks in [integrity](../concepts/integrity.md)',
   result:
     "`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain's failure table",
   state: '`unverified`, `eligible`, `lagging`, `disabled` or `rejected`',
@@ -86,6 +87,18 @@ export const series = {
     labels: upstream,
     help: 'Time that an attempt took, failed ones included; aborted ones are left out.',
     buckets: latencyBuckets,
+  },
+  integrityViolations: {
+    name: 'router_integrity_violations_total',
+    type: 'counter',
+    labels: [...upstream, 'check'],
+    help: 'Answers that cannot be true, by the check that found it. None of them reached a client.',
+  },
+  missingBlockAnswers: {
+    name: 'router_missing_block_answers_total',
+    type: 'counter',
+    labels: upstream,
+    help: 'Answers with null for a block that the corroborated tip says exists.',
   },
   breakerOpen: {
     name: 'router_breaker_open',

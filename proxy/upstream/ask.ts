@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { parseRetryAfter } from './hold-off.ts'
 import type { NodeUrl } from './node-url.ts'
 import { valueAt } from './result.ts'
 import { TransportError } from './transport.ts'
-import { release } from './wire.ts'
+import { header, release } from './wire.ts'
 
 /** How long a probe may take when the spec does not say. */
 const probeTimeoutMs = 5_000
@@ -15,6 +16,8 @@ export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly latencyMs: number }
   /** The node answered, but not with what was asked for. `why` holds no payload. */
   | { readonly kind: 'refused'; readonly why: string }
+  /** HTTP 429: it wants to be left alone, for as long as it says or for the usual time. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
   /** No answer in the protocol. */
   | { readonly kind: 'failed'; readonly fault: string }
 
@@ -42,6 +45,11 @@ export async function ask(
       },
       abort.signal,
     )
+    if (incoming.status === 429) {
+      release(incoming.body)
+      const retryAfter = header(incoming.headers, 'retry-after')
+      return { kind: 'limited', retryAfterMs: parseRetryAfter(retryAfter, clock.wallMs()) }
+    }
     if (!(incoming.body instanceof Uint8Array)) {
       // No probe needs an answer that is too long to be collected.
       release(incoming.body)

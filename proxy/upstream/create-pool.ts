@@ -18,12 +18,14 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
   const { clock, random, observer, failureThreshold, createTransport } = options
   const upstreams = configs.map((config) => {
     const availability = new Availability(failureThreshold, (from, to, why) => {
+      if (from === 'disabled' && to === 'eligible') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
     })
     const urls = config.nodeUrls
       .filter(({ scheme }) => scheme === 'http' || scheme === 'https')
       .map((url) => new NodeUrl(url, createTransport(url), new HoldOff(clock, random)))
-    return new Upstream(config, urls, availability, clock)
+    const upstream = new Upstream(config, urls, availability, clock)
+    return upstream
   })
   return new Pool(upstreams, options)
 }

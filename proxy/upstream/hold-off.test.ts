@@ -37,6 +37,17 @@ describe('HoldOff', () => {
     ])
   })
 
+  it('is not cut short by an answer to a call that was under way', async () => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    holdOff.begin(null)
+    holdOff.end()
+    expect(holdOff.active).toBe(true)
+    await clock.advance(30_000)
+    holdOff.end()
+    expect(holdOff.begin(null)).toBe(30_000)
+  })
+
   it('spreads replicas by up to a tenth', () => {
     const holdOff = new HoldOff(new VirtualClock(), { next: () => 0.999 })
     expect(holdOff.begin(null)).toBeCloseTo(32_997)

@@ -8,7 +8,7 @@ const longestMs = 30 * 60_000
 
 /**
  * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
- * `Retry-After` says. A success ends it.
+ * `Retry-After` says. A success after it ends the doubling.
  */
 export class HoldOff {
   readonly #clock: Clock
@@ -39,7 +39,9 @@ export class HoldOff {
     return holdOffMs
   }
 
+  /** An answer came. While the URL is left alone it can only be one to an earlier call. */
   end(): void {
+    if (this.active) return
     this.#untilMs = -Infinity
     this.#nextMs = firstMs
   }

@@ -7,9 +7,9 @@ import type { Strategy } from '../config/types.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
-import { draw, weigh } from './selection.ts'
+import { draw, weigh, type Qualities } from './selection.ts'
 import type { PoolSnapshot } from './snapshot.ts'
-import { corroboratedTip } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an attempt needs of an upstream. */
@@ -28,8 +28,14 @@ export interface Wanted {
   readonly untriedOnly: boolean
 }
 
-/** A block that was seen longer ago than this says nothing of the tip any more. */
-const sightingLifeMs = 60_000
+/** A candidate as the draw saw it. */
+export interface Candidate extends Qualities {
+  readonly name: string
+  readonly weight: number
+}
+
+/** Hears among whom lots were drawn; not when there was nothing to draw. */
+export type Explain = (candidates: readonly Candidate[]) => void
 
 export interface PoolOptions {
   readonly chain: Chain
@@ -48,6 +54,7 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
   readonly #lagging = new Set<Upstream>()
+  readonly #tipMemory = new TipMemory()
   /** When each was last chosen, counted in choices. */
   readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
@@ -62,23 +69,31 @@ export class Pool {
 
   /** Null while no eligible upstream has told a block lately. */
   get tip(): number | null {
-    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const blocks: number[] = []
-    for (const { latest, availability } of this.upstreams)
-      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        blocks.push(latest.block)
-    return corroboratedTip(blocks, this.#options.chain.allowedLagBlocks)
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const told = this.#told()
+    const tip = corroboratedTip(told, chain.allowedLagBlocks)
+    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    // What one of several says alone may be taken back, and is not remembered.
+    if (tip !== null && witnesses.length >= Math.min(2, this.upstreams.length))
+      this.#tipMemory.keep(tip, nowMs)
+    return this.#tipMemory.recall(tip, nowMs)
   }
 
-  /** Some upstream could be asked now, whatever a single call needs. */
+  /** Some upstream is in service, whatever a single call needs. */
   get hasEligible(): boolean {
     return this.upstreams.some(
       (each) => each.availability.standing === 'eligible' && each.serves([]),
     )
   }
 
+  /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
+  get hasAny(): boolean {
+    return this.upstreams.some((each) => each.serves([]))
+  }
+
   /** The upstream to ask next, or null when none may be asked. */
-  choose(wanted: Wanted, strategy: Strategy): Upstream | null {
+  choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
     const able = this.upstreams.filter(
       (each) =>
         !wanted.excluded.includes(each.name) &&
@@ -93,6 +108,7 @@ export class Pool {
       able.filter((each) => rankOf(each, wanted) === rank),
       wanted,
       strategy,
+      explain,
     )
   }
 
@@ -158,13 +174,30 @@ export class Pool {
     await Promise.all(urls.map((url) => url.transport.close()))
   }
 
-  #pick(candidates: readonly Upstream[], wanted: Wanted, strategy: Strategy): Upstream | null {
+  /** The latest blocks that eligible upstreams told lately. */
+  #told(): readonly number[] {
+    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
+    const blocks: number[] = []
+    for (const { latest, availability } of this.upstreams)
+      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
+        blocks.push(latest.block)
+    return blocks
+  }
+
+  #pick(
+    candidates: readonly Upstream[],
+    wanted: Wanted,
+    strategy: Strategy,
+    explain?: Explain,
+  ): Upstream | null {
     const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
     if (fit.length < 2) return fit[0] ?? null
     const { random, clock } = this.#options
     if (strategy === 'round-robin') return this.#nextInRound(fit)
     const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
-    return fit[draw(weigh(strategy, qualities), random)] ?? null
+    const weights = weigh(strategy, qualities)
+    explain?.(describe(fit, weights, qualities))
+    return fit[draw(weights, random)] ?? null
   }
 
   /** The one whose last turn is longest ago; so that who is left out for a while upsets no order. */
@@ -197,6 +230,18 @@ export class Pool {
       (point.kind === 'number' && point.number < (this.tip ?? 0) - after)
     return old ? orAll(candidates, (each) => each.serves(['archive'])) : candidates
   }
+}
+
+function describe(
+  upstreams: readonly Upstream[],
+  weights: readonly number[],
+  qualities: readonly Qualities[],
+): readonly Candidate[] {
+  return qualities.map((each, index) => ({
+    name: upstreams[index]?.name ?? '',
+    weight: weights[index] ?? 0,
+    ...each,
+  }))
 }
 
 /** Primaries, then backups, then disabled ones on trial, then those that this call already tried. */

@@ -22,6 +22,7 @@ export function qualitiesOf(
       // One that was not measured yet is taken for as good as the best, so that it gets measured.
       latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
       sync: 1 / (1 + each.lagBlocks),
+      earned: each.slowStart.share(nowMs),
     }
   })
 }

@@ -8,7 +8,7 @@ import { draw, weigh, weightFloor, type Qualities } from './selection.ts'
 
 const weighing = strategies.filter((strategy) => strategy !== 'round-robin')
 const unit = fc.double({ min: 0, max: 1, noNaN: true })
-const qualities = fc.record({ availability: unit, latency: unit, sync: unit })
+const qualities = fc.record({ availability: unit, latency: unit, sync: unit, earned: unit })
 
 describe('weigh', () => {
   it.each(weighing)(
@@ -23,6 +23,7 @@ describe('weigh', () => {
               availability: Math.min(1, one.availability + 0.1),
               latency: Math.min(1, one.latency + 0.1),
               sync: Math.min(1, one.sync + 0.1),
+              earned: Math.min(1, one.earned + 0.1),
             }
             const weights = weigh(strategy, [one, better, ...others])
             const best = Math.max(...weights)
@@ -38,9 +39,9 @@ describe('weigh', () => {
   )
 
   it('lets each strategy favour what it is named for', () => {
-    const fast = { availability: 0.9, latency: 1, sync: 0.5 }
-    const fresh = { availability: 0.9, latency: 0.5, sync: 1 }
-    const steady = { availability: 1, latency: 0.6, sync: 0.6 }
+    const fast = { availability: 0.9, latency: 1, sync: 0.5, earned: 1 }
+    const fresh = { availability: 0.9, latency: 0.5, sync: 1, earned: 1 }
+    const steady = { availability: 1, latency: 0.6, sync: 0.6, earned: 1 }
     const favourite = (strategy: (typeof weighing)[number]) => {
       const weights = weigh(strategy, [fast, fresh, steady])
       return weights.indexOf(Math.max(...weights))

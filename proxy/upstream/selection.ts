@@ -3,11 +3,13 @@
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 
-/** The three qualities of an upstream, each in [0, 1] and 1 for the best of the pool. */
+/** The qualities of an upstream, each in [0, 1] and 1 for the best. */
 export interface Qualities {
   readonly availability: number
   readonly latency: number
   readonly sync: number
+  /** Below 1 while one that came back earns its share. */
+  readonly earned: number
 }
 
 /** The least share of the best one's weight that every eligible upstream keeps. */
@@ -33,7 +35,7 @@ export function weigh(
 ): readonly number[] {
   const [a, l, s] = exponents[strategy]
   const weights = candidates.map(
-    (each) => each.availability ** a * each.latency ** l * each.sync ** s,
+    (each) => each.earned * each.availability ** a * each.latency ** l * each.sync ** s,
   )
   const floor = Math.max(...weights, Number.MIN_VALUE) * weightFloor
   return weights.map((weight) => Math.max(weight, floor))

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { corroboratedTip } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 
 describe('corroboratedTip', () => {
   it.each([
@@ -33,5 +33,28 @@ describe('corroboratedTip', () => {
         )
       }),
     )
+  })
+})
+
+describe('TipMemory', () => {
+  it('keeps the highest tip while nobody tells of one as high', () => {
+    const memory = new TipMemory()
+    expect(memory.recall(null, 0)).toBe(null)
+    memory.keep(100, 0)
+    expect(memory.recall(null, 1)).toBe(100)
+    expect(memory.recall(90, 1)).toBe(100)
+    expect(memory.recall(101, 1)).toBe(101)
+    memory.keep(90, 2)
+    expect(memory.recall(90, 2)).toBe(100)
+  })
+
+  it('follows a chain that went back once the old tip has not been seen for long', () => {
+    const memory = new TipMemory()
+    memory.keep(100, 0)
+    memory.keep(97, sightingLifeMs)
+    expect(memory.recall(97, sightingLifeMs)).toBe(100)
+    expect(memory.recall(97, sightingLifeMs + 1)).toBe(97)
+    memory.keep(97, sightingLifeMs + 1)
+    expect(memory.recall(null, sightingLifeMs + 2)).toBe(97)
   })
 })

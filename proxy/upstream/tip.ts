@@ -8,6 +8,9 @@ export interface Sighting {
   readonly atMs: number
 }
 
+/** A block that was seen longer ago than this says nothing of the tip any more. */
+export const sightingLifeMs = 60_000
+
 /**
  * The chain's latest block, corroborated: the highest one that a majority of the upstreams, or two
  * of them, are within the allowed lag of. So one that runs ahead moves nothing, and one upstream
@@ -28,4 +31,28 @@ export function corroboratedTip(
     if (witnesses >= wanted || at === descending.length - 1) return block
   }
   return null
+}
+
+/**
+ * The highest block that was corroborated lately. The tip does not go back because a witness falls
+ * silent; when the chain itself goes back, the memory follows after a sighting's life.
+ */
+export class TipMemory {
+  #kept: Sighting | null = null
+
+  /** @param tip the corroborated tip by what the upstreams say now */
+  keep(tip: number, nowMs: number): void {
+    if (this.#kept === null || tip >= this.#kept.block || this.#isOld(this.#kept, nowMs))
+      this.#kept = { block: tip, atMs: nowMs }
+  }
+
+  /** @returns what was kept where it is above `told`, else `told` */
+  recall(told: number | null, nowMs: number): number | null {
+    const kept = this.#kept
+    return kept === null || this.#isOld(kept, nowMs) ? told : Math.max(kept.block, told ?? 0)
+  }
+
+  #isOld({ atMs }: Sighting, nowMs: number): boolean {
+    return nowMs - atMs > sightingLifeMs
+  }
 }

@@ -6,6 +6,7 @@ import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
 import type { NodeUrl } from './node-url.ts'
 import { Score } from './score.ts'
+import { SlowStart } from './slow-start.ts'
 import type { Sighting } from './tip.ts'
 
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
@@ -15,6 +16,7 @@ export class Upstream {
   readonly urls: readonly NodeUrl[]
   readonly availability: Availability
   readonly score = new Score()
+  readonly slowStart = new SlowStart()
   readonly #clock: Clock
   /** Calls that it is answering now. */
   sessions = 0
@@ -65,6 +67,11 @@ export class Upstream {
   /** It was not waited for to the end. */
   outrun(elapsedMs: number, cost: number): void {
     this.score.outrun(elapsedMs, cost, this.#clock.nowMs())
+  }
+
+  /** It was out of service and is back. */
+  rejoined(): void {
+    this.slowStart.begin(this.#clock.nowMs())
   }
 
   /** The chain's latest block according to this upstream. */

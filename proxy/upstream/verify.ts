@@ -16,6 +16,8 @@ export type Verdict =
   /** Passed, but for what is listed: warnings, and add-ons that the URL does not have after all. */
   | { readonly kind: 'passed'; readonly shortcomings: readonly Shortcoming[] }
   | { readonly kind: 'rejected'; readonly shortcoming: Shortcoming }
+  /** It wants to be left alone; nothing is known. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
   /** It could not be asked; nothing is known. */
   | { readonly kind: 'unreachable'; readonly fault: string }
 
@@ -37,6 +39,7 @@ export async function verify(
   for (const verification of wanted) {
     const answer = await ask(url, verification.call, clock, signal)
     if (answer.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
+    if (answer.kind === 'limited') return answer
     const why = answer.kind === 'refused' ? answer.why : mismatch(verification, answer.value)
     if (why === null) continue
     const shortcoming = { verification, why }
@@ -57,6 +60,7 @@ async function reach(
 ): Promise<Verdict> {
   const answer = iface.latestBlock && (await ask(url, iface.latestBlock, clock, signal))
   if (answer?.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
+  if (answer?.kind === 'limited') return answer
   return { kind: 'passed', shortcomings: [] }
 }
 

@@ -197,6 +197,12 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.urlsFor([])).toHaveLength(1)
   })
 
+  it('lets an upstream serve as soon as one of its URLs passes', async () => {
+    const fixture = new WatchFixture([[{ fault: { hang: true } }, {}]])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('takes an add-on from a URL that does not have it, and says so', async () => {
     const fixture = new WatchFixture([
       [{ url: { addons: ['trace'] }, lacks: ['trace_block'] }],
@@ -295,6 +301,37 @@ describe('beside the traffic', () => {
     state.fault = refused
     await fixture.clock.advance(30_000)
     expect(fixture.states).toEqual(['disabled'])
+  })
+
+  it('leaves alone who answers its own questions with 429, and does not blame it', async () => {
+    const limited = { status: 429, headers: ['Retry-After', '120'], body: 'slow down' }
+    const options = { livenessProbeIntervalMs: 5_000, healthCheckIntervalMs: 20_000 }
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]], options)
+    await fixture.clock.advance(100)
+    state.fault = limited
+    await fixture.clock.advance(6_000)
+    const before = fixture.asked(0)
+    await fixture.clock.advance(100_000)
+    expect(fixture.asked(0)).toBe(before)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('does not run in a circle while nothing can be asked', async () => {
+    // It passes its verification, but its first block is not told before it wants to be left alone.
+    const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])
+    await fixture.clock.advance(100)
+    const before = fixture.asked(0)
+    fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(60_000)
+    await fixture.clock.advance(30_000)
+    expect(fixture.asked(0)).toBe(before)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('does not run in a circle where the chain has no way to ask for its latest block', async () => {
+    const fixture = new WatchFixture([[{}]], { iface: { ...iface, latestBlock: null } })
+    await fixture.clock.advance(10_000)
+    expect(fixture.asked(0)).toBe(1)
   })
 
   it('does not ask a URL that wants to be left alone', async () => {

@@ -120,6 +120,7 @@ export class Watch {
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
     const answer = await ask(url, probe, clock, this.#stop.signal)
+    if (answer.kind === 'limited') return this.#holdOff(upstream, url, answer.retryAfterMs)
     if (answer.kind === 'failed') {
       upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return
@@ -131,12 +132,20 @@ export class Watch {
     if (block !== null) pool.sighted(upstream, block)
   }
 
-  /** Verifies the URLs of an upstream and settles what follows for the upstream as a whole. */
+  /**
+   * Verifies the URLs of an upstream and settles what follows for the upstream as a whole. The first
+   * URL that passes lets it serve: a URL that does not answer keeps nobody waiting.
+   */
   async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
-    await Promise.all(upstream.urls.filter(which).map((url) => this.#verifyUrl(upstream, url)))
+    const verifyOne = async (url: NodeUrl) => {
+      await this.#verifyUrl(upstream, url)
+      if (url.verified === true) upstream.availability.verified()
+    }
+    await Promise.all(upstream.urls.filter(which).map(verifyOne))
     if (upstream.urls.some(({ verified }) => verified === true)) {
-      upstream.availability.verified()
-      if (upstream.latest === null) await this.#probe(upstream)
+      // A probe that cannot be made would lead back here.
+      const canProbe = this.#options.iface.latestBlock !== null && upstream.serves([])
+      if (upstream.latest === null && canProbe) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
   }
@@ -145,6 +154,7 @@ export class Watch {
     const { iface, clock, observer } = this.#options
     if (url.holdOff.active) return
     const verdict = await verify(url, url.declaredAddons, iface, clock, this.#stop.signal)
+    if (verdict.kind === 'limited') return this.#holdOff(upstream, url, verdict.retryAfterMs)
     if (verdict.kind === 'unreachable') {
       // What was shown before still stands; whether it is up is for the availability to say.
       if (url.verified === true)
@@ -161,6 +171,11 @@ export class Watch {
         addons.delete(verification.addon)
       observer.verificationFailed(upstream.name, url.printable, verification.name, why)
     }
+  }
+
+  #holdOff(upstream: Upstream, url: NodeUrl, retryAfterMs: number | null): void {
+    const holdOffMs = url.holdOff.begin(retryAfterMs)
+    this.#options.observer.heldOff(upstream.name, url.printable, holdOffMs)
   }
 
   /** A tenth more or less, so that upstreams and replicas are not asked in step. */

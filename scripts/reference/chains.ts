@@ -79,8 +79,10 @@ function methodTable(offered: ChainInterface): string[] {
   const methods = [...offered.methods].map((name) => ask(offered, name))
   const byAddon = methods.toSorted((a, b) => (a.addon ?? '').localeCompare(b.addon ?? ''))
   return [
-    '| method | kind | add-on | block when none is given | cost | timeout | cached |',
-    '|---|---|---|---|---|---|---|',
+    'What each check does: [integrity](../concepts/integrity.md).',
+    '',
+    '| method | kind | add-on | block when none is given | cost | timeout | cached | checks |',
+    '|---|---|---|---|---|---|---|---|',
     ...byAddon.map((method) => methodRow(method, isCached(offered, method.method))),
   ]
 }
@@ -122,6 +124,7 @@ function methodRow(method: Classification, cached: boolean): string {
     String(method.cost),
     method.timeoutMs === null ? 'by cost' : `${method.timeoutMs / 1000} s`,
     cached ? 'yes' : 'no',
+    method.checks.map(({ rule }) => `\`${rule.check}\``).join(', '),
   ])
 }
 

@@ -55,7 +55,8 @@ nodes use, so a client can tell who failed.
 Whatever goes wrong with an attempt gets a name: it stands in the log and in the label \`result\` of the
 attempt metrics. The name decides what follows. A failure of the _upstream_ counts towards disabling
 it; what is the _node_'s own answer or the _caller_'s mistake does not. _Elsewhere_: another upstream
-is asked. _Pause_: the URL is left alone for a while.
+is asked. _Pause_: the URL is left alone for a while. _Reported_: the upstream claimed success and did
+not tell the truth, and stands in \`Rpc-Reported-Providers\`.
 
 ${readFailureFiles().map(renderFailures).join('\n\n')}
 `
@@ -72,15 +73,16 @@ function renderFailures(file: FailureFile): string {
   const rows = [
     ...(file.transport ?? []).map((row) => [row, row.fault.join(', ')] as const),
     ...(file.http ?? []).map((row) => [row, `HTTP ${row.status.join(', ')}`] as const),
+    ...(file.answers ?? []).map((row) => [row, `an answer: ${row.finding.join(', ')}`] as const),
     ...(file['node-errors'] ?? []).map((row) => [row, exampleOf(row.examples)] as const),
   ].map(([row, shownBy]) => {
-    const { name, whose, retry, holdOff } = verdictOf(row)
-    return `| \`${name}\` | ${shownBy} | ${whose} | ${retry ? 'yes' : ''} | ${holdOff ? 'yes' : ''} |`
+    const { name, whose, retry, holdOff, reported } = verdictOf(row)
+    return `| \`${name}\` | ${shownBy} | ${whose} | ${retry ? 'yes' : ''} | ${holdOff ? 'yes' : ''} | ${reported ? 'yes' : ''} |`
   })
   return `### ${file.failures}
 
-| name | shown by, for example | whose | elsewhere | pause |
-|---|---|---|---|---|
+| name | shown by, for example | whose | elsewhere | pause | reported |
+|---|---|---|---|---|---|
 ${rows.join('\n')}`
 }
 

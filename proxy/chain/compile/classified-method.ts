@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { MethodSpec } from '../chain-spec.ts'
+import type { Check } from '../check-rule.ts'
 import type { BlockRef, BlockTag, Classification } from '../types.ts'
 import { invalidBlock, noBlock } from './block-reader.ts'
 import type { BlockReader } from './block-reader.ts'
 import { tagPoints } from './block-point.ts'
+import type { Checks } from './compile-checks.ts'
 
 /**
- * A method with its classifications made ahead: only a call that names a height, a hash or a range
- * needs one of its own.
+ * A method with its classifications made ahead: only a call that names a height, a hash or a range,
+ * or whose checks want something of its own, needs one of its own.
  */
 export interface ClassifiedMethod<Request> {
   classify(request: Request): Classification
@@ -17,15 +19,23 @@ export interface ClassifiedMethod<Request> {
 export function classifiedMethod<Request>(
   method: MethodSpec,
   block: BlockRef | BlockReader<Request>,
+  checks: Checks<Request>,
 ): ClassifiedMethod<Request> {
+  if (typeof checks === 'function') {
+    const plain = classifiedMethod(method, block, [])
+    return { classify: (request) => ({ ...plain.classify(request), checks: checks(request) }) }
+  }
   if (typeof block !== 'function') {
-    const only = Object.freeze(withBlock(method, block))
+    const only = Object.freeze(withBlock(method, block, checks))
     return { classify: () => only }
   }
-  const none = Object.freeze(withBlock(method, noBlock))
-  const invalid = Object.freeze(withBlock(method, invalidBlock))
+  const none = Object.freeze(withBlock(method, noBlock, checks))
+  const invalid = Object.freeze(withBlock(method, invalidBlock, checks))
   const byTag = Object.fromEntries(
-    Object.entries(tagPoints).map(([tag, point]) => [tag, Object.freeze(withBlock(method, point))]),
+    Object.entries(tagPoints).map(([tag, point]) => [
+      tag,
+      Object.freeze(withBlock(method, point, checks)),
+    ]),
   ) as Record<BlockTag, Classification>
   return {
     classify(request) {
@@ -33,12 +43,12 @@ export function classifiedMethod<Request>(
       if (ref.kind === 'tag') return byTag[ref.tag]
       if (ref.kind === 'none') return none
       if (ref.kind === 'invalid') return invalid
-      return withBlock(method, ref)
+      return withBlock(method, ref, checks)
     },
   }
 }
 
-function withBlock(method: MethodSpec, block: BlockRef): Classification {
+function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]): Classification {
   return {
     method: method.name,
     known: true,
@@ -53,6 +63,7 @@ function withBlock(method: MethodSpec, block: BlockRef): Classification {
     timeoutMs: method.timeoutMs,
     // Only what was asked about the latest block tells which one that is.
     tellsTip: block.kind === 'tag' && block.tag === 'latest' ? method.tellsTip : null,
+    checks,
     internalPath: method.internalPath,
   }
 }
@@ -72,6 +83,7 @@ export function unknownMethod(method: string, kind: 'read' | 'local'): Classific
     waitsForBlock: false,
     timeoutMs: null,
     tellsTip: null,
+    checks: [],
     internalPath: '',
   }
 }

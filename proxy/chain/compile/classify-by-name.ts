@@ -3,6 +3,7 @@
 import type { InterfaceSpec } from '../chain-spec.ts'
 import type { Classification, Family } from '../types.ts'
 import { compileBlockRule } from './block-reader.ts'
+import { compileChecks } from './compile-checks.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
 import { notationOf } from './block-point.ts'
@@ -27,7 +28,7 @@ export function compileByName(
   for (const method of inOrder) {
     const notation = notationOf(family, spec.apiInterface, method.name)
     const block = compileBlockRule(method.block, notation, words, paramsPlace)
-    const compiled = classifiedMethod(method, block)
+    const compiled = classifiedMethod(method, block, compileChecks(method, spec, paramsPlace))
     if (!anywhere.has(method.name)) anywhere.set(method.name, compiled)
     if (method.internalPath === '') continue
     const own = byPath.get(method.internalPath) ?? new Map<string, ClassifiedMethod<unknown>>()

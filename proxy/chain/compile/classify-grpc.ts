@@ -20,7 +20,7 @@ export function compileGrpc(
   for (const method of spec.methods.values()) {
     const rule = withBlockHeaders(method.block, spec.blockHeaders)
     const block = compileBlockRule(rule, 'plain', words, grpcPlace)
-    byName.set(method.name, classifiedMethod(method, block))
+    byName.set(method.name, classifiedMethod(method, block, []))
   }
   return (question) =>
     byName.get(question.method)?.classify(question) ?? unknownMethod(question.method, 'read')

@@ -4,6 +4,7 @@ import type { InterfaceSpec, MethodSpec, Place } from '../chain-spec.ts'
 import type { Classification, Question } from '../types.ts'
 import { compileBlockRule, unreadable } from './block-reader.ts'
 import type { PlaceReader } from './block-reader.ts'
+import { compileChecks } from './compile-checks.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
 import type { PointSyntax } from './block-point.ts'
@@ -28,8 +29,10 @@ export function compileRest(
     const tree = byVerb.get(verb) ?? new PathTree()
     byVerb.set(verb, tree)
     const rule = withBlockHeaders(method.block, spec.blockHeaders)
-    const block = compileBlockRule(rule, 'plain', words, (place) => restPlace(place, method))
-    tree.add(method.name, classifiedMethod(method, block))
+    const placeReader = (place: Place) => restPlace(place, method)
+    const block = compileBlockRule(rule, 'plain', words, placeReader)
+    const checks = compileChecks(method, spec, placeReader)
+    tree.add(method.name, classifiedMethod(method, block, checks))
   }
   return (question) => {
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb

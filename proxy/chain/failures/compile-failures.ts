@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
+import type { AnswerFinding, FailureClass, FailureTable, NodeError } from '../failure-table.ts'
 import type { FailureFile, FailureVerdict } from './schema.ts'
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
@@ -17,12 +17,15 @@ interface NodeErrorRow {
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const faults = new Map<string, FailureClass>()
   const statuses = new Map<number, FailureClass>()
+  const answers = new Map<AnswerFinding, FailureClass>()
   const rows: NodeErrorRow[] = []
   for (const file of files) {
     for (const row of file.transport ?? [])
       for (const fault of row.fault) setFirst(faults, fault, verdictOf(row))
     for (const row of file.http ?? [])
       for (const status of expand(row.status)) setFirst(statuses, status, verdictOf(row))
+    for (const row of file.answers ?? [])
+      for (const finding of row.finding) setFirst(answers, finding, verdictOf(row))
     for (const row of file['node-errors'] ?? [])
       rows.push({
         verdict: verdictOf(row),
@@ -38,6 +41,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus: (status) => statuses.get(status) ?? malformed,
     ofNodeError: (error) => rows.find((row) => matches(row, error))?.verdict ?? otherNodeError,
+    ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
 }
 
@@ -56,6 +60,8 @@ export function verdictOf(row: FailureVerdict): FailureClass {
     retry: row.retry ?? row.whose === 'upstream',
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (blamed ? 1 : 0),
+    reported: row.reported ?? false,
+    transaction: row.transaction ?? null,
   })
 }
 
@@ -81,6 +87,8 @@ const unknownFault: FailureClass = Object.freeze({
   retry: true,
   holdOff: false,
   weight: 1,
+  reported: false,
+  transaction: null,
 })
 
 /** Something that is no answer in the interface's form, with a status that no table names. */
@@ -90,6 +98,8 @@ const malformed: FailureClass = Object.freeze({
   retry: true,
   holdOff: false,
   weight: 1,
+  reported: false,
+  transaction: null,
 })
 
 /** An error in the node's own words that no row knows: it is the answer. */
@@ -99,4 +109,6 @@ const otherNodeError: FailureClass = Object.freeze({
   retry: false,
   holdOff: false,
   weight: 0,
+  reported: false,
+  transaction: null,
 })

@@ -152,3 +152,87 @@ describe('words that several rows could claim', () => {
     expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe(expected)
   })
 })
+
+// Neither a contract's text nor a caller's mistake is taken for trouble of the node because of the
+// words in it: the one is the answer, the other would be asked three times in vain.
+describe('what only quotes the words of another row', () => {
+  const revert = 'execution-reverted'
+  test.each([
+    ['evm', 3, 'execution reverted: missing trie node', revert],
+    ['evm', 3, 'header not found', 'execution-reverted-code'],
+    ['evm', -32000, 'execution reverted: quota exceeded', revert],
+    ['evm', -32000, 'err: execution reverted: unauthorized (supplied gas 5)', revert],
+    ['evm', -32000, 'failed with 5 gas: execution reverted: service unavailable', revert],
+    ['evm', -32603, 'VM Exception while processing transaction: revert node is syncing', revert],
+    ['evm', -32603, 'Error: Transaction reverted: too many requests', revert],
+    ['evm', -32015, 'VM execution error: rate limit', revert],
+    ['evm', -32602, 'invalid argument 0: unexpected EOF', 'malformed-argument'],
+    ['evm', -32602, 'invalid argument 1: unknown block tag "pruned"', 'malformed-argument'],
+    ['evm', -32602, 'missing value for required argument 0', 'malformed-argument'],
+    [
+      'evm',
+      -32000,
+      'invalid block range: from block 9 is greater than to block 5',
+      'block-range-inverted',
+    ],
+    ['evm', -32000, 'fromBlock to toBlock range is greater than 10000', 'block-range-limit'],
+    ['evm', -32000, 'query exceeds max block range 5000', 'block-range-limit'],
+    ['evm', -32000, 'rlp: unexpected EOF', 'invalid-transaction'],
+    ['evm', -32000, 'transaction already imported', 'already-known'],
+    [
+      'solana',
+      -32002,
+      'Transaction simulation failed: custom program error: rate limit',
+      'simulation-failed',
+    ],
+    ['solana', -32602, 'Invalid param: too many requests in filter', 'invalid-param'],
+    ['bitcoin', -26, 'dust, tx with dust output must be 0-fee', 'not-standard'],
+    ['bitcoin', -27, 'Transaction already in block chain', 'already-known'],
+    ['cosmos', 5, 'execute wasm contract failed: monthly quota exceeded', 'contract-failed'],
+    ['cosmos', 2, 'query wasm contract failed: Unauthorized', 'contract-failed'],
+    ['cosmos', 4, 'signature verification failed: unauthorized', 'unauthorized-signer'],
+    ['aptos', null, 'Move abort in 0x1::m: E_RATE_LIMIT(0x1): too many requests', 'move-aborted'],
+  ])('%s: %s %s', (family, code, message, expected) => {
+    const table = compileFailures([tableOf(family), common])
+    const status = family === 'aptos' ? 400 : 200
+    const found = table.ofNodeError({ status, code, message })
+    expect(found.name).toBe(expected)
+    expect([found.holdOff, found.weight]).toEqual([false, 0])
+  })
+
+  it.each(['evm', 'bitcoin', 'cosmos'])(
+    '%s nodes say in their own words that a transaction is known',
+    (family) => {
+      const { 'node-errors': rows = [] } = tableOf(family)
+      expect(rows.filter(({ transaction }) => transaction === 'known')).toHaveLength(1)
+      expect(rows.filter(({ transaction }) => transaction === 'refused').length).toBeGreaterThan(1)
+    },
+  )
+})
+
+describe('what follows from an answer that the checks do not believe', () => {
+  test.each([
+    ['violated', { retry: true, whose: 'upstream', weight: 1, reported: true }],
+    ['doubted', { retry: true, whose: 'upstream', weight: 0, reported: false }],
+    ['missing-block', { retry: true, whose: 'node', weight: 0, reported: false }],
+  ] as const)('%s', (finding, expected) => {
+    expect(evm.ofAnswer(finding)).toMatchObject(expected)
+  })
+
+  it('is reported like other answers that claim success and are none', () => {
+    const reported = [evm.ofStatus(200), evm.ofTransport('truncated'), evm.ofTransport('protocol')]
+    expect(reported.map((each) => each.reported)).toEqual([true, true, true])
+    const lacking = [evm.ofStatus(502), evm.ofTransport('reset'), evm.ofTransport('timeout')]
+    expect(lacking.map((each) => each.reported)).toEqual([false, false, false])
+  })
+})
+
+it('knows at least 150 ways to fail', () => {
+  const rows = files.flatMap(({ file }) => [
+    ...(file.transport ?? []),
+    ...(file.http ?? []),
+    ...(file.answers ?? []),
+    ...(file['node-errors'] ?? []),
+  ])
+  expect(rows.length).toBeGreaterThanOrEqual(150)
+})

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { strict } from '../describe-issue.ts'
+import { answerFindings } from '../failure-table.ts'
 
 /*
  * The failure tables, `specs/failures/*.yml`, as `specs/README.md` tells them: rows in order, the
@@ -16,6 +17,8 @@ const verdict = {
   retry: z.boolean().optional(),
   'hold-off': z.boolean().optional(),
   weight: z.int().min(0).max(10).optional(),
+  reported: z.boolean().optional(),
+  transaction: z.enum(['known', 'refused']).optional(),
 }
 
 const faults = [
@@ -73,6 +76,9 @@ export const failureFileSchema = strict({
   failures: name,
   transport: z.array(strict({ ...verdict, fault: z.array(z.enum(faults)).min(1) })).optional(),
   http: z.array(strict({ ...verdict, status: z.array(status).min(1) })).optional(),
+  answers: z
+    .array(strict({ ...verdict, finding: z.array(z.enum(answerFindings)).min(1) }))
+    .optional(),
   'node-errors': z.array(nodeErrorRow).optional(),
 })
 

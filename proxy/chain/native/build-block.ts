@@ -35,7 +35,8 @@ function range(from: Place, to: Place, hash: Place | null, block: NativePlace): 
   return { kind: 'range', from, to, hash, absentFrom: block['default-from'] ?? absentTo, absentTo }
 }
 
-function place(point: PointPlace): Place {
+/** Where one value stands in a request. */
+export function place(point: PointPlace): Place {
   if (point.query !== undefined) return { in: 'query', name: point.query }
   if (point.header !== undefined) return { in: 'header', name: point.header }
   if (point['path-parameter'] !== undefined) return { in: 'path', name: point['path-parameter'] }

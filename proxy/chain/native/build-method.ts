@@ -3,6 +3,7 @@
 import type { ApiInterface } from '../../config/types.ts'
 import type { MethodSpec } from '../chain-spec.ts'
 import { buildBlock } from './build-block.ts'
+import { buildCheck } from './build-check.ts'
 import { durationMs } from './duration.ts'
 import type { NativeMethod } from './schema.ts'
 
@@ -30,6 +31,7 @@ export function buildMethod(
     waitsForBlock: method['waits-for-block'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     tellsTip: tip === undefined ? null : { path: tip.path, encoding: tip.encoding ?? 'decimal' },
+    checks: (method.checks ?? []).map(buildCheck),
   }
 }
 

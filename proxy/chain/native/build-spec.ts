@@ -107,6 +107,9 @@ function buildInterface(
     probe === undefined ? base.latestBlock : buildProbe(base.apiInterface, probe, 'decimal')
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
+  const verifications = buildVerifications(own, base, complain)
+  const methods = buildMethods(own, base, complain)
+  refuseUnknownVerifications(own, verifications, complain)
   return {
     apiInterface: base.apiInterface,
     addons: new Set([...base.addons, ...Object.keys(own['add-ons'] ?? {})]),
@@ -115,8 +118,8 @@ function buildInterface(
     responseHeaders: new Set([...base.responseHeaders, ...(own['response-headers'] ?? [])]),
     blockHeaders: own['block-headers'] ?? base.blockHeaders,
     latestBlock,
-    verifications: buildVerifications(own, base, complain),
-    methods: buildMethods(own, base, complain),
+    verifications,
+    methods,
   }
 }
 
@@ -178,6 +181,26 @@ function buildVerifications(
       else all.set(key(name, addon), built)
     }
   return [...all.values()]
+}
+
+/** A check may only want the value of a verification that there is. */
+function refuseUnknownVerifications(
+  own: NativeInterface,
+  verifications: readonly Verification[],
+  complain: Complain,
+): void {
+  const known = verifications.filter((each) => each.addon === null && each.expected !== null)
+  const names = known.map((each) => each.name)
+  for (const { at, part } of partsOf(own))
+    for (const [name, method] of Object.entries(part.methods ?? {}))
+      for (const [index, check] of (method.checks ?? []).entries()) {
+        if (check.check !== 'expected' || names.includes(check.verification)) continue
+        complain(
+          [...at, 'methods', name, 'checks', index, 'verification'],
+          `there is no verification \`${check.verification}\` that expects a value.`,
+          names.length === 0 ? 'Add it to `verifications`.' : `There are: ${names.join(', ')}.`,
+        )
+      }
 }
 
 function probeHint(apiInterface: ApiInterface): string {

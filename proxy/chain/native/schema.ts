@@ -102,6 +102,48 @@ const resultPath = strict({
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
 })
 
+const place = pointPlace.shape
+const digest = z.literal('keccak256')
+
+/** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
+const checkSchema = z.discriminatedUnion('check', [
+  strict({
+    check: z.literal('block'),
+    number: path.optional(),
+    hash: path.optional(),
+    older: z.int().min(1).max(1_000).optional(),
+  }),
+  strict({
+    check: z.literal('identity'),
+    ...place,
+    result: path,
+    as: z.enum(['hash', 'number', 'text']).optional(),
+    each: z.boolean().optional(),
+  }),
+  strict({
+    check: z.literal('items'),
+    result: path.optional(),
+    number: z.string().min(1).optional(),
+    hash: z.string().min(1).optional(),
+    alike: z.array(z.string().min(1)).max(16).optional(),
+    like: z.record(z.string().min(1), z.string().min(1)).optional(),
+    counted: z.string().min(1).optional(),
+    rising: z.string().min(1).optional(),
+  }),
+  strict({ check: z.literal('logs'), ...place }),
+  strict({ check: z.literal('parent'), number: path, hash: path, parent: path }),
+  strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
+  strict({ check: z.literal('exists') }),
+  strict({
+    check: z.literal('sent'),
+    ...place,
+    digest,
+    result: path.optional(),
+    confirm: strict({ method: z.string().min(1), result: path }).optional(),
+  }),
+  strict({ check: z.literal('raw'), ...place, digest }),
+])
+
 const methodSchema = strict({
   kind: z.enum(kinds).optional(),
   block: blockSchema,
@@ -112,6 +154,7 @@ const methodSchema = strict({
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
+  checks: z.array(checkSchema).max(16).optional(),
   'internal-path': z.string().startsWith('/').optional(),
 })
 
@@ -170,6 +213,7 @@ export const nativeSchema = strict({
 export type NativeSpec = z.output<typeof nativeSchema>
 export type NativeInterface = z.output<typeof interfaceSchema>
 export type NativeMethod = z.output<typeof methodSchema>
+export type NativeCheck = z.output<typeof checkSchema>
 export type NativeBlock = z.output<typeof blockSchema>
 export type NativeProbe = z.output<typeof probeSchema>
 export type NativeVerification = z.output<typeof verificationSchema>

@@ -31,6 +31,7 @@ export function convertMethod(
     waitsForBlock: api.category?.hanging_api === true,
     timeoutMs: api.timeout_ms || null,
     tellsTip: tip,
+    checks: [],
   }
 }
 

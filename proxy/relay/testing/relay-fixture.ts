@@ -5,6 +5,8 @@ import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import { seededRandom } from '../../clock/random.ts'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { spells } from '../../json/text.ts'
 import { createPool } from '../../upstream/create-pool.ts'
 import type { Pool } from '../../upstream/pool.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
@@ -54,6 +56,8 @@ const defaults: RelayConfig = {
   maxAttempts: 10,
   processingTimeoutMs: 30_000,
   minRelayTimeoutMs: 1_000,
+  integrity: 'full',
+  retryMissingBlocks: false,
 }
 
 let catalog: Promise<ChainCatalog> | null = null
@@ -138,6 +142,7 @@ export class RelayFixture {
       chain,
       pool: this.pool,
       config: relayConfig,
+      selectionStats: true,
       clock,
       observer: {
         attemptEnded: () => {},
@@ -187,7 +192,7 @@ export class RelayFixture {
       guid: 'test',
       asked: this.#iface.classify(question),
       request: { verb: 'POST', path: '', headers: [], body: Buffer.from(body) },
-      reader: { read: readPlainly },
+      reader: { read: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
       journal: new Journal(startedMs),
@@ -215,13 +220,17 @@ export class RelayFixture {
 function readPlainly({ status, body }: Incoming): Finding {
   if (!(body instanceof Uint8Array))
     return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
+  const bytes = body
   try {
-    const document = JSON.parse(Buffer.from(body).toString()) as {
+    const document = JSON.parse(Buffer.from(bytes).toString()) as {
       error?: { code: number; message: string }
       result?: unknown
     }
     if (document.error) return { kind: 'node-error', error: { status, ...document.error } }
-    if ('result' in document) return { kind: 'result' }
+    const cursor = new ObjectCursor(bytes, 0)
+    while (cursor.next())
+      if (spells(bytes, cursor.nameStart, cursor.nameEnd, '"result"'))
+        return { kind: 'result', value: { start: cursor.valueStart, end: cursor.valueEnd } }
   } catch {
     return { kind: 'malformed', why: 'not JSON' }
   }
@@ -230,6 +239,10 @@ function readPlainly({ status, body }: Incoming): Finding {
 
 function textOf({ body }: Incoming): string {
   return body instanceof Uint8Array ? Buffer.from(body).toString() : 'a stream'
+}
+
+function writePlainly(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
 }
 
 /** An answer with this result. */

@@ -5,22 +5,29 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Problem } from '../config/problem.ts'
-import type { CheckChains } from './validate.ts'
+import { checkTlsFiles } from './tls-check.ts'
+import type { CheckReferences } from './validate.ts'
 
-/** Checks a config against its chain specs, and keeps the specs for the run that follows. */
-export interface ChainCheck {
-  readonly check: CheckChains
+/**
+ * Checks a config against what it refers to, chain specs and TLS files, and keeps the specs for the
+ * run that follows.
+ */
+export interface ReferenceCheck {
+  readonly check: CheckReferences
   /** The specs of the last check; null before it, or when they could not be used. */
   catalog(): ChainCatalog | null
 }
 
-export function createChainCheck(): ChainCheck {
+export function createReferenceCheck(): ReferenceCheck {
   let catalog: ChainCatalog | null = null
   return {
-    async check(config, locate) {
+    async check(parsed) {
       try {
-        catalog = await loadCatalog(config.specSources)
-        return checkAgainstCatalog(config, catalog, locate)
+        catalog = await loadCatalog(parsed.specSources)
+        const ofChains = checkAgainstCatalog(parsed.chainUses, catalog, (path) =>
+          parsed.locate(path),
+        )
+        return parsed.config ? [...ofChains, ...checkTlsFiles(parsed.config)] : ofChains
       } catch (error) {
         if (!(error instanceof SpecError)) throw error
         return error.problems.map(ofSpec)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Transaction, Wallet } from 'ethers'
+import { serveRouter } from '../served/served-router.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+
+const head = 20_000_000
+/** Ten blocks: more than Ethereum's allowed lag. */
+export const lag = 10
+/** A lagging node does not have it, a pruned one no longer. */
+const askedBlock = `0x${(head - 2).toString(16)}`
+const address = `0x${'11'.repeat(20)}`
+const sender = new Wallet(`0x${'5e'.repeat(32)}`)
+const rawTransaction = await sender.signTransaction({
+  type: 2,
+  chainId: 1,
+  nonce: 0,
+  to: address,
+  value: 1n,
+  gasLimit: 21_000n,
+  maxFeePerGas: 50_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000_000n,
+})
+
+/** One call of each kind that the router treats differently. */
+export const questions = {
+  read: { method: 'eth_getBalance', params: [address, askedBlock] },
+  latest: { method: 'eth_getBalance', params: [address, 'latest'] },
+  write: { method: 'eth_sendRawTransaction', params: [rawTransaction] },
+  local: { method: 'eth_accounts', params: [] },
+} as const
+export type Kind = keyof typeof questions
+
+/** Methods that faults strike: what the router asks of its own accord is left alone. */
+export const askedMethods = [...new Set(Object.values(questions).map(({ method }) => method))]
+
+/** Nodes by name: bad ones first, so that they are asked first. */
+export const pools = {
+  'one of two': { primaries: 'ab', backups: '', bad: 'a' },
+  'one of three': { primaries: 'abc', backups: '', bad: 'a' },
+  'all of three': { primaries: 'abc', backups: '', bad: 'abc' },
+  'with backup': { primaries: 'a', backups: 'z', bad: 'a' },
+} as const
+export type PoolName = keyof typeof pools
+
+/** Makes a node bad. `view` settings that the router has to learn are set before it starts. */
+export interface Badness {
+  readonly fromStart?: (node: SimNode) => void
+  readonly onceServing?: (node: SimNode) => void | Promise<void>
+  /** Headers of the client's request. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A router over a pool with bad nodes in it. */
+export interface Cell extends AsyncDisposable {
+  /** Asks, and says what came: see `describeAnswer`. */
+  ask(kind: Kind): Promise<string>
+  /** How often each node was asked on behalf of the client: `1/0/2`, in the order of the pool. */
+  calls(): string
+}
+
+/** Starts the nodes and the router of one cell of the grid. */
+export async function startCell(poolName: PoolName, badness: Badness): Promise<Cell> {
+  const pool = pools[poolName]
+  const stack = new AsyncDisposableStack()
+  const chain = createChainModel({ head })
+  const startNode = async (name: string) => stack.use(await startSimNode({ chain, name }))
+  const primaries = await Promise.all([...pool.primaries].map(startNode))
+  const backups = await Promise.all([...pool.backups].map(startNode))
+  const nodes = [...primaries, ...backups]
+  const bad = nodes.filter(({ name }) => pool.bad.includes(name))
+  for (const node of bad) badness.fromStart?.(node)
+  const router = stack.use(await serveRouter({ primaries, backups }))
+  for (const { name } of nodes.toReversed()) await tellTip(router.url, name)
+  for (const node of nodes) node.calls.clear()
+  for (const node of bad) await badness.onceServing?.(node)
+  const balanceAt = (height: number) => `0x${chain.state.balance(address, height).toString(16)}`
+  const truths: Readonly<Record<Kind, readonly unknown[]>> = {
+    read: [balanceAt(head - 2)],
+    // A node that is behind says the truth of its own latest block.
+    latest: [balanceAt(head), balanceAt(head - lag)],
+    write: [Transaction.from(rawTransaction).hash],
+    local: [[]],
+  }
+  return {
+    async ask(kind) {
+      const response = await fetch(router.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...badness.headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 'mine', ...questions[kind] }),
+      })
+      const seen = describeAnswer(response, await response.text(), truths[kind])
+      // A write goes to all, and who is first to take it is chance.
+      return kind === 'write' ? seen.replace(/^[a-z](?= |$)/, '*') : seen
+    },
+    calls: () =>
+      nodes
+        .map(({ calls }) => askedMethods.reduce((sum, method) => sum + calls.count(method), 0))
+        .join('/'),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+/** Has a node tell its latest block in an answer to a client: what a tip is made of. */
+async function tellTip(url: string, node: string): Promise<void> {
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'rpc-select-provider': node },
+    body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}',
+  }).then((response) => response.text())
+}
+
+/**
+ * `*`: a write that was taken; `b`: the right answer, from node b; `b stale`: right at the block that a lagging node is at;
+ * `a null`; `a 429`, `a -32005`: the node's own error, unmodified; else the reason of the router's
+ * own error. Anything else is told as it came.
+ */
+function describeAnswer(response: Response, text: string, truths: readonly unknown[]): string {
+  const by = response.headers.get('rpc-provider-address')
+  const { status } = response
+  if (by !== null && status !== 200) return `${by} ${status}`
+  const { id, result, error } = JSON.parse(text) as {
+    id: unknown
+    result?: unknown
+    error?: { code: number; data?: { reason?: string } }
+  }
+  if (id !== 'mine') return `wrong id: ${text}`
+  if (error !== undefined) return by === null ? `${error.data?.reason}` : `${by} ${error.code}`
+  if (result === null) return `${by} null`
+  const at = truths.findIndex((truth) => JSON.stringify(truth) === JSON.stringify(result))
+  return at < 0 ? `wrong result: ${text}` : `${by}${at > 0 ? ' stale' : ''}`
+}

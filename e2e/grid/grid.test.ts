@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { badnesses } from './badnesses.ts'
+import { type Kind, type PoolName, startCell } from './cell.ts'
+
+/**
+ * Faults of real nodes over real HTTP, and what becomes of one call. Bad nodes are asked first. A
+ * cell says what the client gets and how often each node was asked, in the order a/b/c or a/z:
+ *
+ * - `b 1/1`: node b's right answer, after a was asked once; `*`: a write was taken
+ * - `a stale`: right at the latest block of a node that is behind; `a null`: its null
+ * - `c 429`, `c -32005`: the last node's own error page or error, unmodified
+ * - a word: the reason of the router's own error
+ *
+ * A call about one node's own state (`local`) is asked elsewhere only when nobody heard it. Two nodes
+ * that differ on the tip prove nothing of each other. `null` is an answer.
+ */
+const grid = `
+fault             | call   | one bad of two      | one bad of three      | all three bad         | bad, and a good backup
+down              | read   | b 0/1               | b 0/1/0               | upstream-failed 0/0/0 | z 0/1
+down              | latest | b 0/1               | b 0/1/0               | upstream-failed 0/0/0 | z 0/1
+down              | write  | * 0/1               | * 0/1/1               | upstream-failed 0/0/0 | * 0/1
+down              | local  | b 0/1               | b 0/1/0               | upstream-failed 0/0/0 | z 0/1
+
+slow              | read   | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+slow              | latest | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+slow              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
+slow              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+
+too slow          | read   | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+too slow          | latest | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+too slow          | write  | * 1/1               | * 1/1/1               | timeout 1/1/1         | * 1/1
+too slow          | local  | timeout 1/0         | timeout 1/0/0         | timeout 1/0/0         | timeout 1/0
+
+hang              | read   | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+hang              | latest | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+hang              | write  | * 1/1               | * 1/1/1               | timeout 1/1/1         | * 1/1
+hang              | local  | timeout 1/0         | timeout 1/0/0         | timeout 1/0/0         | timeout 1/0
+
+reset before head | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+reset before head | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+reset before head | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+reset before head | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+reset after head  | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+reset after head  | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+reset after head  | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+reset after head  | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+half by length    | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+half by length    | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+half by length    | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+half by length    | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+half chunked      | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+half chunked      | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+half chunked      | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+half chunked      | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+429 in seconds    | read   | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 in seconds    | latest | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 in seconds    | write  | * 1/1               | * 1/1/1               | * 429 1/1/1           | * 1/1
+429 in seconds    | local  | a 429 1/0           | a 429 1/0/0           | a 429 1/0/0           | a 429 1/0
+
+429 until a date  | read   | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 until a date  | latest | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 until a date  | write  | * 1/1               | * 1/1/1               | * 429 1/1/1           | * 1/1
+429 until a date  | local  | a 429 1/0           | a 429 1/0/0           | a 429 1/0/0           | a 429 1/0
+
+429 bare          | read   | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 bare          | latest | b 1/1               | b 1/1/0               | c 429 1/1/1           | z 1/1
+429 bare          | write  | * 1/1               | * 1/1/1               | * 429 1/1/1           | * 1/1
+429 bare          | local  | a 429 1/0           | a 429 1/0/0           | a 429 1/0/0           | a 429 1/0
+
+quota with 200    | read   | b 1/1               | b 1/1/0               | c -32005 1/1/1        | z 1/1
+quota with 200    | latest | b 1/1               | b 1/1/0               | c -32005 1/1/1        | z 1/1
+quota with 200    | write  | * 1/1               | * 1/1/1               | * -32005 1/1/1        | * 1/1
+quota with 200    | local  | a -32005 1/0        | a -32005 1/0/0        | a -32005 1/0/0        | a -32005 1/0
+
+500 json          | read   | b 1/1               | b 1/1/0               | c 500 1/1/1           | z 1/1
+500 json          | latest | b 1/1               | b 1/1/0               | c 500 1/1/1           | z 1/1
+500 json          | write  | * 1/1               | * 1/1/1               | * 500 1/1/1           | * 1/1
+500 json          | local  | a 500 1/0           | a 500 1/0/0           | a 500 1/0/0           | a 500 1/0
+
+502 html          | read   | b 1/1               | b 1/1/0               | c 502 1/1/1           | z 1/1
+502 html          | latest | b 1/1               | b 1/1/0               | c 502 1/1/1           | z 1/1
+502 html          | write  | * 1/1               | * 1/1/1               | * 502 1/1/1           | * 1/1
+502 html          | local  | a 502 1/0           | a 502 1/0/0           | a 502 1/0/0           | a 502 1/0
+
+503 empty         | read   | b 1/1               | b 1/1/0               | c 503 1/1/1           | z 1/1
+503 empty         | latest | b 1/1               | b 1/1/0               | c 503 1/1/1           | z 1/1
+503 empty         | write  | * 1/1               | * 1/1/1               | * 503 1/1/1           | * 1/1
+503 empty         | local  | a 503 1/0           | a 503 1/0/0           | a 503 1/0/0           | a 503 1/0
+
+401 html          | read   | b 1/1               | b 1/1/0               | c 401 1/1/1           | z 1/1
+401 html          | latest | b 1/1               | b 1/1/0               | c 401 1/1/1           | z 1/1
+401 html          | write  | * 1/1               | * 1/1/1               | * 401 1/1/1           | * 1/1
+401 html          | local  | a 401 1/0           | a 401 1/0/0           | a 401 1/0/0           | a 401 1/0
+
+empty body        | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+empty body        | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+empty body        | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+empty body        | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+invalid json      | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+invalid json      | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+invalid json      | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+invalid json      | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+wrong id          | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+wrong id          | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+wrong id          | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+wrong id          | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
+gzip              | read   | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+gzip              | latest | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+gzip              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
+gzip              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+
+lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 1/1
+lag               | latest | a stale 1/0         | b 0/1/0               | a stale 1/0/0         | a stale 1/0
+lag               | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
+lag               | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+
+pruned            | read   | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
+pruned            | latest | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+pruned            | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
+pruned            | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
+
+null result       | read   | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
+null result       | latest | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
+null result       | local  | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
+
+reverts           | read   | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
+reverts           | latest | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
+reverts           | write  | * 1/1               | * 1/1/1               | * 3 1/1/1             | * 3 1/0
+reverts           | local  | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
+
+internal error    | read   | b 1/1               | b 1/1/0               | c -32603 1/1/1        | z 1/1
+internal error    | latest | b 1/1               | b 1/1/0               | c -32603 1/1/1        | z 1/1
+internal error    | write  | * 1/1               | * 1/1/1               | * -32603 1/1/1        | * 1/1
+internal error    | local  | a -32603 1/0        | a -32603 1/0/0        | a -32603 1/0/0        | a -32603 1/0
+`
+
+const poolNames: readonly PoolName[] = ['one of two', 'one of three', 'all of three', 'with backup']
+
+const rows = grid
+  .split('\n')
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .filter((cells) => cells.length > 1)
+  .slice(1)
+
+test('the grid has a row for each fault and kind of call', () => {
+  const kinds = ['read', 'latest', 'write', 'local']
+  const wanted = Object.keys(badnesses).flatMap((fault) => kinds.map((kind) => `${fault}, ${kind}`))
+  const present = rows.map(([fault, kind]) => `${fault}, ${kind}`)
+  // A write that some nodes take and others answer with null: whoever is first has the word.
+  expect(present).toEqual(wanted.filter((each) => each !== 'null result, write'))
+})
+
+describe('a bad node is met as the grid says', () => {
+  test.each(rows)('%s, %s', async (fault = '', kind = '', ...wanted) => {
+    const badness = badnesses[fault as keyof typeof badnesses]
+    const seen = await Promise.all(
+      poolNames.map(async (poolName, at) => {
+        const cell = await startCell(poolName, badness)
+        let answer: string
+        try {
+          answer = await cell.ask(kind as Kind)
+          // The rest of a broadcast may still be on its way. What is wrong is told below, for all pools.
+          await expect
+            .poll(() => `${answer} ${cell.calls()}`, { interval: 5, timeout: 2_000 })
+            .toBe(wanted[at])
+            .catch(() => null)
+        } finally {
+          await cell[Symbol.asyncDispose]()
+        }
+        return `${answer} ${cell.calls()}`
+      }),
+    )
+    expect(seen).toEqual(wanted)
+  })
+})

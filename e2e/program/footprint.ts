@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What a process holds of the machine. */
+export interface Footprint {
+  readonly residentBytes: number
+  /** Files and sockets. */
+  readonly openFiles: number
+}
+
+/** Looks at a process. Linux alone has these files. */
+export function footprintOf(pid: number): Footprint {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const residentKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
+  return { residentBytes: residentKiB * 1024, openFiles: readdirSync(`/proc/${pid}/fd`).length }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import http from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { startProgram } from './program.ts'
+import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
+
+const slowly = 'eth_getBalance'
+const balance = [`0x${'11'.repeat(20)}`, '0x100'] as const
+
+/** Time of the node alone: its slow answers come when the test says so. */
+const nodeClock = new VirtualClock()
+const slowMs = 1_000
+
+let workspace: Workspace
+let node: SimNode
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  node = await startSimNode({ chain: createChainModel(), name: 'a', clock: nodeClock })
+  node.faults.add({ kind: 'slow', delayMs: slowMs }, { methods: [slowly] })
+})
+afterAll(async () => {
+  await node[Symbol.asyncDispose]()
+  await workspace[Symbol.asyncDispose]()
+})
+
+interface Answer {
+  readonly status: number
+  readonly connection: string
+  readonly body: string
+}
+
+/** Asks on a connection of the agent, which is kept alive. */
+function ask(agent: http.Agent, url: string, method: string, params: readonly unknown[] = []) {
+  return new Promise<Answer>((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'rpc-relay-timeout': '20s' }
+    const request = http.request(url, { agent, method: 'POST', headers }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => (body += text))
+      response.once('error', reject).once('end', () => {
+        const { statusCode: status = 0, headers: got } = response
+        resolve({ status, connection: got.connection ?? '', body })
+      })
+    })
+    request.once('error', reject)
+    request.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  })
+}
+
+/** Calls that the node does not answer for now; it has them when this resolves. */
+async function slowCalls(agent: http.Agent, url: string, count: number) {
+  node.calls.clear()
+  const calls = Array.from({ length: count }, () => ask(agent, url, slowly, balance))
+  const answers = Promise.allSettled(calls)
+  await expect.poll(() => node.calls.count(slowly), { timeout: 10_000 }).toBe(count)
+  return { answers }
+}
+
+async function startReady(flags: readonly string[] = []) {
+  const program = await startProgram(workspace, ethereumConfig([node]), { flags })
+  const readyz = `${program.adminUrl}/readyz`
+  await expect
+    .poll(async () => (await fetch(readyz)).status, { timeout: 10_000, interval: 20 })
+    .toBe(200)
+  const [url = ''] = program.urls
+  return { program, url, readyz }
+}
+
+test('SIGTERM: readiness fails first, kept-alive connections are told to close, every call in flight is answered, code 0', async () => {
+  const { program, url, readyz } = await startReady()
+  await using running = program
+  using idle = new KeptAlive()
+  using busy = new KeptAlive()
+  expect(await ask(idle.agent, url, 'eth_chainId')).toMatchObject({ connection: 'keep-alive' })
+  const { answers } = await slowCalls(busy.agent, url, 5)
+
+  running.kill('SIGTERM')
+  await running.logged('stopping')
+  const readiness = await fetch(readyz)
+  expect([readiness.status, (await readiness.text()).split('\n')[0]]).toEqual([
+    503,
+    'not ready: draining',
+  ])
+  // The listener is still there, for clients that have not heard of it yet.
+  const late = await ask(idle.agent, url, 'eth_chainId')
+  expect(late).toMatchObject({ status: 200, connection: 'close' })
+
+  await nodeClock.advance(slowMs)
+  const value = { status: 200, connection: 'close', body: expect.stringContaining('"result"') }
+  expect(await answers).toEqual(Array.from({ length: 5 }, () => ({ status: 'fulfilled', value })))
+  const { code, stdout, stderr } = await running.ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('every call in flight was answered')
+})
+
+test('a drain time that is over ends the program with code 1', async () => {
+  const { program, url } = await startReady(['--drain-timeout', '200ms'])
+  await using running = program
+  using busy = new KeptAlive()
+  const { answers } = await slowCalls(busy.agent, url, 2)
+  running.kill('SIGTERM')
+  const { code, stdout } = await running.ended
+  expect(code).toBe(1)
+  expect(stdout).toContain('the drain time was over')
+  expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
+
+test('a second signal ends the program at once, with code 1', async () => {
+  const { program, url } = await startReady()
+  await using running = program
+  using busy = new KeptAlive()
+  const { answers } = await slowCalls(busy.agent, url, 1)
+  running.kill('SIGTERM')
+  await running.logged('stopping')
+  running.kill('SIGINT')
+  const { code, stdout } = await running.ended
+  expect(code).toBe(1)
+  expect(stdout).toContain('a second signal')
+  expect((await answers).map(({ status }) => status)).toEqual(['rejected'])
+})
+
+test('SIGINT with nothing in flight: code 0', async () => {
+  const { program } = await startReady()
+  await using running = program
+  running.kill('SIGINT')
+  expect((await running.ended).code).toBe(0)
+})
+
+/** A client that keeps its connections, until the end of the block. */
+class KeptAlive implements Disposable {
+  readonly agent = new http.Agent({ keepAlive: true });
+
+  [Symbol.dispose](): void {
+    this.agent.destroy()
+  }
+}

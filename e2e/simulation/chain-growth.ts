@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../proxy/clock/clock.ts'
+import { createChainModel, type ChainModel } from '../upstream-sim/chain-model.ts'
+import type { MinedBlock } from '../upstream-sim/shapes.ts'
+import { Dice } from './dice.ts'
+import type { Schedule } from './schedule.ts'
+
+/** All schedules live on one chain, so that a block is built once for thousands of them. */
+const chainSeed = 'simulation'
+
+/** A chain that grows, halts and reorganises as the schedule says. `stop` ends its timers. */
+export function growChain(
+  { seed, chain: plan }: Schedule,
+  clock: Clock,
+  built: Map<string, MinedBlock>,
+  happened: (event: string) => void,
+): { readonly chain: ChainModel; readonly stop: () => void } {
+  const chain = createChainModel({ seed: chainSeed, built })
+  const dice = new Dice(seed, 3)
+  let cancel = () => {}
+  const next = () => {
+    cancel = clock.after(plan.blockTimeMs * (0.8 + 0.4 * dice.next()), () => {
+      const { halt } = plan
+      const nowMs = clock.nowMs()
+      if (halt === null || nowMs < halt.fromMs || nowMs >= halt.untilMs) {
+        chain.mine()
+        happened(`block ${chain.head}`)
+      }
+      next()
+    })
+  }
+  next()
+  const reorgs = plan.reorgs.map(({ atMs, depth }) =>
+    clock.after(atMs, () => {
+      chain.reorg(depth)
+      happened(`reorganisation of ${depth}`)
+    }),
+  )
+  const stop = () => {
+    cancel()
+    for (const each of reorgs) each()
+  }
+  return { chain, stop }
+}

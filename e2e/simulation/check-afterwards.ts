@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Arena } from './arena.ts'
+import { checkTakenBack } from './check-ending.ts'
+import type { ClientCall } from './client-call.ts'
+import type { UrlPlan } from './schedule.ts'
+
+/** An upstream that is well for so long is in service again: the longest wait of the watch, and a probe. */
+export const recoveryMs = 45_000
+/** The time of a probe. */
+const probeMs = 5_000
+
+/** What must hold of each call once the schedule is over, and everything had time to end. */
+export function checkCalls(arena: Arena): void {
+  for (const client of arena.calls.values()) {
+    if (client.endedMs === null)
+      arena.report('ends-once', `${client.id} ${client.call.asked.method} never ended`)
+    checkTakenBack(arena, client)
+    checkJournal(arena, client)
+  }
+}
+
+/** What must hold when the engine has been told to stop. `open` requests are under way. */
+export function checkRemains(arena: Arena, open: number): void {
+  const { clock, pool } = arena
+  if (clock.pending > 0) arena.report('leaves-nothing', `${clock.pending} timers are left`)
+  if (open > 0) arena.report('leaves-nothing', `${open} requests are left`)
+  for (const { name, sessions } of pool.upstreams)
+    if (sessions !== 0) arena.report('leaves-nothing', `${name} has ${sessions} sessions left`)
+}
+
+/** The journal tells what went over the wire, no more and no less, and honest answers are believed. */
+function checkJournal(arena: Arena, { id, call, exchanges }: ClientCall): void {
+  const { attempts } = call.journal
+  if (attempts.length !== exchanges.length)
+    return arena.report(
+      'journal-is-true',
+      `${id} has ${attempts.length} attempts in its journal, ${exchanges.length} were made`,
+    )
+  for (const [index, exchange] of exchanges.entries()) {
+    const { upstream, startedMs, endedMs, result } = attempts[index]!
+    const { place, fate, saysError, isTakenBack } = exchange
+    if (upstream !== place.upstream || startedMs !== exchange.sentMs || endedMs === null)
+      arena.report('journal-is-true', `attempt ${index + 1} of ${id} is told wrongly`)
+    else if (fate.kind === 'honest' && !isTakenBack && !saysError && result !== 'answer') {
+      const what = typeof result === 'object' && result ? result.name : String(result)
+      arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
+    }
+  }
+}
+
+/** It practically always answers a probe within the time that a probe has. */
+function isPrompt({ latency, timeoutMs }: UrlPlan): boolean {
+  const { medianMs, spread, tailShare, tailFactor } = latency
+  const slowestMs = medianMs * Math.exp(4 * spread) * (tailShare > 0 ? tailFactor : 1)
+  return slowestMs < (timeoutMs ?? probeMs)
+}
+
+/** What must hold after `recoveryMs` in which nothing ailed anybody. */
+export function checkRecovery(arena: Arena): void {
+  const nowMs = arena.clock.nowMs()
+  for (const { name, availability } of arena.pool.upstreams) {
+    const seats = [...arena.seats.values()].filter(({ upstream }) => upstream.name === name)
+    const isWell = seats.every(
+      ({ plan, heldOffUntilMs }) =>
+        !plan.isForeign &&
+        isPrompt(plan) &&
+        heldOffUntilMs <= nowMs - recoveryMs &&
+        plan.ailments.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
+    )
+    if (isWell && availability.standing !== 'eligible')
+      arena.report(
+        'comes-back',
+        `${name} is ${availability.standing}, ${recoveryMs} ms after all was well with it`,
+      )
+  }
+}

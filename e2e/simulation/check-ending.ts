@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../../proxy/chain/types.ts'
+import { errorKinds } from '../../proxy/relay/errors.ts'
+import { ableFor, budgetLeft } from './able.ts'
+import type { Arena, Seat } from './arena.ts'
+import type { ClientCall } from './client-call.ts'
+import type { Exchange } from './exchange.ts'
+import { coveredLies } from './lies.ts'
+import type { UrlPlan } from './schedule.ts'
+
+/** Sums of fractions of milliseconds are not exact. */
+const toleranceMs = 1e-6
+
+/** What must hold when a call has ended for its client. */
+export function checkEnding(arena: Arena, client: ClientCall): void {
+  const { clock } = arena
+  const { call, id, outcome, deadlineMs, leftMs, exchanges } = client
+  const where = `${id} ${call.asked.method}`
+  const nowMs = clock.nowMs()
+  if (nowMs > deadlineMs + toleranceMs)
+    arena.report('ends-in-time', `${where} ended ${nowMs - deadlineMs} ms after its budget`)
+  if (outcome?.kind === 'defect')
+    arena.report('no-defect', `${where} ended with ${String(outcome.thrown)}`)
+  if (call.asked.kind === 'read') {
+    if (leftMs !== null && nowMs > leftMs)
+      arena.report('nothing-for-nobody', `${where} ended long after its client had left`)
+    if (exchanges.some(({ endedMs }) => endedMs === null))
+      arena.report('leaves-nothing', `${where} ended and left a request under way`)
+  }
+  checkAnswer(arena, client, where)
+  if (call.asked.kind === 'read' && isFailure(arena, client)) checkFailure(arena, client, where)
+  checkBreaker(arena, client, where)
+}
+
+/** What must hold when a request to an upstream has ended. */
+export function checkExchange(arena: Arena, exchange: Exchange): void {
+  noteLimit(arena, exchange)
+  const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
+  if (!client || exchange.endedMs === null) return
+  const tookMs = exchange.endedMs - exchange.sentMs
+  const budgetMs = attemptMs(arena, client, exchange)
+  if (tookMs > budgetMs + toleranceMs)
+    arena.report(
+      'attempt-in-its-time',
+      `${client.id} waited ${tookMs} ms for ${exchange.place.upstream}, ${budgetMs} ms were its time`,
+    )
+}
+
+/** From the first answer on that asks for it, a URL is left alone; later ones say nothing new. */
+function noteLimit({ clock, seats }: Arena, exchange: Exchange): void {
+  const { place, limitMs, isTakenBack, fate } = exchange
+  const seat = seats.get(place.printable) as Seat
+  const nowMs = clock.nowMs()
+  const isTold = !isTakenBack && fate.kind === 'ill' && fate.illness === 'rate-limit'
+  if (limitMs === null || !isTold || seat.limitedUntilMs > nowMs) return
+  seat.limitedUntilMs = nowMs + limitMs
+}
+
+/** Attempts that were taken back before their time, although nothing else ended the call. */
+export function checkTakenBack(arena: Arena, client: ClientCall): void {
+  for (const exchange of client.exchanges) {
+    if (!exchange.isTakenBack || exchange.endedMs === null) continue
+    const isSpent =
+      exchange.endedMs - exchange.sentMs >= attemptMs(arena, client, exchange) - toleranceMs
+    if (isSpent || exchange.endedMs === client.endedMs || exchange.endedMs === client.leftMs)
+      continue
+    arena.report(
+      'attempt-in-its-time',
+      `${client.id} took its request to ${exchange.place.upstream} back before its time`,
+    )
+  }
+}
+
+/** Taken back before the time was over that an upstream has by itself. */
+export function isCutShort(arena: Arena, exchange: Exchange): boolean {
+  const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
+  if (!client || exchange.endedMs === null) return false
+  const { plan } = arena.seats.get(exchange.place.printable) as Seat
+  return exchange.endedMs - exchange.sentMs < ownMs(arena, client, plan) - toleranceMs
+}
+
+/** The time of an attempt, worked out from the documentation and not by the engine. */
+function attemptMs(arena: Arena, client: ClientCall, exchange: Exchange): number {
+  const { plan } = arena.seats.get(exchange.place.printable) as Seat
+  const wantedMs = client.plan.relayTimeoutMs ?? ownMs(arena, client, plan)
+  return Math.min(wantedMs, client.deadlineMs - exchange.sentMs)
+}
+
+function ownMs({ schedule }: Arena, { call }: ClientCall, { timeoutMs }: UrlPlan): number {
+  return timeoutMs ?? Math.max(specMs(call.asked), schedule.settings.relay.minRelayTimeoutMs)
+}
+
+function specMs({ timeoutMs, cost }: Classification): number {
+  return timeoutMs ?? cost * 100
+}
+
+/** The exchange that an answer came by. */
+function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
+  if (outcome?.kind !== 'reply') return undefined
+  const { incoming } = outcome.reply
+  return answered.get(incoming) ?? answered.get(incoming.body)
+}
+
+function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
+  if (client.outcome?.kind !== 'reply') return
+  const exchange = exchangeOf(arena, client)
+  if (!exchange || exchange.callId !== client.id)
+    return arena.report('own-answer', `${where} got an answer that is not its own`)
+  if (exchange.place.upstream !== client.outcome.reply.upstream)
+    arena.report('own-answer', `${where} names an upstream that did not answer it`)
+  const { fate } = exchange
+  if (fate.kind === 'lie' && coveredLies.has(fate.lie))
+    arena.report('no-lie', `${where} got the lie ${fate.lie} of ${exchange.place.upstream}`)
+}
+
+/** An error of the router, a broken answer, or the word of a node that could not know. */
+function isFailure(arena: Arena, client: ClientCall): boolean {
+  if (client.outcome?.kind === 'error') return true
+  const exchange = exchangeOf(arena, client)
+  if (!exchange) return false
+  const { neededBlock } = client.question
+  const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
+  return exchange.fate.kind === 'ill' || couldNotKnow
+}
+
+function checkFailure(arena: Arena, client: ClientCall, where: string): void {
+  // What no other upstream could do better is told as it is.
+  if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
+    return
+  if (!budgetLeft(arena, client)) return
+  const able = ableFor(arena, client)
+  if (able === null) return
+  const { outcome } = client
+  const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
+  arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
+}
+
+function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): void {
+  if (outcome?.kind !== 'error' || outcome.error.kind !== errorKinds.breakerOpen) return
+  const nowMs = arena.clock.nowMs()
+  for (const { upstream, url, heldOffUntilMs } of arena.seats.values())
+    if (url.verified === true && heldOffUntilMs <= nowMs)
+      return arena.report(
+        'breaker-is-right',
+        `${where} was refused while ${upstream.name} may be asked`,
+      )
+}

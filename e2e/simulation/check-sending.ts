@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { AttemptKind } from '../../proxy/relay/journal.ts'
+import type { Upstream } from '../../proxy/upstream/upstream.ts'
+import { triesOf } from './able.ts'
+import { upstreamNamed, type Arena, type Seat } from './arena.ts'
+import type { ClientCall } from './client-call.ts'
+import type { Exchange } from './exchange.ts'
+
+/** What must hold whenever the engine sends something. `exchange` is already among the call's. */
+export function checkSending(arena: Arena, exchange: Exchange): void {
+  const { clock, calls, seats } = arena
+  const seat = seats.get(exchange.place.printable) as Seat
+  if (Math.max(seat.heldOffUntilMs, seat.limitedUntilMs) > clock.nowMs())
+    arena.report('held-off-left-alone', `${nameOf(exchange)} is held off`)
+  const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
+  if (client) checkCall(arena, exchange, client, seat)
+}
+
+function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: Seat): void {
+  const { schedule, clock } = arena
+  const { call, exchanges, id, plan } = client
+  const { upstream } = seat
+  const where = `${id} ${call.asked.method} to ${nameOf(exchange)}`
+  const isRead = call.asked.kind === 'read'
+  if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
+  if (isRead && (client.endedMs !== null || client.leftMs !== null))
+    arena.report('nothing-for-nobody', `${where}, for which nobody waits`)
+  if (isRead && exchanges.length > schedule.settings.relay.maxAttempts)
+    arena.report('attempts-bounded', `${where} is attempt ${exchanges.length}`)
+  if (seat.plan.isForeign || seat.url.verified !== true)
+    arena.report('only-verified', `${where}, which is not verified`)
+  if (plan.blockProviders.includes(upstream.name))
+    arena.report('directives-kept', `${where}, which the client excluded`)
+  if (call.asked.addon !== null && !seat.plan.addons.includes(call.asked.addon))
+    arena.report('add-ons-kept', `${where}, which does not declare ${call.asked.addon}`)
+  if (upstream.sessions > schedule.settings.maxSessions)
+    arena.report('sessions-bounded', `${where}, which has ${upstream.sessions} sessions`)
+  checkRepetition(arena, exchange, client, where)
+  checkReason(arena, client, where)
+  const kind = call.journal.attempts.at(-1)?.kind
+  if (isRead && kind === 'retry' && triesOf(client, 'every') > schedule.settings.relay.retryLimit)
+    arena.report('attempts-bounded', `${where} is a retry too many`)
+  if (kind !== 'failover') checkChoice(arena, exchange, client, where)
+  if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
+}
+
+/** Another attempt is made only where it may help, and only as often as the operator allows. */
+function checkReason(arena: Arena, client: ClientCall, where: string): void {
+  const { call, exchanges } = client
+  const { attempts } = call.journal
+  const kind = attempts.at(-1)?.kind
+  const last = exchanges.at(-2)
+  // Side by side it cannot be told which of them this one follows.
+  const isNewTry = (each: AttemptKind) => each === 'first' || each === 'retry'
+  const before = attempts.slice(0, -1).map((each) => each.kind)
+  if (!last || before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
+  if (kind === 'failover' && last.isTakenBack)
+    arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
+  if (kind !== 'retry' && kind !== 'failover') return
+  if (!last.isTakenBack && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
+    arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
+}
+
+/** What may have been done is not done twice; of reads, each upstream is asked in turn. */
+function checkRepetition(
+  arena: Arena,
+  exchange: Exchange,
+  { call, exchanges }: ClientCall,
+  where: string,
+): void {
+  const before = exchanges.slice(0, -1)
+  const { kind } = call.asked
+  if (kind === 'write') {
+    const again = before.find(
+      (each) => each.place.printable === exchange.place.printable && wasSent(each),
+    )
+    if (again) arena.report('writes-once', `${where} again`)
+  }
+  if (kind === 'local' && before.some((each) => wasSent(each) && !isHeldOff(each)))
+    arena.report('only-reads-again', `${where} after it was sent already`)
+}
+
+/** The choice among upstreams: untried before tried, primary before backup, fresh before lagging. */
+function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
+  const { call, exchanges, plan } = client
+  const chosen = upstreamNamed(arena, exchange.place.upstream)
+  const before = exchanges.slice(0, -1)
+  const isTried = (upstream: Upstream) =>
+    before.some(({ place }) => place.upstream === upstream.name)
+  const addons = call.asked.addon === null ? [] : [call.asked.addon]
+  const better = arena.pool.upstreams.filter(
+    (each) =>
+      each !== chosen &&
+      !isTried(each) &&
+      !plan.blockProviders.includes(each.name) &&
+      each.availability.standing === 'eligible' &&
+      each.sessions < arena.schedule.settings.maxSessions &&
+      each.serves(addons),
+  )
+  const [other] = better
+  if (other && isTried(chosen))
+    arena.report('other-upstream-first', `${where} again, before ${other.name}`)
+  if (plan.selectProvider === chosen.name) return
+  const primary = better.find(({ tier }) => tier === 'primary')
+  if (primary && chosen.tier === 'backup')
+    arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
+  const { block, kind } = call.asked
+  const isAboutTip = block.kind === 'tag' && block.tag === 'latest'
+  const fresh = better.find(
+    (each) => each.tier === chosen.tier && each.latest !== null && !lags(arena, each),
+  )
+  if (kind !== 'write' && isAboutTip && fresh && lags(arena, chosen))
+    arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
+}
+
+function lags({ allowedLagBlocks }: Arena, { lagBlocks }: Upstream): boolean {
+  return lagBlocks > allowedLagBlocks
+}
+
+/** False only when it is certain that the node never saw it. */
+function wasSent({ fate }: Exchange): boolean {
+  return fate.kind !== 'ill' || (fate.illness !== 'refuse' && fate.illness !== 'crash')
+}
+
+/** Refused for the limits of a plan: nothing was done. */
+function isHeldOff({ fate }: Exchange): boolean {
+  return fate.kind === 'ill' && (fate.illness === 'rate-limit' || fate.illness === 'quota')
+}
+
+function nameOf({ place }: Exchange): string {
+  return `${place.upstream}/${place.url}`
+}
+
+/** Extra calls stay within a tenth of the reads that came in so far. */
+export function checkHedges(arena: Arena): void {
+  let reads = 0
+  let hedges = 0
+  for (const { call } of arena.calls.values()) {
+    if (call.asked.kind === 'read') reads += 1
+    for (const { kind } of call.journal.attempts) if (kind === 'hedge') hedges += 1
+  }
+  if (hedges > reads / 10 + 1e-9)
+    arena.report('extra-calls-bounded', `${hedges} extra calls for ${reads} reads`)
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc-reply-reader.ts'
+import { noDirectives } from '../../proxy/relay/directives.ts'
+import type { Call } from '../../proxy/relay/call.ts'
+import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
+import { Journal } from '../../proxy/relay/journal.ts'
+import type { Relay } from '../../proxy/relay/step.ts'
+import type { Arena } from './arena.ts'
+import type { ClientCall, Outcome } from './client-call.ts'
+import type { Spec } from './engine.ts'
+import { questionOf } from './questions.ts'
+import type { RequestPlan } from './schedule.ts'
+
+/** A client asks, as the listener would on its behalf, and leaves when its plan says so. */
+export function beginCall(
+  id: string,
+  plan: RequestPlan,
+  arena: Arena & { readonly calls: Map<string, ClientCall> },
+  { iface }: Spec,
+  relay: Relay,
+  ended: (client: ClientCall) => void,
+): ClientCall {
+  const { clock, chain, schedule } = arena
+  const { method } = plan
+  const question = questionOf(plan, chain)
+  const { params } = question
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  const left = new AbortController()
+  const startedMs = clock.nowMs()
+  const sentId = Buffer.from(JSON.stringify(id))
+  const call: Call = {
+    guid: id,
+    asked: iface.classify({ apiInterface: 'jsonrpc', method, params }),
+    request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
+    reader: new JsonRpcReplyReader(sentId, sentId),
+    directives: {
+      ...noDirectives,
+      selectProvider: plan.selectProvider,
+      blockProviders: plan.blockProviders,
+      relayTimeoutMs: plan.relayTimeoutMs,
+    },
+    signal: left.signal,
+    journal: new Journal(startedMs),
+    attemptKind: 'first',
+  }
+  const client: ClientCall = {
+    id,
+    plan,
+    question,
+    call,
+    startedMs,
+    deadlineMs: startedMs + schedule.settings.relay.processingTimeoutMs,
+    verified: new Set(
+      [...arena.seats.values()]
+        .filter(({ url }) => url.verified === true)
+        .map(({ url }) => url.printable),
+    ),
+    exchanges: [],
+    leftMs: null,
+    endedMs: null,
+    outcome: null,
+  }
+  arena.calls.set(id, client)
+  const cancelLeaving =
+    plan.leavesAfterMs === null
+      ? () => {}
+      : clock.after(plan.leavesAfterMs, () => {
+          client.leftMs = clock.nowMs()
+          left.abort()
+        })
+  const end = (outcome: Outcome) => {
+    cancelLeaving()
+    if (client.endedMs !== null) arena.report('ends-once', `${id} ended twice`)
+    client.endedMs = clock.nowMs()
+    client.outcome = outcome
+    ended(client)
+  }
+  relay(call).then(
+    (reply) => {
+      end(client.leftMs === null ? { kind: 'reply', reply } : { kind: 'abandoned' })
+    },
+    (thrown: unknown) => {
+      end(outcomeOf(thrown, client))
+    },
+  )
+  return client
+}
+
+function outcomeOf(thrown: unknown, { leftMs }: ClientCall): Outcome {
+  if (leftMs !== null && (thrown instanceof CallAborted || thrown instanceof RelayError))
+    return { kind: 'abandoned' }
+  return thrown instanceof RelayError
+    ? { kind: 'error', error: thrown }
+    : { kind: 'defect', thrown }
+}

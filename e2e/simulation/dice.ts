@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom, type Random } from '../../proxy/clock/random.ts'
+
+/** Draws from a seed; each `stream` of a seed is independent of the others. */
+export class Dice implements Random {
+  readonly #random: Random
+
+  constructor(seed: number, stream: number) {
+    this.#random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b))
+  }
+
+  next(): number {
+    return this.#random.next()
+  }
+
+  chance(share: number): boolean {
+    return this.next() < share
+  }
+
+  /** A whole number from `least` to `most`. */
+  whole(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1))
+  }
+
+  /** A number of any size between the two, each order of magnitude as likely as the other. */
+  scaled(least: number, most: number): number {
+    return least * (most / least) ** this.next()
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.next() * list.length)] as T
+  }
+
+  /** Normally distributed, mean 0, deviation 1. */
+  normal(): number {
+    const radius = Math.sqrt(-2 * Math.log(1 - this.next()))
+    return radius * Math.cos(2 * Math.PI * this.next())
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mutants, type Mutant } from './table.ts'
+
+/** What a copy needs to run the tests and the simulation. */
+const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const tests = ['proxy/relay', 'proxy/upstream']
+const seeds = 1_500
+/** A mutant that takes longer runs in a circle, which is a way of being caught. */
+const patienceMs = 90_000
+/** It ended with an error of its own instead of a finding. */
+const brokenDown = 'an error'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** Who noticed a mutant, in words; null: nobody. */
+interface Verdict {
+  readonly mutant: Mutant
+  readonly bySimulation: string | null
+  readonly byTest: string | null
+  /** Why it could not be applied. */
+  readonly misfit: string | null
+}
+
+interface Ran {
+  readonly isFine: boolean
+  readonly isOutOfTime: boolean
+  readonly output: string
+}
+
+function run(directory: string, args: readonly string[]): Promise<Ran> {
+  const options = {
+    cwd: directory,
+    timeout: patienceMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 1e9,
+    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=1024', NO_COLOR: '1' },
+  } as const
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, options, (error, output) => {
+      resolve({ isFine: error === null, isOutOfTime: error?.killed === true, output })
+    })
+  })
+}
+
+async function bySimulation(directory: string): Promise<string | null> {
+  const hunt = ['e2e/simulation/mutants/hunt.ts', String(seeds)]
+  const { isFine, isOutOfTime, output } = await run(directory, hunt)
+  if (isOutOfTime) return 'no end'
+  if (!isFine) return brokenDown
+  const [seed, rule] = output.trim().split(' ')
+  return seed && rule ? `${rule}, seed ${seed}` : null
+}
+
+interface TestReport {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
+  }[]
+}
+
+async function byTest(directory: string): Promise<string | null> {
+  const report = join(directory, 'report.json')
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
+  const json = ['--reporter=json', `--outputFile.json=${report}`]
+  const { isFine, isOutOfTime } = await run(directory, [...vitest, ...json])
+  if (isFine) return null
+  if (isOutOfTime) return 'no end'
+  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as TestReport
+  const failed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .find(({ status }) => status === 'failed')
+  return failed?.fullName ?? brokenDown
+}
+
+async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
+  const path = join(directory, mutant.file)
+  const source = await readFile(path, 'utf8')
+  const found = source.split(mutant.text).length - 1
+  if (found !== 1) {
+    const misfit = `its text stands ${found} times in ${mutant.file}`
+    return { mutant, bySimulation: null, byTest: null, misfit }
+  }
+  await writeFile(
+    path,
+    source.replace(mutant.text, () => mutant.replacement),
+  )
+  try {
+    const simulation = await bySimulation(directory)
+    const test = await byTest(directory)
+    await writeFile(path, source)
+    // It is the mutant's doing only where all is well without it.
+    if (simulation === brokenDown || test === brokenDown) await checkSound(directory)
+    return { mutant, bySimulation: simulation, byTest: test, misfit: null }
+  } finally {
+    await writeFile(path, source)
+  }
+}
+
+/** Without a mutant nothing may be found, else who was caught would mean nothing. */
+async function checkSound(directory: string): Promise<void> {
+  const found = (await bySimulation(directory)) ?? (await byTest(directory))
+  if (found) throw new Error(`the engine fails without a mutant: ${found}`)
+}
+
+async function copyOfTree(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'mutants-'))
+  for (const name of copied) await cp(join(root, name), join(directory, name), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
+  return directory
+}
+
+/** Each lane has a copy of its own and takes the next mutant when it is done with one. */
+async function lane(
+  waiting: Mutant[],
+  sound: (directory: string) => Promise<void>,
+  judged: (verdict: Verdict) => void,
+): Promise<void> {
+  const directory = await copyOfTree()
+  try {
+    await sound(directory)
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift())
+      judged(await judge(mutant, directory))
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function print({ mutant, bySimulation: simulation, byTest: test, misfit }: Verdict): void {
+  const isCaught = simulation !== null || test !== null
+  const mark = misfit ? 'MISFIT  ' : isCaught ? 'caught  ' : 'SURVIVED'
+  const who = misfit ?? `simulation: ${simulation ?? '-'} | test: ${test ?? '-'}`
+  process.stdout.write(`${mark}  ${mutant.name}\n            ${who}\n`)
+}
+
+const [wanted = ''] = process.argv.slice(2)
+const waiting = mutants.filter(({ name, file }) => `${file} ${name}`.includes(wanted))
+const verdicts: Verdict[] = []
+let checked: Promise<void> | null = null
+const sound = (directory: string) => (checked ??= checkSound(directory))
+const lanes = Array.from({ length: Math.min(availableParallelism(), waiting.length) }, () =>
+  lane(waiting, sound, (verdict) => {
+    verdicts.push(verdict)
+    print(verdict)
+  }),
+)
+await Promise.all(lanes)
+const caught = verdicts.filter(
+  (verdict) => verdict.bySimulation !== null || verdict.byTest !== null,
+).length
+const bySim = verdicts.filter((verdict) => verdict.bySimulation !== null).length
+const byTests = verdicts.filter((verdict) => verdict.byTest !== null).length
+process.stdout.write(
+  `\n${caught} of ${verdicts.length} mutants caught, ${bySim} by the simulation, ${byTests} by tests\n`,
+)
+process.exitCode = caught === verdicts.length && verdicts.length > 0 ? 0 : 1

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Violation } from './arena.ts'
+import { drawSchedule } from './draw-schedule.ts'
+import type { Spec } from './engine.ts'
+import { simulate } from './simulation.ts'
+import { addTally, emptyTally, type Tally } from './tally.ts'
+
+/** One seed in so many is run twice, and must leave the same trace. */
+const twiceEach = 50
+
+/** Which seeds to run: every `step`-th from `from` on, up to and without `until`. */
+export interface Seeds {
+  readonly from: number
+  readonly until: number
+  readonly step: number
+}
+
+/** A seed that broke something. */
+export interface Failure {
+  readonly seed: number
+  readonly violations: readonly Violation[]
+}
+
+export interface Report {
+  readonly tally: Tally
+  readonly failures: readonly Failure[]
+}
+
+/** Runs the schedules of many seeds, one after another. */
+export async function runSeeds(
+  { from, until, step }: Seeds,
+  spec: Spec,
+  done: (seed: number) => void = () => {},
+): Promise<Report> {
+  const tally = emptyTally()
+  const failures: Failure[] = []
+  for (let seed = from; seed < until; seed += step) {
+    const { violations, tally: more, trace } = await simulate(drawSchedule(seed), spec)
+    addTally(tally, more)
+    const found = [...violations]
+    if (seed % twiceEach === 0) {
+      const again = await simulate(drawSchedule(seed), spec)
+      const at = trace.findIndex((line, index) => line !== again.trace[index])
+      if (at >= 0 || trace.length !== again.trace.length)
+        found.push({
+          rule: 'same-trace',
+          atMs: 0,
+          what: `the second run differs at line ${at + 1}`,
+        })
+    }
+    if (found.length > 0) failures.push({ seed, violations: found })
+    done(seed)
+  }
+  return { tally, failures }
+}

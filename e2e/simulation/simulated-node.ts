@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../proxy/clock/random.ts'
+import type { ChainModel } from '../upstream-sim/chain-model.ts'
+import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
+import { FaultSwitch } from '../upstream-sim/faults.ts'
+import { digest, toData } from '../upstream-sim/hex.ts'
+import type { Method, Methods } from '../upstream-sim/method.ts'
+import { RpcError } from '../upstream-sim/rpc-error.ts'
+import { tell, type LiedAbout, type LieKind } from './lies.ts'
+import type { Ailment, UrlPlan } from './schedule.ts'
+
+/** Nothing strikes by itself: what ails a node is in the schedule. */
+const noFaults = new FaultSwitch(seededRandom(0))
+
+/** One machine: what it knows of the chain, and what it says. */
+export class SimulatedNode {
+  readonly #node: EthereumNode
+  readonly #lagBlocks: number
+
+  constructor({ isForeign, lagBlocks, addons }: UrlPlan, chain: ChainModel) {
+    this.#lagBlocks = lagBlocks
+    const methods = { ...ownMethods(isForeign), ...(addons.includes('debug') ? debugMethods : {}) }
+    this.#node = new EthereumNode({ chain, faults: noFaults, methods, lagBlocks })
+  }
+
+  get head(): number {
+    return this.#node.view.head
+  }
+
+  /** Takes on what of the ailments is about its view of the chain. */
+  be(ailments: readonly Ailment[], nowMs: number): void {
+    const { settings } = this.#node.view
+    settings.lagBlocks = this.#lagBlocks
+    let isFrozen = false
+    for (const ailment of ailments) {
+      if (ailment.kind === 'lag') settings.lagBlocks += ailment.blocks
+      if (ailment.kind === 'freeze' && nowMs >= ailment.fromMs) isFrozen = true
+    }
+    if (!isFrozen) settings.frozenAt = null
+    else settings.frozenAt ??= this.#node.view.head
+  }
+
+  read(body: string): LiedAbout {
+    return JSON.parse(body) as LiedAbout
+  }
+
+  /** The honest answer, as this node sees the chain. */
+  answer(call: LiedAbout): string {
+    return this.#node.answer({ isBatch: false, items: [call] }) as string
+  }
+
+  /** @returns null where the lie has nothing to say about the call */
+  lie(call: LiedAbout, lie: LieKind): string | null {
+    const honest = this.answer(call)
+    const { result } = JSON.parse(honest) as { result?: unknown }
+    if (result === undefined) return null
+    const other = (asked: LiedAbout) =>
+      (JSON.parse(this.answer(asked)) as { result?: unknown }).result ?? null
+    return tell(lie, { call, honest, result, other })
+  }
+}
+
+/**
+ * What a node of the simulation does otherwise than one on a wire: transactions are not decoded,
+ * which would cost more than all the rest, and are known again by their bytes.
+ */
+function ownMethods(isForeign: boolean): Methods {
+  const received = new Set<string>()
+  const own: Record<string, Method> = {
+    eth_sendRawTransaction: {
+      maxParams: 1,
+      run(_view, params) {
+        const hash = toData(digest(params.data(0)))
+        if (received.has(hash)) throw new RpcError(-32000, 'already known')
+        received.add(hash)
+        return hash
+      },
+    },
+    eth_newBlockFilter: { maxParams: 0, run: () => '0x1' },
+  }
+  if (isForeign) own['eth_chainId'] = { maxParams: 0, run: () => '0x5' }
+  return own
+}
+
+const debugMethods: Methods = {
+  debug_getRawHeader: {
+    maxParams: 1,
+    run: (view, params) => view.block(params.block(0, true))?.hash ?? null,
+  },
+}

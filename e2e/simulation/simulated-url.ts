@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
+import {
+  TransportError,
+  type Transport,
+  type TransportFault,
+} from '../../proxy/upstream/transport.ts'
+import type { Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
+import type { ChainModel } from '../upstream-sim/chain-model.ts'
+import type { Dice } from './dice.ts'
+import type { Exchange, Fate, Place, WireObserver } from './exchange.ts'
+import { SimulatedNode } from './simulated-node.ts'
+import type { Ailment, UrlPlan } from './schedule.ts'
+
+/** How long a refusal takes. */
+const refusalMs = 1
+/** How long who says no time is left alone at least. */
+const usualLimitMs = 30_000
+
+/** What came back, and the exchange that it came by. */
+export type Answered = WeakMap<object, Exchange>
+
+/** What the URLs of one simulation share. */
+export interface Wire {
+  readonly clock: Clock
+  readonly chain: ChainModel
+  readonly observer: WireObserver
+  readonly answered: Answered
+}
+
+/** What is to happen to one request. */
+interface Outcome {
+  readonly fate: Fate
+  /** Null: nothing, ever. */
+  readonly afterMs: number | null
+  /** It asks to be left alone for so long. */
+  readonly limitMs?: number
+  readonly end: TransportFault | { readonly status: number; headers: string[]; body: string }
+}
+
+/** The wire to one URL and the machine behind it, in virtual time: a transport without sockets. */
+export class SimulatedUrl implements Transport {
+  readonly place: Place
+  readonly plan: UrlPlan
+  readonly #wire: Wire
+  readonly #dice: Dice
+  readonly #node: SimulatedNode
+  readonly #open = new Set<() => void>()
+  readonly #crashes: readonly Cancel[]
+
+  constructor(place: Place, plan: UrlPlan, wire: Wire, dice: Dice) {
+    this.place = place
+    this.plan = plan
+    this.#wire = wire
+    this.#dice = dice
+    this.#node = new SimulatedNode(plan, wire.chain)
+    this.#crashes = plan.ailments
+      .filter(({ kind }) => kind === 'crash')
+      .map(({ fromMs }) =>
+        wire.clock.after(fromMs, () => {
+          for (const reset of this.#open) reset()
+        }),
+      )
+  }
+
+  send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
+    const { clock, observer, answered } = this.#wire
+    const call = this.#node.read(Buffer.from(request.body as Uint8Array).toString())
+    const { fate, afterMs, end, limitMs = null } = this.#decide(call)
+    const exchange: Exchange = {
+      place: this.place,
+      callId: typeof call.id === 'string' ? call.id : null,
+      method: call.method,
+      sentMs: clock.nowMs(),
+      fate,
+      head: this.#node.head,
+      limitMs,
+      saysError: typeof end !== 'string' && end.body.includes('"error":'),
+      endedMs: null,
+      isTakenBack: false,
+    }
+    observer.sent(exchange)
+    return new Promise((resolve, reject) => {
+      const close = () => {
+        signal.removeEventListener('abort', takeBack)
+        this.#open.delete(reset)
+        cancel()
+        exchange.endedMs = clock.nowMs()
+        observer.ended(exchange)
+      }
+      const fail = (fault: TransportFault) => {
+        close()
+        const isSent = fault !== 'refused'
+        reject(new TransportError(fault, 'simulated', isSent))
+      }
+      const takeBack = () => {
+        exchange.isTakenBack = true
+        fail('aborted')
+      }
+      const reset = () => {
+        exchange.fate = { kind: 'ill', illness: 'reset' }
+        fail('reset')
+      }
+      const act = () => {
+        if (typeof end === 'string') return fail(end)
+        close()
+        const incoming = incomingOf(end)
+        answered.set(incoming, exchange)
+        answered.set(incoming.body, exchange)
+        resolve(incoming)
+      }
+      const cancel = afterMs === null ? () => {} : clock.after(afterMs, act)
+      this.#open.add(reset)
+      signal.addEventListener('abort', takeBack, { once: true })
+      if (signal.aborted) takeBack()
+    })
+  }
+
+  close(): Promise<void> {
+    for (const cancel of this.#crashes) cancel()
+    return Promise.resolve()
+  }
+
+  /** What ails the URL at this moment and strikes this request. */
+  #illnesses(): readonly Ailment[] {
+    const nowMs = this.#wire.clock.nowMs()
+    return this.plan.ailments.filter(
+      ({ fromMs, untilMs, share }) =>
+        fromMs <= nowMs && nowMs < untilMs && (share === 1 || this.#dice.chance(share)),
+    )
+  }
+
+  #decide(call: ReturnType<SimulatedNode['read']>): Outcome {
+    const ills = this.#illnesses()
+    let afterMs = this.#latencyMs()
+    for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
+    this.#node.be(ills, this.#wire.clock.nowMs())
+    for (const ill of ills) {
+      if (ill.kind === 'lie') {
+        for (const lie of ill.lies) {
+          const body = this.#node.lie(call, lie)
+          if (body !== null) return { fate: { kind: 'lie', lie }, afterMs, end: ok(body) }
+        }
+        continue
+      }
+      const fate: Fate = { kind: 'ill', illness: ill.kind }
+      switch (ill.kind) {
+        case 'refuse':
+        case 'crash':
+          return { fate, afterMs: refusalMs, end: 'refused' }
+        case 'hang':
+          return { fate, afterMs: null, end: 'reset' }
+        case 'reset':
+        case 'truncated':
+        case 'protocol':
+        case 'too-large':
+          return { fate, afterMs, end: ill.kind }
+        case 'rate-limit':
+          return {
+            fate,
+            afterMs,
+            end: tooMany(ill, call.id, this.#wire.clock.wallMs()),
+            limitMs: limitMsOf(ill, afterMs),
+          }
+        case 'status': {
+          const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
+          return { fate, afterMs, end: { status: ill.status, headers: html, body } }
+        }
+        case 'quota':
+        case 'error': {
+          const error =
+            ill.kind === 'quota'
+              ? { code: -32005, message: 'daily request count exceeded' }
+              : { code: -32603, message: 'internal error' }
+          return { fate, afterMs, end: ok(JSON.stringify({ jsonrpc: '2.0', id: call.id, error })) }
+        }
+        case 'slow':
+        case 'lag':
+        case 'freeze':
+          break
+      }
+    }
+    return { fate: { kind: 'honest' }, afterMs, end: ok(this.#node.answer(call)) }
+  }
+
+  #latencyMs(): number {
+    const { medianMs, spread, tailShare, tailFactor } = this.plan.latency
+    const usual = medianMs * Math.exp(spread * this.#dice.normal())
+    return this.#dice.chance(tailShare) ? usual * tailFactor : usual
+  }
+}
+
+type RateLimit = Extract<Ailment, { kind: 'rate-limit' }>
+
+const json = ['content-type', 'application/json']
+const html = ['content-type', 'text/html']
+const ok = (body: string) => ({ status: 200, headers: json, body })
+
+/** The least time that the engine has to leave the URL alone once the answer is there. */
+function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): number {
+  if (retryAfterSeconds === null) return usualLimitMs
+  // A date tells whole seconds, and is fixed when the answer is written.
+  return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
+}
+
+function tooMany({ retryAfterSeconds, asDate, dressed }: RateLimit, id: unknown, wallMs: number) {
+  const seconds = retryAfterSeconds
+  const value =
+    seconds === null
+      ? []
+      : ['Retry-After', asDate ? new Date(wallMs + seconds * 1_000).toUTCString() : `${seconds}`]
+  const error = { code: -32005, message: 'rate limit exceeded' }
+  return dressed === 'json'
+    ? {
+        status: 429,
+        headers: [...json, ...value],
+        body: JSON.stringify({ jsonrpc: '2.0', id, error }),
+      }
+    : { status: 429, headers: [...html, ...value], body: '<html>Too Many Requests</html>' }
+}
+
+function incomingOf({ status, headers, body }: Exclude<Outcome['end'], string>): Incoming {
+  return { status, headers, body: Buffer.from(body), trailers: () => [] }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { drawSchedule } from './draw-schedule.ts'
+import { loadSpec, type Spec } from './engine.ts'
+import { lieKinds } from './lies.ts'
+import { runSeeds } from './run-seeds.ts'
+import type { Illness } from './schedule.ts'
+import { shrink } from './shrink.ts'
+import { simulate } from './simulation.ts'
+
+const spec: Spec = await loadSpec()
+
+describe('the engine in virtual time', () => {
+  it('keeps every invariant over some hundred seeds', async () => {
+    const { tally, failures } = await runSeeds({ from: 1, until: 201, step: 1 }, spec)
+    expect(failures).toEqual([])
+    expect(tally.schedules).toBe(200)
+    expect(tally.outcomes['answer']).toBeGreaterThan(1_000)
+  })
+
+  it.each([1, 7, 16, 48, 705])('leaves the same trace for seed %i each time', async (seed) => {
+    const first = await simulate(drawSchedule(seed), spec)
+    const second = await simulate(drawSchedule(seed), spec)
+    expect(first.trace.length).toBeGreaterThan(10)
+    expect(second.trace).toEqual(first.trace)
+  })
+
+  it('draws every kind of fault and every lie', () => {
+    const drawn = new Set<string>()
+    for (let seed = 1; seed <= 2_000; seed++)
+      for (const { urls } of drawSchedule(seed).nodes)
+        for (const { ailments } of urls)
+          for (const each of ailments)
+            for (const name of each.kind === 'lie' ? each.lies : [each.kind]) drawn.add(name)
+    const illnesses: readonly Illness['kind'][] = [
+      'refuse',
+      'crash',
+      'reset',
+      'truncated',
+      'protocol',
+      'too-large',
+      'hang',
+      'slow',
+      'rate-limit',
+      'quota',
+      'status',
+      'error',
+      'lag',
+      'freeze',
+    ]
+    expect([...drawn].toSorted()).toEqual([...illnesses, ...lieKinds].toSorted())
+  })
+})
+
+describe('a failing schedule', () => {
+  /** As if no failure of a wire were worth asking elsewhere. */
+  const stubborn: Spec = {
+    ...spec,
+    chain: {
+      ...spec.chain,
+      failures: {
+        ...spec.chain.failures,
+        ofTransport: (fault) => ({ ...spec.chain.failures.ofTransport(fault), retry: false }),
+      },
+    },
+  }
+
+  it('is made as short as it can be, and still breaks the same rule', async () => {
+    const { failures } = await runSeeds({ from: 1, until: 41, step: 1 }, stubborn)
+    const failure = failures.find(({ violations }) => violations[0]?.rule === 'reads-succeed')
+    const schedule = drawSchedule(failure?.seed ?? 0)
+    const shortest = await shrink(schedule, 'reads-succeed', stubborn)
+    expect(shortest.result.violations.map(({ rule }) => rule)).toContain('reads-succeed')
+    expect(shortest.schedule.nodes.length).toBeLessThanOrEqual(3)
+    expect(shortest.schedule.requests.length).toBeLessThanOrEqual(schedule.requests.length / 2)
+  })
+})

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Place } from './chain-spec.ts'
+
+/** A way down from `result`: keys and indexes; empty for `result` itself. */
+export type CheckPath = readonly (string | number)[]
+
+/** How two values are compared: hex without regard to case, by the number's value, or exactly. */
+export type Likeness = 'hash' | 'number' | 'text'
+
+/**
+ * What an answer to a method must show, as its spec says it. `place` is where the request tells what
+ * is wanted; null for a rule that needs nothing beyond the block asked about.
+ */
+export type CheckRule =
+  /** It is about the block asked for, be that named by its height or by its hash. */
+  | {
+      readonly check: 'block'
+      readonly place: null
+      readonly number: CheckPath | null
+      readonly hash: CheckPath | null
+      /** Uncles are up to so many blocks older than the block asked for; 0: the block itself. */
+      readonly older: number
+    }
+  /** It is about the thing asked for. */
+  | {
+      readonly check: 'identity'
+      readonly place: Place
+      readonly result: CheckPath
+      readonly as: Likeness
+      /** `result` is an array, and the path leads down from each of its items. */
+      readonly each: boolean
+    }
+  /** The objects of an array belong to the block asked for and to each other. */
+  | {
+      readonly check: 'items'
+      readonly place: null
+      readonly result: CheckPath
+      /** Members of an item that hold the height and the hash of its block. */
+      readonly number: string | null
+      readonly hash: string | null
+      /** Members that all items have in common. */
+      readonly alike: readonly string[]
+      /** Members that repeat one of the object around the array: by the item's name for it. */
+      readonly like: ReadonlyMap<string, string>
+      /** A member that counts the items from 0. */
+      readonly counted: string | null
+      /** A member whose number rises from item to item. */
+      readonly rising: string | null
+    }
+  /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
+  | { readonly check: 'logs'; readonly place: Place }
+  /** A block that was seen before still has its height and its parent. */
+  | {
+      readonly check: 'parent'
+      readonly place: null
+      readonly number: CheckPath
+      readonly hash: CheckPath
+      readonly parent: CheckPath
+    }
+  /** It is the value that a verification of the interface wants, where that is not skipped. */
+  | {
+      readonly check: 'expected'
+      readonly place: null
+      readonly verification: string
+      readonly result: CheckPath
+    }
+  /** Null means that the node has not got the block. */
+  | { readonly check: 'exists'; readonly place: null }
+  /** It is the hash of the transaction that was sent. */
+  | {
+      readonly check: 'sent'
+      readonly place: Place
+      readonly digest: 'keccak256'
+      readonly result: CheckPath
+      /** How to ask a node whether it knows the transaction; null where there is no way. */
+      readonly confirm: { readonly method: string; readonly result: CheckPath } | null
+    }
+  /** It is the raw transaction of the hash asked for. */
+  | { readonly check: 'raw'; readonly place: Place; readonly digest: 'keccak256' }
+
+/** A rule and what one request wants by it. */
+export interface Check {
+  readonly rule: CheckRule
+  /** What stands at the rule's place, whatever it is; of `expected`, the value wanted. */
+  readonly wanted: unknown
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../check-rule.ts'
+import { place } from './build-block.ts'
+import type { NativeCheck } from './schema.ts'
+
+/** A row of a method's `checks` with the defaults of the format. */
+export function buildCheck(native: NativeCheck): CheckRule {
+  switch (native.check) {
+    case 'block': {
+      const { number = null, hash = null, older = 0 } = native
+      return { check: 'block', place: null, number, hash, older }
+    }
+    case 'identity': {
+      const { result, as = 'hash', each = false } = native
+      return { check: 'identity', place: place(native), result, as, each }
+    }
+    case 'items': {
+      const { result = [], number = null, hash = null, alike = [], like = {} } = native
+      const { counted = null, rising = null } = native
+      const repeated = new Map(Object.entries(like))
+      const own = { number, hash, alike, like: repeated, counted, rising }
+      return { check: 'items', place: null, result, ...own }
+    }
+    case 'logs':
+      return { check: 'logs', place: place(native) }
+    case 'parent': {
+      const { number, hash, parent } = native
+      return { check: 'parent', place: null, number, hash, parent }
+    }
+    case 'expected': {
+      const { verification, result = [] } = native
+      return { check: 'expected', place: null, verification, result }
+    }
+    case 'exists':
+      return { check: 'exists', place: null }
+    case 'sent': {
+      const { digest, result = [], confirm = null } = native
+      return { check: 'sent', place: place(native), digest, result, confirm }
+    }
+    case 'raw':
+      return { check: 'raw', place: place(native), digest: native.digest }
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Transaction, Wallet } from 'ethers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { RelayConfig } from '../config/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { RelayFixture, ethereum, nodeError, result, type Asked } from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+type Answers = Readonly<Record<string, ScriptedAnswer | ScriptedAnswer[]>>
+
+/** Upstreams that give the same answer always, or these answers in turn and then the last. */
+function fixture(answers: Answers, config: Partial<RelayConfig> = {}): RelayFixture {
+  const upstreams = Object.entries(answers).map(([name, each]) => {
+    const left = Array.isArray(each) ? [...each] : [each]
+    return [name, { script: () => (left.length > 1 ? left.shift() : left[0])! }]
+  })
+  return new RelayFixture(chain, iface, Object.fromEntries(upstreams), config)
+}
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`
+const block = (number: string) => result({ number, hash: hash('a'), parentHash: hash('b') })
+const truth = block('0x10')
+const lie = block('0x11')
+const asked: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }
+const raw = await new Wallet(hash('1')).signTransaction({
+  to: `0x${'2'.repeat(40)}`,
+  nonce: 1,
+  gasLimit: 21_000n,
+  gasPrice: 7n,
+  chainId: 1,
+})
+const sentHash = Transaction.from(raw).hash as string
+const write: Asked = { method: 'eth_sendRawTransaction', params: [raw] }
+const known = nodeError(-32000, 'already known')
+const accepted = result(sentHash)
+
+describe('an untrue answer', () => {
+  it('is never given while an honest upstream is left, and is blamed', async () => {
+    const relay = fixture({ a: lie, b: truth })
+    const seen = await relay.ask(asked)
+    expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+    expect(seen.call.journal.attempts[0]).toMatchObject({
+      result: { name: 'integrity-violated', reported: true, weight: 1 },
+      detail: 'block-number',
+      violation: { check: 'block-number', evidence: 'asked for 16, got "0x11"', certain: true },
+    })
+    for (let each = 0; each < 20; each++) await relay.ask(asked)
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+  })
+
+  it('is no answer even when nobody is left: the call fails with the reason', async () => {
+    const relay = fixture({ a: lie, b: { fault: 'refused' } })
+    expect((await relay.ask(asked)).outcome).toBe('integrity')
+  })
+
+  it("does not hide another node's own error", async () => {
+    const error = nodeError(-32000, 'header not found')
+    expect((await fixture({ a: lie, b: error }).ask(asked)).outcome).toBe(error.body)
+  })
+
+  it.each(['off', 'envelope'] as const)('is an answer at level %s', async (integrity) => {
+    const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(asked)
+    expect(seen.outcome).toBe(lie.body)
+  })
+
+  it.each([
+    ['off', '{"id":1,"resu', '{"id":1,"resu'],
+    ['envelope', '{"id":1,"resu', truth.body],
+    ['full', '{"id":1,"resu', truth.body],
+  ] as const)('at level %s: a body that is cut', async (integrity, body, outcome) => {
+    const seen = await fixture({ a: { body }, b: truth }, { integrity }).ask(asked)
+    expect(seen.outcome).toBe(outcome)
+  })
+
+  it('of a write is none: the hash of another transaction', async () => {
+    const seen = await fixture({ a: result(hash('9')), b: { ...accepted, afterMs: 50 } }).ask(write)
+    expect([seen.outcome, seen.upstream]).toEqual([accepted.body, 'b'])
+    const alone = await fixture({ a: result(hash('9')) }).ask(write)
+    expect(alone.outcome).toBe('integrity')
+  })
+
+  it('that contradicts what an upstream told before is found', async () => {
+    const changed = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+    const relay = fixture({ a: [truth, changed], b: truth })
+    for (let each = 0; each < 4; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
+  })
+})
+
+describe('null for a block', () => {
+  const ahead = (relay: RelayFixture) => {
+    for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20)
+  }
+  const missing = result(null)
+
+  it('that exists is an answer, and noted', async () => {
+    const relay = fixture({ a: missing, b: truth })
+    ahead(relay)
+    const seen = await relay.ask(asked)
+    expect([seen.outcome, relay.sent]).toEqual([missing.body, { a: 1, b: 0 }])
+    expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
+  })
+
+  it.each([
+    ['no tip is known', null, '0x10'],
+    ['the tip is below it', 0xf, '0x10'],
+    ['it is asked for by a tag', 0x20, 'finalized'],
+  ])('is not noted when %s', async (_case, tip, number) => {
+    const relay = fixture({ a: missing })
+    if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip)
+    const seen = await relay.ask({ ...asked, params: [number, false] })
+    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(false)
+  })
+
+  it('is asked elsewhere where that is switched on, without blame', async () => {
+    const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
+    ahead(relay)
+    for (let each = 0; each < 10; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
+    expect(relay.events).toEqual([])
+  })
+
+  it('is the answer all the same when nobody has it', async () => {
+    const upstreams = { a: missing, b: nodeError(-32000, 'header not found'), c: missing }
+    const relay = fixture(upstreams, { retryMissingBlocks: true })
+    ahead(relay)
+    expect((await relay.ask(asked)).outcome).toBe(missing.body)
+  })
+
+  it('is not asked of a node whose own head is below it while another has it', async () => {
+    const relay = fixture({ a: missing, b: truth })
+    const [a, b] = relay.pool.upstreams
+    relay.pool.sighted(a!, 0xf)
+    relay.pool.sighted(b!, 0x10)
+    for (let each = 0; each < 10; each++) await relay.ask(asked)
+    expect(relay.sent).toEqual({ a: 0, b: 10 })
+  })
+})
+
+describe('a transaction that is sent again', () => {
+  const shown = result({ hash: sentHash })
+
+  it.each([
+    ['known to the only node', { a: [known, shown] }, { a: 2 }],
+    [
+      'known to one, mined for another',
+      { a: nodeError(-32000, 'nonce too low'), b: [known, shown] },
+      { a: 1, b: 2 },
+    ],
+    ['known to one, dead another', { a: { fault: 'refused' }, b: [known, shown] }, { a: 1, b: 2 }],
+  ] as const)('gets its hash: %s', async (_case, answers, sent) => {
+    const relay = fixture(answers as unknown as Answers)
+    const seen = await relay.ask(write)
+    expect([seen.outcome, relay.sent]).toEqual([accepted.body, sent])
+    expect(seen.call.journal.attempts.at(-1)).toMatchObject({ kind: 'confirm', result: 'answer' })
+    await relay.clock.advance(60_000)
+    expect(relay.clock.pending).toBe(0)
+  })
+
+  it.each([
+    ['does not find it', [known, result(null)]],
+    ['shows another', [known, result({ hash: hash('9') })]],
+    ['fails', [known, { fault: 'reset' }]],
+    ['takes for ever', [known, { hang: true }]],
+  ] as const)("gets the node's own words when the node %s", async (_case, a) => {
+    const relay = fixture({ a: [...a] as ScriptedAnswer[] })
+    const seen = await relay.ask(write)
+    expect(seen.outcome).toBe(known.body)
+    expect(relay.pool.upstreams[0]?.sessions).toBe(0)
+  })
+
+  it('gets it from the first node that takes it, whatever others say', async () => {
+    const relay = fixture({ a: known, b: { ...accepted, afterMs: 100 } })
+    expect((await relay.ask(write)).outcome).toBe(accepted.body)
+    expect(relay.sent).toEqual({ a: 1, b: 1 })
+  })
+
+  it('of a type that nobody can read gets what the node says, without a question', async () => {
+    const relay = fixture({ a: known })
+    expect((await relay.ask({ ...write, params: ['0x71c0'] })).outcome).toBe(known.body)
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  it('is not asked about when the client has left', async () => {
+    const client = new AbortController()
+    const relay = fixture({ a: { ...known, afterMs: 100 } })
+    const seen = relay.begin({ ...write, signal: client.signal })
+    client.abort()
+    await relay.clock.advance(1_000)
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+})
+
+describe('a write that all nodes refuse: the most telling error', () => {
+  const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
+  const funds = nodeError(-32000, 'insufficient funds for gas * price + value')
+  const odd = nodeError(-32000, 'the moon is in the wrong house')
+  const invalid = nodeError(-32602, 'invalid params')
+  const full = nodeError(-32000, 'txpool is full')
+  const internal = nodeError(-32603, 'internal error')
+  const limited = nodeError(-32005, 'rate limit exceeded')
+  const page = { status: 502, body: '<h1>Bad gateway</h1>' }
+  const silent: ScriptedAnswer = { fault: 'reset' }
+  it.each([
+    ['a refusal of the transaction, before what nobody knows', [odd, low], low],
+    ['before a complaint about the request', [invalid, funds], funds],
+    ['before a full pool', [full, low], low],
+    ['before an error page', [page, low], low],
+    ['the first of two', [{ ...low, afterMs: 50 }, funds], funds],
+    ['what nobody knows, before a full pool', [full, odd], odd],
+    ['a full pool, before a limit', [limited, full], full],
+    ['a limit, before an error page', [page, limited], limited],
+    ['an internal error, before an error page', [page, internal], internal],
+    ['an error page, before silence', [silent, page], page],
+  ])('%s', async (_case, [a, b], expected) => {
+    for (const answers of [
+      { a, b },
+      { b, a },
+    ]) {
+      const relay = fixture(answers as Answers)
+      expect((await relay.ask(write)).outcome).toBe(expected.body)
+    }
+  })
+})

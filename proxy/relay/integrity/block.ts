@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import type { Span } from '../../json/span.ts'
+import type { ResultDocument } from './result-document.ts'
+import { bareHash, numberAt, shownAt, spellsHash } from './values.ts'
+import { violation, type Violation } from './violation.ts'
+
+/**
+ * The answer is about the block asked for, where that has a height or a hash. What a tag stands for
+ * is the node's to say.
+ */
+export function checkBlock(
+  rule: Extract<CheckRule, { check: 'block' }>,
+  document: ResultDocument,
+  asked: BlockRef,
+): Violation | null {
+  const { bytes } = document
+  if (asked.kind === 'number' && rule.number !== null) {
+    const span = document.at(rule.number)
+    const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
+    const age = asked.number - number
+    const fits = rule.older === 0 ? age === 0 : age >= 1 && age <= rule.older
+    if (fits) return null
+    return violation('block-number', `asked for ${asked.number}, got ${shownSpan(bytes, span)}`)
+  }
+  if (asked.kind === 'hash' && rule.hash !== null) {
+    const span = document.at(rule.hash)
+    if (span !== null && spellsHash(bytes, span.start, span.end, bareHash(asked.hash))) return null
+    return violation('block-hash', `asked for ${asked.hash}, got ${shownSpan(bytes, span)}`)
+  }
+  return null
+}
+
+/** What stands where something was wanted. */
+export function shownSpan(bytes: Uint8Array, span: Span | null): string {
+  return span === null ? 'nothing' : shownAt(bytes, span.start, span.end)
+}

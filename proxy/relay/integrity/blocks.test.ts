@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { BlockMemory } from './block-memory.ts'
+import { hashOf, judged } from './testing/judged.ts'
+
+const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
+const tx = (over: object = {}) => ({
+  hash: hashOf('7'),
+  blockHash: a,
+  blockNumber: '0x10',
+  transactionIndex: '0x0',
+  ...over,
+})
+const block = (over: object = {}) => ({
+  number: '0x10',
+  hash: a,
+  parentHash: b,
+  transactions: [],
+  ...over,
+})
+const byNumber = 'eth_getBlockByNumber'
+const byHash = 'eth_getBlockByHash'
+const receipts = 'eth_getBlockReceipts'
+const receipt = (index: number, over: object = {}) => ({
+  blockHash: a,
+  blockNumber: '0x10',
+  transactionIndex: `0x${index.toString(16)}`,
+  logs: [],
+  ...over,
+})
+
+describe('a lie about a block', () => {
+  it.each([
+    ['another height', byNumber, ['0x10', false], block({ number: '0x11' }), 'block-number'],
+    ['no height', byNumber, ['0x10', false], { hash: a }, 'block-number'],
+    ['null for the height', byNumber, ['0x10'], block({ number: null }), 'block-number'],
+    ['a height that is none', byNumber, ['0x10'], block({ number: '0x' }), 'block-number'],
+    ['by name', byNumber, { block: '0x10' }, block({ number: '0x1' }), 'block-number'],
+    ['a text for a block', byNumber, ['0x10'], '"0x10"', 'block-number'],
+    ['a list for a block', byNumber, ['0x10'], [block()], 'block-number'],
+    ['another hash', byHash, [a, false], block({ hash: b }), 'block-hash'],
+    ['half a hash', byHash, [a], block({ hash: a.slice(0, 40) }), 'block-hash'],
+    [
+      'the true height, and then another',
+      byNumber,
+      ['0x10'],
+      '{"number":"0x10","number":"0x11"}',
+      'block-number',
+    ],
+    [
+      'a transaction of another block',
+      byNumber,
+      ['0x10', true],
+      block({ transactions: [tx({ blockHash: b })] }),
+      'items-alike',
+    ],
+    [
+      'a transaction of another height',
+      byHash,
+      [a, true],
+      block({ transactions: [tx({ blockNumber: '0x11' })] }),
+      'items-alike',
+    ],
+    [
+      'a transaction left out',
+      byNumber,
+      ['0x10', true],
+      block({ transactions: [tx(), tx({ transactionIndex: '0x2' })] }),
+      'items-order',
+    ],
+    ['transactions that are none', byNumber, ['0x10'], block({ transactions: {} }), 'shape'],
+    [
+      'an uncle too young',
+      'eth_getUncleByBlockNumberAndIndex',
+      ['0x10', '0x0'],
+      block(),
+      'block-number',
+    ],
+    [
+      'an uncle too old',
+      'eth_getUncleByBlockNumberAndIndex',
+      ['0x10', '0x0'],
+      block({ number: '0x9' }),
+      'block-number',
+    ],
+    [
+      'a transaction by another index',
+      'eth_getTransactionByBlockNumberAndIndex',
+      ['0x10', '0x1'],
+      tx(),
+      'identity',
+    ],
+    [
+      'a transaction of another block by its hash',
+      'eth_getTransactionByBlockHashAndIndex',
+      [b, '0x0'],
+      tx(),
+      'block-hash',
+    ],
+    ['receipts of another block', receipts, ['0x11'], [receipt(0)], 'items-block'],
+    ['receipts of another hash', receipts, [b], [receipt(0)], 'items-block'],
+    [
+      'receipts of another hash, EIP-1898',
+      receipts,
+      [{ blockHash: b }],
+      [receipt(0)],
+      'items-block',
+    ],
+    [
+      'mixed receipts',
+      receipts,
+      ['0x10'],
+      [receipt(0), receipt(1, { blockHash: b })],
+      'items-alike',
+    ],
+    [
+      'mixed receipts of latest',
+      receipts,
+      ['latest'],
+      [receipt(0), receipt(1, { blockNumber: '0x9' })],
+      'items-alike',
+    ],
+    ['a receipt left out', receipts, ['0x10'], [receipt(0), receipt(2)], 'items-order'],
+    ['the first receipt left out', receipts, ['0x10'], [receipt(1)], 'items-order'],
+    ['a receipt twice', receipts, ['0x10'], [receipt(0), receipt(0)], 'items-order'],
+    ['an object for receipts', receipts, ['0x10'], receipt(0), 'shape'],
+    ['another chain', 'eth_chainId', [], '"0x5"', 'chain'],
+    ['a trace of another block', 'trace_block', ['0x10'], [{ blockNumber: 17 }], 'items-block'],
+    [
+      'a trace outside of the filter',
+      'trace_filter',
+      [{ fromBlock: '0x10', toBlock: '0x12' }],
+      [{ blockNumber: 17 }, { blockNumber: 19 }],
+      'items-block',
+    ],
+  ])('%s', (_lie, method, params, result, check) => {
+    const found = judged(method, params, result)
+    expect(found?.check).toBe(check)
+    expect(found?.certain).toBe(true)
+    expect(found?.evidence).toMatch(/^[\x20-\x7e]{8,400}$/)
+  })
+})
+
+describe('an honest answer about a block', () => {
+  const upper = (hash: string) => `0x${hash.slice(2).toUpperCase()}`
+  it.each([
+    ['the block', byNumber, ['0x10', false], block()],
+    ['null', byNumber, ['0x10', false], 'null'],
+    ['a height with leading zeros', byNumber, ['0x0010'], block()],
+    ['a height in upper case', byNumber, ['0xAB'], block({ number: '0xaB' })],
+    ['by latest', byNumber, ['latest', false], block({ number: '0x99' })],
+    ['by finalized', byNumber, ['finalized', false], block()],
+    ['by earliest', byNumber, ['earliest', false], block({ number: '0x0' })],
+    ['pending, without a hash', byNumber, ['pending'], block({ hash: null, number: null })],
+    [
+      'pending, with transactions',
+      byNumber,
+      ['pending', true],
+      block({
+        hash: null,
+        transactions: [tx({ blockHash: null, blockNumber: null, transactionIndex: null })],
+      }),
+    ],
+    ['hashes of transactions', byNumber, ['0x10'], block({ transactions: [b, c] })],
+    [
+      'whole transactions',
+      byNumber,
+      ['0x10', true],
+      block({ transactions: [tx(), tx({ transactionIndex: '0x1' })] }),
+    ],
+    ['without transactions', 'eth_getHeaderByNumber', ['0x10'], { number: '0x10', hash: a }],
+    ['a hash in upper case', byHash, [upper(a)], block()],
+    ['a hash answered in upper case', byHash, [a], block({ hash: upper(a) })],
+    ['an escaped hash', byHash, [a], `{"hash":"\\u0030${a.slice(1)}"}`],
+    ['a block that is none of the request', byNumber, ['soon', false], block()],
+    ['an uncle', 'eth_getUncleByBlockNumberAndIndex', ['0x10', '0x0'], block({ number: '0xa' })],
+    ['a transaction by index', 'eth_getTransactionByBlockNumberAndIndex', ['0x10', '0x00'], tx()],
+    ['no receipts', receipts, ['0x10'], []],
+    ['null for receipts', receipts, ['0x10'], 'null'],
+    ['receipts', receipts, ['0x10'], [receipt(0), receipt(1)]],
+    ['receipts, EIP-1898', receipts, [{ blockNumber: '0x10' }], [receipt(0)]],
+    ['receipts by hash', receipts, [upper(a)], [receipt(0)]],
+    ['receipts without an index', receipts, ['0x10'], [{ blockHash: a, blockNumber: '0x10' }]],
+    ['the chain', 'eth_chainId', [], '"0x1"'],
+    ['the chain, with zeros', 'eth_chainId', [], '"0x01"'],
+    ['traces', 'trace_block', ['0x10'], [{ blockNumber: 16, blockHash: a }, { blockNumber: 16 }]],
+    ['a balance', 'eth_getBalance', [a, '0x10'], '"0x1"'],
+    ['what nobody knows', 'foo_bar', [1], '"0x1"'],
+  ])('%s', (_case, method, params, result) => {
+    expect(judged(method, params, result)).toBeNull()
+  })
+
+  it('of another chain, where the operator skips that verification', () => {
+    for (const skipped of ['chain-id', '*'])
+      expect(judged('eth_chainId', [], '"0x539"', { skipVerifications: [skipped] })).toBeNull()
+  })
+})
+
+describe('a block that was asked before', () => {
+  const tell = (memory: BlockMemory, upstream: string, over: object) =>
+    judged(byHash, [a, false], block(over), { memory, upstream })
+
+  it('with another parent: a lie of who said otherwise itself', () => {
+    const memory = new BlockMemory()
+    expect(tell(memory, 'x', {})).toBeNull()
+    expect(tell(memory, 'x', {})).toBeNull()
+    expect(tell(memory, 'x', { parentHash: c })).toMatchObject({ check: 'parent', certain: true })
+  })
+
+  it('with another height: likewise', () => {
+    const memory = new BlockMemory()
+    tell(memory, 'x', {})
+    expect(tell(memory, 'x', { number: '0x11' })).toMatchObject({ check: 'parent', certain: true })
+  })
+
+  it('with the same height and another hash: a reorganisation', () => {
+    const memory = new BlockMemory()
+    for (const hash of [a, b, c, a, b])
+      expect(
+        judged(byNumber, ['0x10'], block({ hash, parentHash: hashOf('1') }), { memory }),
+      ).toBeNull()
+  })
+
+  it('is not believed against two who said the same', () => {
+    const memory = new BlockMemory()
+    tell(memory, 'x', {})
+    tell(memory, 'y', {})
+    expect(tell(memory, 'liar', { parentHash: c })).toMatchObject({ certain: true })
+  })
+
+  it('costs nobody the blame while one stands against one, and a third decides', () => {
+    const memory = new BlockMemory()
+    expect(tell(memory, 'liar', { parentHash: c })).toBeNull()
+    expect(tell(memory, 'x', {})).toMatchObject({ certain: false })
+    expect(tell(memory, 'y', {})).toBeNull()
+    expect(tell(memory, 'x', {})).toBeNull()
+    expect(tell(memory, 'liar', { parentHash: c })).toMatchObject({ certain: true })
+  })
+
+  it('is forgotten before the memory grows without bound', () => {
+    const memory = new BlockMemory()
+    for (let each = 0; each < 10_000; each++) memory.hear('x', String(each), each, 'p')
+    expect(memory.size).toBe(2_048)
+  })
+})

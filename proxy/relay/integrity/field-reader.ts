@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { spells } from '../../json/text.ts'
+
+/**
+ * Finds a few members of many objects of the same kind, each object in one pass. What was found of
+ * one is forgotten when the next is read.
+ */
+export class FieldReader {
+  readonly #names: readonly string[]
+  readonly #spans: number[]
+
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => JSON.stringify(name))
+    this.#spans = names.flatMap(() => [-1, -1])
+  }
+
+  /**
+   * Reads the object whose brace is at `at`. Of a member given twice the last counts, as for nearly
+   * every parser.
+   * @returns the offset behind the object
+   */
+  read(bytes: Uint8Array, at: number): number {
+    const names = this.#names
+    const spans = this.#spans
+    spans.fill(-1)
+    const cursor = new ObjectCursor(bytes, at)
+    while (cursor.next())
+      for (let index = 0; index < names.length; index++)
+        if (spells(bytes, cursor.nameStart, cursor.nameEnd, names[index] as string)) {
+          spans[2 * index] = cursor.valueStart
+          spans[2 * index + 1] = cursor.valueEnd
+          break
+        }
+    return cursor.end
+  }
+
+  /** By the name's place in the list; -1 for a member that the object has not got. */
+  start(index: number): number {
+    return this.#spans[2 * index] as number
+  }
+
+  end(index: number): number {
+    return this.#spans[2 * index + 1] as number
+  }
+
+  /** It is there and not null. */
+  holds(bytes: Uint8Array, index: number): boolean {
+    const start = this.start(index)
+    return start >= 0 && bytes[start] !== 0x6e
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Check } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import type { Span } from '../../json/span.ts'
+import { checkBlock } from './block.ts'
+import type { BlockMemory } from './block-memory.ts'
+import { checkExpected } from './expected.ts'
+import { checkIdentity } from './identity.ts'
+import { checkItems } from './items.ts'
+import { checkLogs } from './logs.ts'
+import { checkParent } from './parent.ts'
+import { ResultDocument } from './result-document.ts'
+import { checkRaw, checkSent } from './transaction.ts'
+import type { Violation } from './violation.ts'
+
+/** What was asked, and of whom. */
+export interface Asked {
+  readonly checks: readonly Check[]
+  readonly block: BlockRef
+  readonly upstream: string
+  /** Verifications that the operator switched off for the URL that was asked. */
+  readonly skipVerifications: readonly string[]
+}
+
+/**
+ * The first thing in an answer that cannot be true; null when there is none. Null for a result is
+ * never a lie. `result` is the span of the result in a body that is known to be valid JSON.
+ */
+export function findViolation(
+  bytes: Uint8Array,
+  result: Span,
+  asked: Asked,
+  memory: BlockMemory,
+): Violation | null {
+  if (asked.checks.length === 0) return null
+  const document = new ResultDocument(bytes, result)
+  if (document.isNull) return null
+  for (const check of asked.checks) {
+    const found = apply(check, document, asked, memory)
+    if (found) return found
+  }
+  return null
+}
+
+function apply(
+  { rule, wanted }: Check,
+  document: ResultDocument,
+  { block, upstream, skipVerifications }: Asked,
+  memory: BlockMemory,
+): Violation | null {
+  switch (rule.check) {
+    case 'block':
+      return checkBlock(rule, document, block)
+    case 'identity':
+      return checkIdentity(rule, document, wanted)
+    case 'items':
+      return checkItems(rule, document, block)
+    case 'logs':
+      return checkLogs(document, wanted, block)
+    case 'parent':
+      return checkParent(rule, document, upstream, memory)
+    case 'expected':
+      return checkExpected(rule, document, wanted, skipVerifications)
+    case 'sent':
+      return checkSent(rule, document, wanted)
+    case 'raw':
+      return checkRaw(document, wanted)
+    case 'exists':
+      return null
+  }
+}

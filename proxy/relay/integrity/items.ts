@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import { blockRangeOf, shownRange } from './block-range.ts'
+import { FieldReader } from './field-reader.ts'
+import { ItemCursor } from './item-cursor.ts'
+import type { ResultDocument } from './result-document.ts'
+import { hashAt, isNull, numberAt, shownAt, spellsHash } from './values.ts'
+import { violation, type Violation } from './violation.ts'
+
+/**
+ * Receipts of a block, transactions of a block, logs of a receipt: all of the block asked for, of
+ * one block, in order. Hashes in the place of whole objects are passed over, and so are members
+ * that are not there or null.
+ */
+export function checkItems(
+  rule: Extract<CheckRule, { check: 'items' }>,
+  document: ResultDocument,
+  asked: BlockRef,
+): Violation | null {
+  const { bytes } = document
+  const array = document.at(rule.result)
+  if (array === null || isNull(bytes, array.start)) return null
+  if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
+  const cursor = new ItemCursor(bytes, array.start)
+  // Nothing, or hashes in the place of whole objects.
+  if (!cursor.next() || !cursor.isObject) return null
+
+  const range = blockRangeOf(asked)
+  const like = [...rule.like]
+  const names = [
+    ...new Set([
+      rule.number,
+      rule.hash,
+      rule.counted,
+      rule.rising,
+      ...rule.alike,
+      ...rule.like.keys(),
+    ]),
+  ].filter((name) => name !== null)
+  const fields = new FieldReader(names)
+  const placeOf = (name: string | null) => (name === null ? -1 : names.indexOf(name))
+  const [number, hash, counted, rising] = [rule.number, rule.hash, rule.counted, rule.rising].map(
+    placeOf,
+  ) as [number, number, number, number]
+  // What all items must say: told by the object around them, or by the first that says it.
+  const outer = rule.result.slice(0, -1)
+  const common = like.map(([name, member]) => {
+    const span = document.at([...outer, member])
+    const isTold = span !== null && !isNull(bytes, span.start)
+    return new CommonValue(name, placeOf(name), isTold ? [bytes, span.start, span.end] : null)
+  })
+  common.push(...rule.alike.map((name) => new CommonValue(name, placeOf(name), null)))
+
+  let highest = -1
+  do {
+    if (!cursor.isObject) {
+      cursor.skip()
+      continue
+    }
+    cursor.ended(fields.read(bytes, cursor.start))
+    const which = `item ${cursor.index}`
+    if (number >= 0 && fields.holds(bytes, number)) {
+      const height = numberAt(bytes, fields.start(number), fields.end(number))
+      if (!(height >= range.from && height <= range.to))
+        return violation(
+          'items-block',
+          `asked for ${shownRange(range)}, ${which} is of ${told(number)}`,
+        )
+    }
+    if (hash >= 0 && range.hash !== null && fields.holds(bytes, hash))
+      if (!spellsHash(bytes, fields.start(hash), fields.end(hash), range.hash))
+        return violation(
+          'items-block',
+          `asked for ${shownRange(range)}, ${which} is of ${told(hash)}`,
+        )
+    for (const value of common)
+      if (fields.holds(bytes, value.place) && !value.takes(bytes, fields))
+        return violation(
+          'items-alike',
+          `${value.name} of ${which} is ${told(value.place)}, not ${value.shown}`,
+        )
+    if (counted >= 0 && fields.holds(bytes, counted)) {
+      if (numberAt(bytes, fields.start(counted), fields.end(counted)) !== cursor.index)
+        return violation('items-order', `${names[counted]} of ${which} is ${told(counted)}`)
+    }
+    if (rising >= 0 && fields.holds(bytes, rising)) {
+      const value = numberAt(bytes, fields.start(rising), fields.end(rising))
+      if (!(value > highest))
+        return violation(
+          'items-order',
+          `${names[rising]} of ${which} is ${told(rising)}, after ${highest}`,
+        )
+      highest = value
+    }
+  } while (cursor.next())
+  return null
+
+  function told(place: number): string {
+    return shownAt(bytes, fields.start(place), fields.end(place))
+  }
+}
+
+/** A value that all items have in common. Numbers are compared as numbers, hashes as hashes. */
+class CommonValue {
+  readonly name: string
+  readonly place: number
+  #value: string | number | null = null
+  shown = ''
+
+  constructor(name: string, place: number, told: readonly [Uint8Array, number, number] | null) {
+    this.name = name
+    this.place = place
+    if (told) this.#set(...told)
+  }
+
+  takes(bytes: Uint8Array, fields: FieldReader): boolean {
+    const start = fields.start(this.place)
+    const end = fields.end(this.place)
+    if (this.#value === null) {
+      this.#set(bytes, start, end)
+      return true
+    }
+    return typeof this.#value === 'number'
+      ? numberAt(bytes, start, end) === this.#value
+      : spellsHash(bytes, start, end, this.#value)
+  }
+
+  #set(bytes: Uint8Array, start: number, end: number): void {
+    const number = numberAt(bytes, start, end)
+    this.#value = Number.isNaN(number) ? hashAt(bytes, start, end) : number
+    this.shown = shownAt(bytes, start, end)
+  }
+}

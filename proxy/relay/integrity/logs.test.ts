@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hashOf, judged } from './testing/judged.ts'
+
+const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
+const address = `0x${'1'.repeat(40)}`
+const other = `0x${'2'.repeat(40)}`
+const log = (number: number, index: number, over: object = {}) => ({
+  address,
+  topics: [a],
+  blockNumber: `0x${number.toString(16)}`,
+  blockHash: hashOf(String(number % 10)),
+  logIndex: `0x${index.toString(16)}`,
+  data: '0x',
+  ...over,
+})
+const range = { fromBlock: '0x10', toBlock: '0x12' }
+const manyAddresses = Array.from(
+  { length: 50 },
+  (_, at) => `0x${at.toString(16).padStart(40, '0')}`,
+)
+
+describe('logs that are not what was asked for', () => {
+  it.each([
+    ['before the range', range, [log(15, 0)], 'logs-range'],
+    ['behind the range', range, [log(16, 0), log(19, 0)], 'logs-range'],
+    ['before an open range', { fromBlock: '0x10', toBlock: 'latest' }, [log(15, 0)], 'logs-range'],
+    [
+      'behind a half open range',
+      { fromBlock: 'earliest', toBlock: '0x12' },
+      [log(19, 0)],
+      'logs-range',
+    ],
+    ['without an end', { fromBlock: '0x10' }, [log(9, 0)], 'logs-range'],
+    ['a height that is none', range, [log(16, 0, { blockNumber: 'x' })], 'logs-range'],
+    ['of another block', { blockHash: a }, [log(16, 0, { blockHash: b })], 'logs-block'],
+    [
+      'of two blocks of one height',
+      range,
+      [log(16, 0), log(16, 1, { blockHash: b })],
+      'logs-block',
+    ],
+    ['of another address', { ...range, address }, [log(16, 0, { address: other })], 'logs-address'],
+    ['of none of the addresses', { address: [other, b] }, [log(16, 0)], 'logs-address'],
+    ['of none of many addresses', { address: manyAddresses }, [log(16, 0)], 'logs-address'],
+    ['without an address', { address }, [{ topics: [] }], 'logs-address'],
+    ['with another topic', { topics: [b] }, [log(16, 0)], 'logs-topics'],
+    ['with none of the topics', { topics: [[b, c]] }, [log(16, 0)], 'logs-topics'],
+    [
+      'with the topic in another place',
+      { topics: [null, a] },
+      [log(16, 0, { topics: [a, b] })],
+      'logs-topics',
+    ],
+    ['with too few topics', { topics: [a, null, b] }, [log(16, 0)], 'logs-topics'],
+    ['without topics', { topics: [a] }, [{ address }], 'logs-topics'],
+    ['backwards', range, [log(17, 0), log(16, 1)], 'logs-order'],
+    ['backwards in a block', range, [log(16, 1), log(16, 0)], 'logs-order'],
+    ['doubled', range, [log(16, 1), log(16, 1)], 'logs-order'],
+    ['no list', range, { logs: [] }, 'shape'],
+    ['a list of hashes', range, [a], 'shape'],
+  ])('%s', (_case, filter, logs, check) => {
+    expect(judged('eth_getLogs', [filter], logs)?.check).toBe(check)
+    expect(judged('eth_getLogs', { filter }, logs)?.check).toBe(check)
+  })
+})
+
+describe('logs that are what was asked for', () => {
+  const upper = `0x${address.slice(2).toUpperCase()}`
+  it.each([
+    ['none', range, []],
+    ['null', range, 'null'],
+    ['in order', range, [log(16, 3), log(16, 7), log(17, 0), log(18, 1)]],
+    ['of a range that a tag ends', { fromBlock: '0x10', toBlock: 'latest' }, [log(99, 0)]],
+    ['of tags', { fromBlock: 'latest', toBlock: 'latest' }, [log(99, 0), log(100, 0)]],
+    ['of the default range', {}, [log(99, 0)]],
+    ['of a range the wrong way round', { fromBlock: '0x12', toBlock: '0x10' }, [log(99, 0)]],
+    ['of a block by its hash', { blockHash: hashOf('6') }, [log(16, 0), log(16, 1)]],
+    ['of the address in upper case', { address: upper }, [log(16, 0)]],
+    ['with the address in upper case', { address }, [log(16, 0, { address: upper })]],
+    ['of any of no addresses', { address: [] }, [log(16, 0)]],
+    ['of null for an address', { address: null, topics: null }, [log(16, 0)]],
+    ['of one of many addresses', { address: [...manyAddresses, address] }, [log(16, 0)]],
+    ['of an address that is none', { address: 7 }, [log(16, 0)]],
+    ['with one of the topics', { topics: [[b, a]] }, [log(16, 0)]],
+    ['with any topic', { topics: [null, [], [null]] }, [log(16, 0)]],
+    ['with more topics', { topics: [a] }, [log(16, 0, { topics: [a, b, c] })]],
+    ['without topics, when none is wanted', { topics: [] }, [log(16, 0, { topics: [] })]],
+    [
+      'pending',
+      { toBlock: 'pending' },
+      [log(0, 0, { blockNumber: null, blockHash: null, logIndex: null })],
+    ],
+    ['without an index', range, [log(16, 0, { logIndex: null }), log(16, 0, { logIndex: null })]],
+  ])('%s', (_case, filter, logs) => {
+    expect(judged('eth_getLogs', [filter], logs)).toBeNull()
+  })
+
+  it('however many, and each lie among them is found', () => {
+    const place = fc.nat({ max: 299 })
+    const logs = Array.from({ length: 300 }, (_, at) => log(16 + Math.floor(at / 100), at % 100))
+    fc.assert(
+      fc.property(
+        place,
+        fc.constantFrom('address', 'blockNumber', 'logIndex', 'topics'),
+        (at, field) => {
+          const filter = { ...range, address, topics: [a] }
+          expect(judged('eth_getLogs', [filter], logs)).toBeNull()
+          const lie = { ...logs[at], [field]: field === 'topics' ? [] : '0xfffff' }
+          const found = judged('eth_getLogs', [filter], logs.with(at, lie as (typeof logs)[0]))
+          // The last log of a block may have any index.
+          expect(found === null).toBe(field === 'logIndex' && at % 100 === 99)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})

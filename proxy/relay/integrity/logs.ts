@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockRef } from '../../chain/types.ts'
+import { sameBytes } from '../../json/text.ts'
+import { blockRangeOf, shownRange } from './block-range.ts'
+import { FieldReader } from './field-reader.ts'
+import { ItemCursor } from './item-cursor.ts'
+import { LogFilter } from './log-filter.ts'
+import type { ResultDocument } from './result-document.ts'
+import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
+import { violation, type Violation } from './violation.ts'
+
+const members = ['address', 'topics', 'blockNumber', 'blockHash', 'logIndex']
+const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
+
+/**
+ * Every log is of a block in the range, of an address and with topics that the filter names, and
+ * the logs are in the order of the chain. Whether logs are missing cannot be told from the answer.
+ * Logs of pending blocks have neither height nor hash. One pass over the bytes.
+ */
+export function checkLogs(
+  document: ResultDocument,
+  wanted: unknown,
+  asked: BlockRef,
+): Violation | null {
+  const { bytes, span } = document
+  if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list of logs')
+  const filter = new LogFilter(wanted)
+  const range = blockRangeOf(asked)
+  const fields = new FieldReader(members)
+  const told = (place: number) =>
+    fields.start(place) < 0 ? 'nothing' : shownAt(bytes, fields.start(place), fields.end(place))
+  let lastNumber = -1
+  let lastIndex = -1
+  let lastHashStart = -1
+  let lastHashEnd = -1
+
+  const cursor = new ItemCursor(bytes, span.start)
+  while (cursor.next()) {
+    const which = cursor.index
+    if (!cursor.isObject) return violation('shape', `item ${which} is no log`)
+    cursor.ended(fields.read(bytes, cursor.start))
+
+    if (!filter.takesAddress(bytes, fields.start(address), fields.end(address)))
+      return violation('logs-address', `log ${which} is of ${told(address)}`)
+    if (!filter.takesTopics(bytes, fields.start(topics)))
+      return violation('logs-topics', `log ${which} has ${told(topics)}`)
+
+    const hasHash = fields.holds(bytes, hash)
+    const hashStart = fields.start(hash)
+    const hashEnd = fields.end(hash)
+    if (range.hash !== null && hasHash && !spellsHash(bytes, hashStart, hashEnd, range.hash))
+      return violation(
+        'logs-block',
+        `asked for ${shownRange(range)}, log ${which} is of ${told(hash)}`,
+      )
+    if (!fields.holds(bytes, number)) continue
+
+    const height = numberAt(bytes, fields.start(number), fields.end(number))
+    if (!(height >= range.from && height <= range.to))
+      return violation(
+        'logs-range',
+        `asked for ${shownRange(range)}, log ${which} is of ${told(number)}`,
+      )
+    const place = fields.holds(bytes, index)
+      ? numberAt(bytes, fields.start(index), fields.end(index))
+      : lastIndex + 1
+    if (height === lastNumber) {
+      if (!(place > lastIndex))
+        return violation('logs-order', `log ${which} has index ${place}, after ${lastIndex}`)
+      const isOtherBlock =
+        hasHash &&
+        lastHashStart >= 0 &&
+        !sameBytes(bytes, hashStart, hashEnd, bytes, lastHashStart, lastHashEnd) &&
+        !spellsHash(bytes, hashStart, hashEnd, hashAt(bytes, lastHashStart, lastHashEnd) ?? '')
+      if (isOtherBlock)
+        return violation(
+          'logs-block',
+          `log ${which} gives block ${height} another hash, ${told(hash)}`,
+        )
+    } else if (!(height > lastNumber))
+      return violation('logs-order', `log ${which} is of ${height}, after ${lastNumber}`)
+    lastNumber = height
+    lastIndex = place
+    lastHashStart = hasHash ? hashStart : -1
+    lastHashEnd = hasHash ? hashEnd : -1
+  }
+  return null
+}

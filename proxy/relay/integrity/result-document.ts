@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckPath } from '../../chain/check-rule.ts'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { spells } from '../../json/text.ts'
+import type { Span } from '../../json/span.ts'
+import { ItemCursor } from './item-cursor.ts'
+import { valueEnd } from '../../json/value.ts'
+
+/**
+ * The result of one answer, as the checks look into it: by paths, in bytes that are known to be
+ * valid JSON. The members of the result itself are found once, in one pass, for all checks.
+ */
+export class ResultDocument {
+  readonly bytes: Uint8Array
+  readonly span: Span
+  #members: { readonly names: readonly Span[]; readonly values: readonly Span[] } | null = null
+
+  constructor(bytes: Uint8Array, span: Span) {
+    this.bytes = bytes
+    this.span = span
+  }
+
+  get isNull(): boolean {
+    return this.bytes[this.span.start] === 0x6e
+  }
+
+  /** Where the value at the end of a path stands; null where there is nothing. */
+  at(path: CheckPath): Span | null {
+    const [first, ...rest] = path
+    if (first === undefined) return this.span
+    let span = typeof first === 'string' ? this.#member(first) : this.#step(this.span, first)
+    for (const key of rest) span = span && this.#step(span, key)
+    return span
+  }
+
+  #member(name: string): Span | null {
+    if (this.bytes[this.span.start] !== 0x7b) return null
+    const { names, values } = (this.#members ??= this.#readMembers())
+    const quoted = JSON.stringify(name)
+    const at = names.findLastIndex(({ start, end }) => spells(this.bytes, start, end, quoted))
+    return values[at] ?? null
+  }
+
+  #readMembers() {
+    const names: Span[] = []
+    const values: Span[] = []
+    const cursor = new ObjectCursor(this.bytes, this.span.start)
+    while (cursor.next()) {
+      names.push({ start: cursor.nameStart, end: cursor.nameEnd })
+      values.push({ start: cursor.valueStart, end: cursor.valueEnd })
+    }
+    return { names, values }
+  }
+
+  #step({ start }: Span, key: string | number): Span | null {
+    const first = this.bytes[start]
+    if (typeof key === 'number') return first === 0x5b ? this.#item(start, key) : null
+    if (first !== 0x7b) return null
+    const quoted = JSON.stringify(key)
+    const cursor = new ObjectCursor(this.bytes, start)
+    let found: Span | null = null
+    while (cursor.next())
+      if (spells(this.bytes, cursor.nameStart, cursor.nameEnd, quoted))
+        found = { start: cursor.valueStart, end: cursor.valueEnd }
+    return found
+  }
+
+  #item(start: number, index: number): Span | null {
+    const cursor = new ItemCursor(this.bytes, start)
+    while (cursor.next()) {
+      if (cursor.index === index)
+        return { start: cursor.start, end: valueEnd(this.bytes, cursor.start) }
+      cursor.skip()
+    }
+    return null
+  }
+}

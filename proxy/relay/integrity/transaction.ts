@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
+import { parseSpan } from '../../json/text.ts'
+import { shownSpan } from './block.ts'
+import type { ResultDocument } from './result-document.ts'
+import { transactionHash } from './transaction-hash.ts'
+import { bareHash, shown, spellsHash } from './values.ts'
+import { violation, type Violation } from './violation.ts'
+
+/** Who took a transaction gives its hash back. One of an unknown type is not checked. */
+export function checkSent(
+  rule: Extract<CheckRule, { check: 'sent' }>,
+  document: ResultDocument,
+  raw: unknown,
+): Violation | null {
+  const hash = transactionHash(raw)
+  if (hash === null) return null
+  const span = document.at(rule.result)
+  if (span && spellsHash(document.bytes, span.start, span.end, bareHash(hash))) return null
+  const got = shownSpan(document.bytes, span)
+  return violation('transaction-hash', `the hash of what was sent is ${hash}, got ${got}`)
+}
+
+/** A raw transaction has the hash by which it was asked for. */
+export function checkRaw(document: ResultDocument, wanted: unknown): Violation | null {
+  const { bytes, span } = document
+  if (typeof wanted !== 'string' || bytes[span.start] !== 0x22) return null
+  const hash = transactionHash(parseSpan(bytes, span.start, span.end))
+  if (hash === null || bareHash(hash) === bareHash(wanted)) return null
+  return violation('transaction-hash', `asked for ${shown(wanted)}, got one of hash ${hash}`)
+}

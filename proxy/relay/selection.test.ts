@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { Strategy } from '../config/types.ts'
+import { weightFloor } from '../upstream/selection.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { RelayFixture, ethereum, result } from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+function fixture(
+  strategy: Strategy,
+  upstreams: Readonly<Record<string, ScriptedAnswer>>,
+): RelayFixture {
+  const scripts = Object.entries(upstreams).map(([name, answer]) => [
+    name,
+    { script: () => answer },
+  ])
+  return new RelayFixture(chain, iface, Object.fromEntries(scripts) as never, {
+    strategy,
+    // Without retries and hedges every request is a draw.
+    retryLimit: 0,
+  })
+}
+
+/** Each upstream's share of so many requests. */
+async function shares(relay: RelayFixture, requests = 1_000): Promise<Record<string, number>> {
+  const before = relay.sent
+  for (let each = 0; each < requests; each++) await relay.ask()
+  return Object.fromEntries(
+    Object.entries(relay.sent).map(([name, sent]) => [name, (sent - before[name]!) / requests]),
+  )
+}
+
+const fast = result(1, { afterMs: 20 })
+const slow = result(1, { afterMs: 220 })
+
+describe('selection', () => {
+  it('is even among equals', async () => {
+    const share = await shares(fixture('balanced', { a: fast, b: fast, c: fast }), 3_000)
+    for (const each of Object.values(share)) expect(each).toBeCloseTo(1 / 3, 1)
+  })
+
+  it.each([
+    // Qualities by latency: (20 + 5) / (220 + 5) = 1/9; the floor is 1/20 of the best.
+    ['balanced', 1 / 10],
+    ['latency', weightFloor / (1 + weightFloor)],
+  ] as const)('by %s gives a slow one the share of the formula', async (strategy, share) => {
+    const relay = fixture(strategy, { a: fast, b: slow })
+    await shares(relay, 50)
+    expect((await shares(relay, 3_000))['b']).toBeCloseTo(share, 1)
+  })
+
+  it('takes one in turn by round-robin, whatever they are like', async () => {
+    expect(await shares(fixture('round-robin', { a: fast, b: slow }), 100)).toEqual({
+      a: 0.5,
+      b: 0.5,
+    })
+  })
+
+  it('lets the share of one that fails half of its calls fall, and rise when it is well', async () => {
+    const relay = fixture('availability', { a: fast, b: fast })
+    let turn = 0
+    relay
+      .transport('b')
+      .play(() => (turn++ % 2 ? fast : { status: 500, body: 'oops', afterMs: 20 }))
+    await shares(relay, 200)
+    expect((await shares(relay))['b']).toBeLessThan(0.15)
+    relay.transport('b').play(() => fast)
+    await relay.clock.advance(300_000)
+    expect((await shares(relay))['b']).toBeCloseTo(0.5, 1)
+  })
+
+  it('lets one that was out of service earn its share', async () => {
+    const relay = fixture('balanced', { a: fast, b: fast })
+    const { availability, urls } = relay.pool.upstreams[1]!
+    availability.failed(5, 'test')
+    availability.succeeded()
+    expect(urls).toHaveLength(1)
+    const first = await shares(relay, 50)
+    await relay.clock.advance(10_000)
+    const later = await shares(relay)
+    expect(first['b']).toBeLessThan(0.25)
+    expect(later['b']).toBeCloseTo(0.5, 1)
+  })
+
+  it('tells among whom it drew, for the header', async () => {
+    const { call } = await fixture('balanced', { a: fast, b: slow }).ask()
+    expect(call.journal.candidates).toEqual(
+      ['a', 'b'].map((name) => ({
+        name,
+        weight: 1,
+        availability: 1,
+        latency: 1,
+        sync: 1,
+        earned: 1,
+      })),
+    )
+  })
+})
