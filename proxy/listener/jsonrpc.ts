@@ -192,11 +192,16 @@ class JsonRpcHandler implements HttpHandler {
     const pieces = batchPieces(items, (span, index) =>
       this.#item(exchange, span, origin, `${guid}-${index}`, metadata),
     )
-    const body = await collectShort(pieces)
-    if (exchange.gone) return
-    const isEmpty = body instanceof Uint8Array && body.length === 0
-    if (isEmpty) void exchange.respond(204, metadata.toHeaders(null), null)
-    else await exchange.respond(200, metadata.toHeaders(json), body)
+    try {
+      const body = await collectShort(pieces)
+      if (exchange.gone) return
+      const isEmpty = body instanceof Uint8Array && body.length === 0
+      if (isEmpty) void exchange.respond(204, metadata.toHeaders(null), null)
+      else await exchange.respond(200, metadata.toHeaders(json), body)
+    } catch (cause) {
+      // Nothing but the stream of an item fails here.
+      throw brokenOff(cause)
+    }
   }
 
   /** Answers one item of a batch. Never rejects. */
