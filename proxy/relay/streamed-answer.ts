@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import { TransportError, faultOf } from '../upstream/transport.ts'
+import { TransportError } from '../upstream/transport.ts'
 import type { BodyStream } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamJudge } from './reply.ts'
 
@@ -100,7 +100,10 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
         this.#finish({ kind: 'complete' })
       } else this.#held = this.#judge ? this.#judge.push(result.value) : [result.value]
     } catch (error) {
-      const cause = error instanceof MalformedAnswer ? error : faultOf(error as Error)
+      const isTold = error instanceof MalformedAnswer || error instanceof TransportError
+      const cause = isTold
+        ? error
+        : new TransportError('protocol', 'the stream broke off', true, { cause: error })
       const isLeft = cause instanceof TransportError && cause.fault === 'aborted'
       const isReaderSlow = this.#readerMs > slowReaderMs
       this.#finish(isLeft ? { kind: 'left' } : { kind: 'broken', cause, isReaderSlow })
