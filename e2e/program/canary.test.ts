@@ -211,6 +211,7 @@ test('what is wired can be printed whole', async () => {
     version: 'under-test',
     observers: combineObservers([]),
     streamed: () => {},
+    isDraining: () => false,
   })
   const options = { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }
   expect(tracesIn(inspect({ parsed, chains }, options))).toEqual([])

@@ -60,6 +60,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     version: 'under-test',
     observers: combineObservers([]),
     streamed: () => {},
+    isDraining: () => false,
   })
   const [endpoint] = served?.endpoints ?? []
   if (!served || !endpoint) throw new Error('one listener was configured, and none is there')

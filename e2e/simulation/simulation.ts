@@ -134,6 +134,7 @@ class Simulation implements Arena, WireObserver {
       pool: this.pool,
       iface,
       blockTimeMs: chain.blockTimeMs,
+      failures: chain.failures,
       healthCheckIntervalMs: settings.healthCheckIntervalMs,
       livenessProbeIntervalMs: settings.livenessProbeIntervalMs,
       epochDurationMs: settings.epochDurationMs,

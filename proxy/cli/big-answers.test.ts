@@ -67,6 +67,7 @@ strategy: round-robin
       random: seededRandom(1),
       version: 'test',
       streamed: (bytes) => (streamed.bytes += bytes),
+      isDraining: () => false,
       observers: {
         relayObserver: () => ({
           attemptEnded: (_, attempt) => attempts.push(attempt),

@@ -34,6 +34,9 @@ export interface Router {
   stop(): Promise<boolean>
 }
 
+/** How much of the drain time the listeners stay open, so that the rest is left for calls in flight. */
+const lingerShare = 0.6
+
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const { clock, logger, version } = parts
@@ -41,7 +44,8 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = createHealth({ clock })
-  const chains = serveChains(config, { ...parts, observers })
+  let draining = false
+  const chains = serveChains(config, { ...parts, observers, isDraining: () => draining })
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()
@@ -76,18 +80,27 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         })
     },
     async stop() {
+      draining = true
       health.drain()
-      const drained = Promise.all(endpoints.map(({ listener }) => listener.drain())).then(
-        () => true,
-      )
-      const { promise: late, resolve } = Promise.withResolvers<boolean>()
-      const cancel = clock.after(config.drainTimeoutMs, () => {
-        resolve(false)
-      })
-      const answered = await Promise.race([drained, late])
-      cancel()
+      const untilMs = clock.nowMs() + config.drainTimeoutMs
+      // Clients learn by their answers; who connects all the same is served for a while.
+      const drains = endpoints.map(({ listener }) => listener.drain())
+      await within(clock, config.drainTimeoutMs * lingerShare, drains)
+      const settled = endpoints.map(({ listener }) => listener.settle())
+      const answered = await within(clock, untilMs - clock.nowMs(), settled)
       await closeAll()
       return answered
     },
   }
+}
+
+/** Whether all of the work was done before the time was over. */
+async function within(clock: Clock, ms: number, work: readonly Promise<void>[]): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const cancel = clock.after(ms, () => {
+    resolve(false)
+  })
+  const done = await Promise.race([Promise.all(work).then(() => true), late])
+  cancel()
+  return done
 }

@@ -21,6 +21,8 @@ export interface ServedChainParts {
   readonly random: Random
   readonly version: string
   readonly observers: Observers
+  /** A stop has begun: `GET /health` sends clients elsewhere. */
+  readonly isDraining: () => boolean
   /** Hears of bytes of big answers that have passed. */
   readonly streamed: (bytes: number) => void
 }
@@ -88,6 +90,7 @@ function serveChain(
     pool,
     iface,
     blockTimeMs,
+    failures: chain.failures,
     clock,
     random,
     observer: poolObserver,
@@ -110,7 +113,7 @@ interface ListenerParts {
 function createListener(
   { config, chain, iface, pool, poolObserver }: ListenerParts,
   router: RouterConfig,
-  { clock, version, observers }: ServedChainParts,
+  { clock, version, observers, isDraining }: ServedChainParts,
 ): Listener {
   const { id: chainId } = chain
   const { apiInterface } = config
@@ -132,6 +135,6 @@ function createListener(
     maxRequestBytes: router.maxRequestBytes,
     version,
     newGuid: randomUUID,
-    health: () => pool.hasEligible,
+    health: () => pool.hasEligible && !isDraining(),
   })
 }

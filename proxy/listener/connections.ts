@@ -15,6 +15,8 @@ export interface Connection {
   lastActiveMs: number
   /** What `socket.bytesRead` was when the last request had been read. */
   bytesSeen: number
+  /** What it was when it was last looked at. */
+  bytesKnown: number
 }
 
 /** The open connections of one server. */
@@ -22,6 +24,8 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>()
   readonly #clock: Clock
   readonly #changed: (open: number) => void
+  /** When any connection was last used, those that are gone included. */
+  #lastUsedMs = -Infinity
 
   constructor(clock: Clock, changed: (open: number) => void) {
     this.#clock = clock
@@ -44,24 +48,41 @@ export class Connections {
 
   ended(connection: Connection): void {
     connection.inFlight -= 1
-    connection.lastActiveMs = this.#clock.nowMs()
+    this.#used(connection)
     connection.bytesSeen = connection.socket.bytesRead
   }
 
+  /** Calls that came in whole are being answered. */
+  get isServing(): boolean {
+    return [...this.#open.values()].some(isServing)
+  }
+
   /**
-   * Whether nothing is in flight and no client is likely to be about to ask again: none is in the
-   * middle of sending, and each connection has been idle for `quietMs`.
+   * Whether nothing is in flight and no client is likely to ask again soon: for `quietMs` nobody has
+   * connected, sent or been answered anything, and who is in the middle of sending a request has
+   * sent nothing for `patienceMs`.
    */
-  isQuiet(quietMs: number): boolean {
-    const sinceMs = this.#clock.nowMs() - quietMs
-    for (const connection of this.#open.values())
-      if (!isIdle(connection) || connection.lastActiveMs > sinceMs) return false
-    return true
+  isQuiet(quietMs: number, patienceMs: number): boolean {
+    const nowMs = this.#clock.nowMs()
+    let patient = true
+    for (const connection of this.#open.values()) {
+      const { bytesRead } = connection.socket
+      if (bytesRead !== connection.bytesKnown) this.#used(connection)
+      connection.bytesKnown = bytesRead
+      if (isServing(connection)) return false
+      if (!isIdle(connection) && nowMs - connection.lastActiveMs <= patienceMs) patient = false
+    }
+    return patient && nowMs - this.#lastUsedMs > quietMs
   }
 
   /** Says goodbye where nothing is going on, without a reset for what may be on its way here. */
   endIdle(): void {
     for (const connection of this.#open.values()) if (isIdle(connection)) connection.socket.end()
+  }
+
+  #used(connection: Connection): void {
+    connection.lastActiveMs = this.#clock.nowMs()
+    this.#lastUsedMs = connection.lastActiveMs
   }
 
   #add(socket: Socket): Connection {
@@ -72,7 +93,9 @@ export class Connections {
       refused: false,
       lastActiveMs: this.#clock.nowMs(),
       bytesSeen: 0,
+      bytesKnown: 0,
     }
+    this.#used(connection)
     this.#open.set(socket, connection)
     this.#changed(this.#open.size)
     socket.once('close', () => {
@@ -81,6 +104,11 @@ export class Connections {
     })
     return connection
   }
+}
+
+/** The newest request may still be coming in, and is no call yet. */
+function isServing({ inFlight, newest }: Connection): boolean {
+  return inFlight > (newest?.complete === false ? 1 : 0)
 }
 
 function isIdle({ inFlight, socket, bytesSeen }: Connection): boolean {

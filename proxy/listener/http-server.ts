@@ -46,6 +46,8 @@ const backlog = 4_096
 const lingerMs = 2_000
 /** A drain waits until no connection was used for this long. */
 const drainQuietMs = 500
+/** ... and until who is in the middle of sending a request has paused for this long. */
+const halfSentMs = 2_000
 const drainCheckMs = 10
 /** What a client gets to answer the goodbye on its idle connection. */
 const closeGraceMs = 1_000
@@ -126,8 +128,16 @@ class NodeHttpServer implements Listener {
   async drain(): Promise<void> {
     this.#draining = true
     const { signal } = new AbortController()
-    while (!this.#connections.isQuiet(drainQuietMs))
+    while (!this.#connections.isQuiet(drainQuietMs, halfSentMs))
       await sleep(this.#options.clock, drainCheckMs, signal)
+  }
+
+  async settle(): Promise<void> {
+    this.#draining = true
+    const { signal } = new AbortController()
+    this.#server.close()
+    this.#connections.endIdle()
+    while (this.#connections.isServing) await sleep(this.#options.clock, drainCheckMs, signal)
   }
 
   async close(): Promise<void> {

@@ -8,9 +8,13 @@ export interface Listener {
   start(): Promise<Address>
   /**
    * First phase of a stop: goes on answering, and tells every connection to close after its answer.
-   * Resolves when nothing is in flight any more.
+   * Resolves when nothing is in flight and no client has asked anything for a moment.
    */
   drain(): Promise<void>
-  /** Second phase: takes no more connections and ends those that are left. */
+  /**
+   * Second phase: takes no more connections. Resolves when every call that came in whole is answered.
+   */
+  settle(): Promise<void>
+  /** Last: ends the connections that are left. */
   close(): Promise<void>
 }

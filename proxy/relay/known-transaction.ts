@@ -60,7 +60,7 @@ async function confirmedHash(
   const record = call.journal.begin(name, 'confirm', clock.nowMs())
   upstream.sessions += 1
   try {
-    const answer = await askFor(call, url, sent.confirm, hash, clock)
+    const answer = await askFor(call, url, sent.confirm, hash, options)
     const value = answer.kind === 'value' ? answer.value : null
     const isKnown = typeof value === 'string' && value.toLowerCase() === hash
     record.result =
@@ -99,7 +99,7 @@ async function askFor(
   url: NodeUrl,
   { method, result }: Confirm,
   hash: string,
-  clock: Clock,
+  { chain, clock }: KnownTransactionOptions,
 ): Promise<ProbeAnswer> {
   const over = new AbortController()
   const end = () => {
@@ -112,7 +112,7 @@ async function askFor(
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
     const path = { path: result, encoding: 'text' } as const
     const probe = { verb: 'POST', path: '', body, result: path, timeoutMs: null }
-    return await ask(url, probe, clock, over.signal)
+    return await ask(url, probe, chain.failures, clock, over.signal)
   } catch (error) {
     if (signal.aborted) throw new CallAborted()
     if (!over.signal.aborted) throw error

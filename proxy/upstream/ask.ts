@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import type { ProbeCall } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { parseRetryAfter } from './hold-off.ts'
@@ -16,15 +17,19 @@ export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly latencyMs: number }
   /** The node answered, but not with what was asked for. `why` holds no payload. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** HTTP 429: it wants to be left alone, for as long as it says or for the usual time. */
+  /** 429 and its kin: it wants to be left alone, for as long as it says or for the usual time. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
   /** No answer in the protocol. */
   | { readonly kind: 'failed'; readonly fault: string }
+
+/** `ask` with everything given but the URL and the question. */
+export type AskUrl = (url: NodeUrl, call: ProbeCall) => Promise<ProbeAnswer>
 
 /** Asks a URL one question of the router's own. Never rejects, except when the signal is aborted. */
 export async function ask(
   url: NodeUrl,
   call: ProbeCall,
+  failures: FailureTable,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<ProbeAnswer> {
@@ -45,17 +50,19 @@ export async function ask(
       },
       abort.signal,
     )
-    if (incoming.status === 429) {
-      release(incoming.body)
-      const retryAfter = header(incoming.headers, 'retry-after')
-      return { kind: 'limited', retryAfterMs: parseRetryAfter(retryAfter, clock.wallMs()) }
-    }
     if (!(incoming.body instanceof Uint8Array)) {
       // No probe needs an answer that is too long to be collected.
       release(incoming.body)
       return { kind: 'refused', why: 'the answer is too long' }
     }
-    return read(incoming.status, Buffer.from(incoming.body), call, clock.nowMs() - startedMs)
+    const { status, body, headers } = incoming
+    const told = read(status, Buffer.from(body), call, failures)
+    if (told.kind === 'value') return { ...told, latencyMs: clock.nowMs() - startedMs }
+    if (told.kind === 'refused') return told
+    const { failure, why } = told
+    if (!failure.holdOff) return { kind: 'failed', fault: why }
+    const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), clock.wallMs())
+    return { kind: 'limited', retryAfterMs }
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
@@ -66,18 +73,38 @@ export async function ask(
   }
 }
 
-function read(status: number, body: Buffer, call: ProbeCall, latencyMs: number): ProbeAnswer {
-  let document: unknown
+type Told =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'failure'; readonly failure: FailureClass; readonly why: string }
+
+/** What an answer says, and what the chain's table makes of it when it is an error. */
+function read(status: number, body: Buffer, call: ProbeCall, failures: FailureTable): Told {
+  let document: { error?: { code?: unknown; message?: unknown } | null } | null
   try {
-    document = JSON.parse(body.toString())
+    document = JSON.parse(body.toString()) as typeof document
   } catch {
-    return { kind: 'failed', fault: `HTTP ${status} without a JSON answer` }
+    const why = `HTTP ${status} without a JSON answer`
+    return { kind: 'failure', failure: failures.ofStatus(status), why }
   }
-  const error = (document as { error?: { code?: unknown } } | null)?.error
-  if (error) return { kind: 'refused', why: `the node answered with error ${Number(error.code)}` }
-  if (status >= 400) return { kind: 'failed', fault: `HTTP ${status}` }
+  const error = document?.error
+  if (error) {
+    const code = Number(error.code)
+    const message = String(error.message)
+    const failure = failures.ofNodeError({
+      status,
+      code: Number.isSafeInteger(code) ? code : null,
+      message,
+    })
+    // What is the node's trouble of the moment says nothing of what the node is.
+    if (failure.holdOff || (failure.whose === 'upstream' && failure.weight > 0))
+      return { kind: 'failure', failure, why: failure.name }
+    return { kind: 'refused', why: `the node answered with error ${code}` }
+  }
+  if (status >= 400)
+    return { kind: 'failure', failure: failures.ofStatus(status), why: `HTTP ${status}` }
   const value = valueAt(document, call.result)
   if (value === undefined || value === null)
     return { kind: 'refused', why: 'the answer does not hold what was asked for' }
-  return { kind: 'value', value, latencyMs }
+  return { kind: 'value', value }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, Verification } from '../chain/types.ts'
-import type { Clock } from '../clock/clock.ts'
-import { ask } from './ask.ts'
+import type { AskUrl, ProbeAnswer } from './ask.ts'
 import type { NodeUrl } from './node-url.ts'
 
 /** One verification that a URL did not pass. */
@@ -26,8 +25,7 @@ export async function verify(
   url: NodeUrl,
   declaredAddons: readonly string[],
   iface: ChainInterface,
-  clock: Clock,
-  signal: AbortSignal,
+  ask: AskUrl,
 ): Promise<Verdict> {
   const wanted = iface.verifications.filter(
     ({ name, addon }) =>
@@ -37,28 +35,32 @@ export async function verify(
   )
   const shortcomings: Shortcoming[] = []
   for (const verification of wanted) {
-    const answer = await ask(url, verification.call, clock, signal)
-    if (answer.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
+    const answer = await ask(url, verification.call)
     if (answer.kind === 'limited') return answer
-    const why = answer.kind === 'refused' ? answer.why : mismatch(verification, answer.value)
+    // Without an add-on an upstream still serves everything else.
+    const isNeeded = verification.severity === 'fail' && verification.addon === null
+    if (answer.kind === 'failed' && isNeeded) return { kind: 'unreachable', fault: answer.fault }
+    const why = shortcomingOf(verification, answer)
     if (why === null) continue
     const shortcoming = { verification, why }
-    if (verification.severity === 'fail' && verification.addon === null)
-      return { kind: 'rejected', shortcoming }
+    if (isNeeded) return { kind: 'rejected', shortcoming }
     shortcomings.push(shortcoming)
   }
   if (wanted.length > 0) return { kind: 'passed', shortcomings }
-  return reach(url, iface, clock, signal)
+  return reach(url, iface, ask)
+}
+
+function shortcomingOf(
+  verification: Verification,
+  answer: Exclude<ProbeAnswer, { kind: 'limited' }>,
+): string | null {
+  if (answer.kind === 'failed') return answer.fault
+  return answer.kind === 'refused' ? answer.why : mismatch(verification, answer.value)
 }
 
 /** With nothing to verify, any answer shows that somebody is there. */
-async function reach(
-  url: NodeUrl,
-  iface: ChainInterface,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const answer = iface.latestBlock && (await ask(url, iface.latestBlock, clock, signal))
+async function reach(url: NodeUrl, iface: ChainInterface, ask: AskUrl): Promise<Verdict> {
+  const answer = iface.latestBlock && (await ask(url, iface.latestBlock))
   if (answer?.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
   if (answer?.kind === 'limited') return answer
   return { kind: 'passed', shortcomings: [] }

@@ -28,6 +28,8 @@ interface NodeState {
   block?: number
   /** Instead of any answer. */
   fault?: ScriptedAnswer
+  /** Instead of an answer to this method. */
+  faults?: Readonly<Record<string, ScriptedAnswer>>
   /** Methods that the node does not have. */
   lacks?: readonly string[]
 }
@@ -91,6 +93,7 @@ class WatchFixture {
     this.watch = new Watch({
       pool: this.pool,
       iface,
+      failures: chain.failures,
       blockTimeMs: chain.blockTimeMs,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,
@@ -121,7 +124,8 @@ interface Request {
 }
 
 function answerOf(state: NodeState, { method }: Request): ScriptedAnswer {
-  if (state.fault) return state.fault
+  const fault = state.fault ?? state.faults?.[method]
+  if (fault) return fault
   if (state.lacks?.includes(method))
     return body({ error: { code: -32601, message: 'the method does not exist' } })
   if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
@@ -152,6 +156,42 @@ describe('start-up verification', () => {
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['rejected', 'eligible'])
     expect(fixture.events).toContain('a chain-id: wanted 0x1, the node says 0x5')
+  })
+
+  it.each([
+    ['a limit of its provider', body({ error: { code: -32005, message: 'rate limit exceeded' } })],
+    ['trouble of the moment', body({ error: { code: -32603, message: 'Internal error' } })],
+  ])('does not take %s for another chain', async (_name, fault) => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]], { healthCheckIntervalMs: 60_000 })
+    await fixture.clock.advance(100)
+    state.fault = fault
+    await fixture.clock.advance(70_000)
+    expect(fixture.states).not.toContain('rejected')
+    delete state.fault
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('lets an upstream serve whose add-on cannot even be asked about', async () => {
+    const forbidden = { status: 403, body: 'not on your plan' }
+    const fixture = new WatchFixture([
+      [{ url: { addons: ['trace'] }, faults: { trace_block: forbidden } }],
+    ])
+    await fixture.clock.advance(100)
+    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(false)
+  })
+
+  it('does not take a node that knows only trouble for one that is back', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    upstream!.availability.failed(5, 'reset')
+    state.fault = body({ error: { code: -32603, message: 'Internal error' } })
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['disabled'])
   })
 
   it('asks a rejected upstream again, and lets it serve once it is right', async () => {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureTable } from '../chain/failure-table.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { ask } from './ask.ts'
+import { ask, type AskUrl } from './ask.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
@@ -19,6 +20,7 @@ const tipIntervalMs = { least: 1_000, most: 15_000 }
 export interface WatchOptions {
   readonly pool: Pool
   readonly iface: ChainInterface
+  readonly failures: FailureTable
   readonly blockTimeMs: number
   readonly healthCheckIntervalMs: number
   readonly livenessProbeIntervalMs: number | null
@@ -35,6 +37,8 @@ export interface WatchOptions {
  */
 export class Watch {
   readonly #options: WatchOptions
+  readonly #ask: AskUrl = (url, call) =>
+    ask(url, call, this.#options.failures, this.#options.clock, this.#stop.signal)
   readonly #stop = new AbortController()
   #firstRound: Promise<unknown> = Promise.resolve()
 
@@ -115,20 +119,21 @@ export class Watch {
 
   /** Asks for the latest block: a sign of life, and news of the tip. */
   async #probe(upstream: Upstream): Promise<void> {
-    const { iface, pool, clock } = this.#options
+    const { iface, pool } = this.#options
     const probe = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
-    const answer = await ask(url, probe, clock, this.#stop.signal)
+    const answer = await this.#ask(url, probe)
     if (answer.kind === 'limited') return this.#holdOff(upstream, url, answer.retryAfterMs)
     if (answer.kind === 'failed') {
       upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return
     }
+    if (answer.kind === 'refused') return
     url.failures = 0
-    upstream.availability.succeeded()
-    const block =
-      answer.kind === 'value' ? toBlockNumber(answer.value, probe.result.encoding) : null
+    // One that serves is judged by its traffic: it may well know its block and nothing else.
+    if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
+    const block = toBlockNumber(answer.value, probe.result.encoding)
     if (block !== null) pool.sighted(upstream, block)
   }
 
@@ -151,9 +156,9 @@ export class Watch {
   }
 
   async #verifyUrl(upstream: Upstream, url: NodeUrl): Promise<void> {
-    const { iface, clock, observer } = this.#options
+    const { iface, observer } = this.#options
     if (url.holdOff.active) return
-    const verdict = await verify(url, url.declaredAddons, iface, clock, this.#stop.signal)
+    const verdict = await verify(url, url.declaredAddons, iface, this.#ask)
     if (verdict.kind === 'limited') return this.#holdOff(upstream, url, verdict.retryAfterMs)
     if (verdict.kind === 'unreachable') {
       // What was shown before still stands; whether it is up is for the availability to say.
