@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainUse, PlacedWord } from '../config/chain-use.ts'
 import type { Problem } from '../config/problem.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../config/nearest.ts'
 import type { Chain, ChainCatalog, ChainInterface } from './types.ts'
 
 /** Gives the place of a path such as `endpoints[0].chain-id` in the config file. */

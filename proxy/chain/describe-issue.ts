@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import type { SpecDocument } from './document.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../config/nearest.ts'
 import type { SpecProblem } from './spec-error.ts'
 
 type Issue = z.core.$ZodIssue

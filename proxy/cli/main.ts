@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, parseFlags } from '../config/command-line.ts'
 import { helpText } from '../config/help.ts'
@@ -12,7 +13,7 @@ import { runSchema } from './schema.ts'
 import { runValidate } from './validate.ts'
 
 /** What `SR_CONFIG` stands for when it is not set: the Ethereum example. */
-const defaultConfig = new URL('../../examples/ethereum.yml', import.meta.url)
+const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', import.meta.url))
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -22,7 +23,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     return exitCodes.invalid
   }
   const { version } = packageJson
-  const configPath = configPathOf(positionals, io.environment) ?? defaultConfig.pathname
+  const configPath = configPathOf(positionals, io.environment) ?? defaultConfig
   switch (command) {
     case 'help':
       io.stdout.write(helpText())

@@ -61,10 +61,9 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     async start() {
       try {
         await admin?.start()
-        for (const { config: endpoint, listener } of endpoints) {
-          const address = await listener.start()
-          log.listenerStarted(endpoint.chainId, endpoint.apiInterface, address)
-        }
+        for (const { chainId, apiInterface, endpoints: own } of chains)
+          for (const { listener } of own)
+            log.listenerStarted(chainId, apiInterface, await listener.start())
       } catch (error) {
         await closeAll()
         throw error

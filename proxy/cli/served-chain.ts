@@ -58,11 +58,13 @@ function serveChain(
   const { catalog, clock, random, observers } = parts
   const [first] = configs
   if (!first) throw new Error('a chain is served by one listener at least')
-  const { chainId, apiInterface } = first
-  const chain = catalog.find(chainId)
+  const { apiInterface } = first
+  const chain = catalog.find(first.chainId)
   const iface = chain?.interfaces.get(apiInterface)
   // The config was checked against the catalog before anything is wired.
-  if (!chain || !iface) throw new Error(`no spec for ${chainId} through ${apiInterface}`)
+  if (!chain || !iface) throw new Error(`no spec for ${first.chainId} through ${apiInterface}`)
+  // The spec's own spelling, however the config spells it: one chain is one label.
+  const chainId = chain.id
   const poolObserver = observers.poolObserver(chainId, apiInterface)
   const ownUpstreams = router.upstreams.filter(
     (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
@@ -108,7 +110,8 @@ function createListener(
   router: RouterConfig,
   { clock, version, observers }: ServedChainParts,
 ): Listener {
-  const { chainId, apiInterface } = config
+  const { id: chainId } = chain
+  const { apiInterface } = config
   const relay = createRelay({
     chain,
     pool,

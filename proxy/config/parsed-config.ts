@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainUse } from './chain-use.ts'
 import type { Problem } from './problem.ts'
-import type { LogFormat, LogLevel } from './settings.ts'
-import type { RouterConfig } from './types.ts'
+import type { LogFormat, LogLevel, RouterConfig } from './types.ts'
 import type { Position } from './yaml-text.ts'
 
 /** How the process logs: known even when the rest of the file is wrong. */

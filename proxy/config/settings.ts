@@ -13,18 +13,13 @@ import {
   text,
 } from './fields.ts'
 import { filePath } from './names.ts'
-import { integrityLevels, strategies } from './types.ts'
+import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
 
 const secondMs = 1000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /** Levels of the log, from the most to the least talkative. */
-const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
-
-const logFormats = ['json', 'text'] as const
-export type LogFormat = (typeof logFormats)[number]
 
 /** A process-wide setting: a key at the top of the file and a flag of the same name. */
 interface Setting<F extends Field<unknown>, D extends string | null> {

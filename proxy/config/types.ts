@@ -26,6 +26,12 @@ export type IntegrityLevel = (typeof integrityLevels)[number]
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
 
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const logFormats = ['json', 'text'] as const
+export type LogFormat = (typeof logFormats)[number]
+
 /** Where something listens. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
 export interface Address {
   readonly host: string

@@ -89,7 +89,7 @@ class JsonRpcHandler implements HttpHandler {
   }
 
   #refusal(error: RelayError, id: Uint8Array, guid: string): HttpAnswer {
-    this.#options.observer.requestRefused(error)
+    this.#options.observer.requestRefused(error, guid)
     const { kind, message } = error
     return {
       status: kind.httpStatus,
@@ -216,7 +216,7 @@ class JsonRpcHandler implements HttpHandler {
     } catch (cause) {
       const error = cause instanceof RelayError ? cause : internal(cause)
       const id = cause instanceof RequestRefused ? cause.id : null
-      this.#options.observer.requestRefused(error)
+      this.#options.observer.requestRefused(error, guid)
       return errorBytes(error.kind, error.message, idBytes(exchange.body, id), guid)
     }
   }

@@ -15,6 +15,6 @@ export type CallEnd =
 export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
   /** Refused before it became a call: not JSON, too large, ... */
-  requestRefused(error: RelayError): void
+  requestRefused(error: RelayError, guid: string): void
   connectionsChanged(open: number): void
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Strategy } from '../config/types.ts'
-import type { Explain, Pool } from '../upstream/pool.ts'
+import type { Explain, Pool, Wanted } from '../upstream/pool.ts'
 import type { Attempt } from './attempt.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
@@ -23,12 +23,18 @@ export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Rela
     const explain = options.selectionStats ? keep : undefined
     const upstream = pool.choose(wanted, options.strategy, explain)
     if (upstream) return attempt(call, upstream)
-    const addons = wanted.addons.map((addon) => `\`${addon}\``).join(' and ')
-    throw new RelayError(
-      errorKinds.noUpstream,
-      addons
-        ? `no upstream that is up declares the add-on ${addons}, which this call needs`
-        : 'no upstream can serve this call now',
-    )
+    throw new RelayError(errorKinds.noUpstream, whyNot(pool, wanted))
   }
+}
+
+/** Why nobody can be asked, for a person who reads it in the answer. */
+function whyNot(pool: Pool, { addons, excluded }: Wanted): string {
+  const declared = addons.map((addon) => `\`${addon}\``).join(' and ')
+  if (declared)
+    return `no upstream that is up declares the add-on ${declared}, which this call needs`
+  const states = pool.upstreams.map((each) => {
+    const state = excluded.includes(each.name) ? 'excluded' : pool.stateOf(each)
+    return `${each.name}: ${state}`
+  })
+  return `no upstream can serve this call now (${states.join(', ')})`
 }

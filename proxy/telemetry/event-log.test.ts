@@ -7,7 +7,7 @@ import { RelayError, errorKinds } from '../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { createEventLog } from './event-log.ts'
 import { createLogger } from './log.ts'
-import type { LogLevel } from './log.ts'
+import type { LogLevel } from '../config/types.ts'
 
 function make(level: LogLevel = 'info') {
   const clock = new VirtualClock()
@@ -88,7 +88,7 @@ const calm: [string, (listener: ListenerObserver) => void, number][] = [
   ],
   [
     'a refused request',
-    (listener) => listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON')),
+    (listener) => listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1'),
     1,
   ],
 ]

@@ -117,9 +117,13 @@ function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerO
       const level = outcome === errorKinds.internal.reason ? 'error' : 'warn'
       logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
     },
-    requestRefused(error) {
+    requestRefused(error, guid) {
+      if (error.kind === errorKinds.internal) {
+        if (limit.take()) logger.error('request failed', { ...labels, guid, error })
+        return
+      }
       if (logger.writes('debug') && debugLimit.take())
-        logger.debug('request refused', { ...labels, error })
+        logger.debug('request refused', { ...labels, guid, error })
     },
     connectionsChanged() {},
   }

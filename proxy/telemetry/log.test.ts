@@ -5,8 +5,10 @@ import { expect, test } from 'vitest'
 import { Secret } from '../config/secret.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/transport.ts'
-import { createLogger, logFormats, logLevels } from './log.ts'
-import type { LogFormat, LogLevel, Logger } from './log.ts'
+import { logFormats, logLevels } from '../config/types.ts'
+import { createLogger } from './log.ts'
+import type { LogFormat, LogLevel } from '../config/types.ts'
+import type { Logger } from './log.ts'
 
 const canary = 'cana"ry\\sec\nret'
 const redact = (text: string) => text.replaceAll(canary, '[redacted]')

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { pino, stdTimeFunctions } from 'pino'
+import type { LogFormat, LogLevel } from '../config/types.ts'
 import { printable } from './printable.ts'
 import type { Redactor } from './printable.ts'
 import { formatText } from './text-format.ts'
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
-
-export const logFormats = ['json', 'text'] as const
-export type LogFormat = (typeof logFormats)[number]
 
 /**
  * What belongs to a line. Any value will do: errors are told as code, message and causes, what is

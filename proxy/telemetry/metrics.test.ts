@@ -199,7 +199,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   pool.heldOff('node-a', 'https://b.example', 60_000)
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
   listener.connectionsChanged(12)
-  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'))
+  listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
   samples = await samplesOf(metrics)
   expect(samples.get(`router_breaker_open{${on}}`)).toBe(1)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)

@@ -59,7 +59,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     relayObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
-      breakerOpen.set(listener, 0)
+      breakerOpen.inc(listener, 0)
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(attempts, listener)
       return {
@@ -70,7 +70,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
         breakerChanged(open) {
-          breakerOpen.set(listener, open ? 1 : 0)
+          breakerOpen.inc(listener, open ? 1 : -1)
           if (open) breakerTrips.inc(listener)
         },
       }

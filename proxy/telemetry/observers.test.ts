@@ -46,7 +46,7 @@ test('each one hears everything, in order', () => {
   pool.heldOff('node-a', 'https://a.example', 30_000)
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
-  listener.requestRefused(error)
+  listener.requestRefused(error, 'guid-1')
   listener.connectionsChanged(3)
   const events = [
     ['attemptEnded', call, attempt],
@@ -55,7 +55,7 @@ test('each one hears everything, in order', () => {
     ['heldOff', 'node-a', 'https://a.example', 30_000],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],
-    ['requestRefused', error],
+    ['requestRefused', error, 'guid-1'],
     ['connectionsChanged', 3],
   ]
   const each = events.flatMap((event) => [

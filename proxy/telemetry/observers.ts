@@ -49,8 +49,8 @@ export function combineObservers(all: readonly Observers[]): Observers {
         callEnded(call, end, durationMs) {
           for (const one of each) one.callEnded(call, end, durationMs)
         },
-        requestRefused(error) {
-          for (const one of each) one.requestRefused(error)
+        requestRefused(error, guid) {
+          for (const one of each) one.requestRefused(error, guid)
         },
         connectionsChanged(open) {
           for (const one of each) one.connectionsChanged(open)

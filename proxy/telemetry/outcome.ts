@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CallEnd } from '../listener/observer.ts'
 import type { Call } from '../relay/call.ts'
-import { errorKinds } from '../relay/errors.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
 
 /** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */
@@ -26,13 +25,7 @@ export function resultOf(attempt: AttemptRecord): string {
 }
 
 const fine = new Set(['success', 'node-error', 'abandoned'])
-const callersMistakes = new Set<string>([
-  errorKinds.parse.reason,
-  errorKinds.invalidRequest.reason,
-  errorKinds.tooLarge.reason,
-])
-
 /** Whether an outcome is a failure of the service, and not the client's own doing. */
 export function isFailure(outcome: string): boolean {
-  return !fine.has(outcome) && !callersMistakes.has(outcome)
+  return !fine.has(outcome)
 }

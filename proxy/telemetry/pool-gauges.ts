@@ -3,19 +3,11 @@
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { Clock } from '../clock/clock.ts'
-import type { UpstreamState } from '../upstream/observer.ts'
+import { upstreamStates } from '../upstream/observer.ts'
 import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/snapshot.ts'
 import type { Labels } from './cells.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'
-
-const states: readonly UpstreamState[] = [
-  'unverified',
-  'eligible',
-  'lagging',
-  'disabled',
-  'rejected',
-]
 
 type Say = (labels: Labels, value: number | null) => void
 
@@ -54,7 +46,8 @@ export class PoolGauges {
     })
     mirror(series.upstreamState, (say) => {
       this.#eachUpstream((labels, upstream) => {
-        for (const state of states) say({ ...labels, state }, upstream.state === state ? 1 : 0)
+        for (const state of upstreamStates)
+          say({ ...labels, state }, upstream.state === state ? 1 : 0)
       })
     })
     mirrorUpstreams(series.sessions, (upstream) => upstream.sessions)

@@ -25,7 +25,8 @@ export const labelMeanings = {
   check: 'what was found: see the checks in [integrity](../concepts/integrity.md)',
   result:
     "`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain's failure table",
-  state: '`unverified`, `eligible`, `lagging`, `disabled` or `rejected`',
+  state:
+    '`unverified`, `eligible`, `lagging`, `held-off` (429 from every URL of it), `disabled` or `rejected`',
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
   reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",

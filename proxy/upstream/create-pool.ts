@@ -21,9 +21,9 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
       if (from === 'disabled' && to === 'eligible') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
     })
-    const urls = config.nodeUrls
-      .filter(({ scheme }) => scheme === 'http' || scheme === 'https')
-      .map((url) => new NodeUrl(url, createTransport(url), new HoldOff(clock, random)))
+    const urls = config.nodeUrls.map(
+      (url) => new NodeUrl(url, createTransport(url), new HoldOff(clock, random)),
+    )
     const upstream = new Upstream(config, urls, availability, clock)
     return upstream
   })

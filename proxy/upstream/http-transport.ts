@@ -4,7 +4,8 @@ import { Pool, type Dispatcher } from 'undici'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { decodeContent } from './content-encoding.ts'
 import { readTls } from './tls.ts'
-import { TransportError, faultOf, type Transport } from './transport.ts'
+import { faultOf } from './http-fault.ts'
+import { TransportError, type Transport } from './transport.ts'
 import { header, type HeaderList, type Incoming } from './wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
@@ -29,7 +30,7 @@ export function createHttpTransport(config: NodeUrlConfig): Transport {
   })
   const basePath = url.pathname.replace(/\/$/, '')
   const query = queryOf(url, config)
-  const authHeaders = authHeadersOf(url, config)
+  const authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
 
   return {
     send(request, signal) {
@@ -63,13 +64,6 @@ function queryOf(url: URL, config: NodeUrlConfig): string {
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.reveal())}`,
   )
   return [url.search.slice(1), ...keys].filter(Boolean).join('&')
-}
-
-function authHeadersOf(url: URL, config: NodeUrlConfig): HeaderList {
-  const headers = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
-  if (!url.username && !url.password) return headers
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  return ['authorization', `Basic ${Buffer.from(user).toString('base64')}`, ...headers]
 }
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */

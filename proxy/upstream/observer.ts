@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-export type UpstreamState = 'unverified' | 'eligible' | 'disabled' | 'lagging' | 'rejected'
+/**
+ * What an upstream is fit for now. `held-off`: it is well, and every URL of it asked to be left alone;
+ * `lagging`: it serves all but the newest blocks.
+ */
+export const upstreamStates = [
+  'unverified',
+  'eligible',
+  'lagging',
+  'held-off',
+  'disabled',
+  'rejected',
+] as const
+export type UpstreamState = (typeof upstreamStates)[number]
 
 /** Hears what becomes of the upstreams of one listener; metrics and logs are made from it. */
 export interface PoolObserver {

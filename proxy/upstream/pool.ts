@@ -8,7 +8,7 @@ import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
 import { draw, weigh, type Qualities } from './selection.ts'
-import type { PoolSnapshot } from './snapshot.ts'
+import { isServing, type PoolSnapshot } from './snapshot.ts'
 import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -82,9 +82,7 @@ export class Pool {
 
   /** Some upstream is in service, whatever a single call needs. */
   get hasEligible(): boolean {
-    return this.upstreams.some(
-      (each) => each.availability.standing === 'eligible' && each.serves([]),
-    )
+    return this.upstreams.some((each) => isServing(this.stateOf(each)))
   }
 
   /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
@@ -146,7 +144,9 @@ export class Pool {
 
   stateOf(upstream: Upstream): UpstreamState {
     const { standing } = upstream.availability
-    return standing === 'eligible' && this.#lagging.has(upstream) ? 'lagging' : standing
+    if (standing !== 'eligible') return standing
+    if (!upstream.serves([])) return 'held-off'
+    return this.#lagging.has(upstream) ? 'lagging' : 'eligible'
   }
 
   snapshot(): PoolSnapshot {

@@ -314,7 +314,7 @@ describe('beside the traffic', () => {
     const before = fixture.asked(0)
     await fixture.clock.advance(100_000)
     expect(fixture.asked(0)).toBe(before)
-    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.states).toEqual(['held-off'])
   })
 
   it('does not run in a circle while nothing can be asked', async () => {
@@ -325,7 +325,7 @@ describe('beside the traffic', () => {
     fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(60_000)
     await fixture.clock.advance(30_000)
     expect(fixture.asked(0)).toBe(before)
-    expect(fixture.states).toEqual(['eligible'])
+    expect(fixture.states).toEqual(['held-off'])
   })
 
   it('does not run in a circle where the chain has no way to ask for its latest block', async () => {

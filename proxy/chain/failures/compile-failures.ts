@@ -13,11 +13,15 @@ interface NodeErrorRow {
   readonly message: RegExp | null
 }
 
-/** Rows of several tables as one: the first table's come first. */
+/**
+ * Rows of several tables as one: those marked `first`, whichever table they stand in, then the rest,
+ * the first table's before the others'.
+ */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const faults = new Map<string, FailureClass>()
   const statuses = new Map<number, FailureClass>()
   const answers = new Map<AnswerFinding, FailureClass>()
+  const firstRows: NodeErrorRow[] = []
   const rows: NodeErrorRow[] = []
   for (const file of files) {
     for (const row of file.transport ?? [])
@@ -27,7 +31,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     for (const row of file.answers ?? [])
       for (const finding of row.finding) setFirst(answers, finding, verdictOf(row))
     for (const row of file['node-errors'] ?? [])
-      rows.push({
+      (row.first ? firstRows : rows).push({
         verdict: verdictOf(row),
         codes: row.code === undefined ? null : new Set(row.code),
         statuses: row.status === undefined ? null : expand(row.status),
@@ -37,10 +41,11 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'i'),
       })
   }
+  const inOrder = [...firstRows, ...rows]
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus: (status) => statuses.get(status) ?? malformed,
-    ofNodeError: (error) => rows.find((row) => matches(row, error))?.verdict ?? otherNodeError,
+    ofNodeError: (error) => inOrder.find((row) => matches(row, error))?.verdict ?? otherNodeError,
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync, readdirSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { compileFailures } from './compile-failures.ts'
@@ -151,6 +152,25 @@ describe('words that several rows could claim', () => {
   ])('%s', (message, expected) => {
     expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe(expected)
   })
+})
+
+// A stranger who names a method after a failure must not have every upstream held off.
+it('knows a missing method by its code, whatever its name says', () => {
+  const echoes = [
+    (method: string) => `the method ${method} does not exist/is not available`,
+    (method: string) => `Method ${method} not found`,
+    (method: string) => `Unsupported method: ${method}. See available methods`,
+  ]
+  const words = fc.oneof(
+    fc.constantFrom('rate_limit', 'quota exceeded', 'unauthorized', 'header not found', 'revert'),
+    fc.string({ maxLength: 200 }),
+  )
+  fc.assert(
+    fc.property(words, fc.constantFrom(...echoes), (method, echo) => {
+      const error = { status: 200, code: -32601, message: echo(method) }
+      expect(evm.ofNodeError(error).name).toBe('method-not-found')
+    }),
+  )
 })
 
 // Neither a contract's text nor a caller's mistake is taken for trouble of the node because of the

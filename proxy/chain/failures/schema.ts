@@ -61,6 +61,7 @@ const nodeErrorRow = strict({
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
+  first: z.literal(true).optional(),
   examples: z.array(example).min(1),
 }).check((context) => {
   const { code, status: statuses, message } = context.value

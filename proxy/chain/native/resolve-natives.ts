@@ -3,7 +3,7 @@
 import type { ChainEntry } from '../chain-entry.ts'
 import type { ChainSpec } from '../chain-spec.ts'
 import type { SpecDocument } from '../document.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../config/nearest.ts'
 import type { SourceDocuments } from '../read-documents.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { buildSpec, complainInto } from './build-spec.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainEntry } from '../chain-entry.ts'
 import type { SourceDocuments } from '../read-documents.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../config/nearest.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { convertSpec, neutralIds } from './convert-spec.ts'
 import { expandCollections } from './inherit.ts'
