@@ -100,6 +100,10 @@ drift: install
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) bench/bench.ts $(BENCH_ARGS)
 
+.PHONY: bench-big
+bench-big: install ## how much memory four answers of 50 MB at once need
+	@$(NODE) bench/big-answers.ts
+
 .PHONY: flame
 flame: install ## a flame graph of the router under load
 	@$(NODE) bench/flame.ts $(BENCH_ARGS)

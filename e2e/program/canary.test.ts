@@ -210,6 +210,7 @@ test('what is wired can be printed whole', async () => {
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
+    streamed: () => {},
   })
   const options = { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }
   expect(tracesIn(inspect({ parsed, chains }, options))).toEqual([])

@@ -59,6 +59,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
+    streamed: () => {},
   })
   const [endpoint] = served?.endpoints ?? []
   if (!served || !endpoint) throw new Error('one listener was configured, and none is there')

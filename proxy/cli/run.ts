@@ -12,6 +12,7 @@ import { problemLine } from './problem-text.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 import { createRouter } from './router.ts'
 import { releaseStartupMemory } from './startup-memory.ts'
+import { createStreamMemory } from './stream-memory.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
@@ -37,7 +38,9 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
 
   const logger = createLogger({ ...parsed.logging, redact })
   const clock = systemClock
-  const router = createRouter(config, { catalog, logger, clock, random: systemRandom, version })
+  const streamed = createStreamMemory()
+  const parts = { catalog, logger, clock, random: systemRandom, version, streamed }
+  const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
   try {
     await router.start()

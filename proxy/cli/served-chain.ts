@@ -21,6 +21,8 @@ export interface ServedChainParts {
   readonly random: Random
   readonly version: string
   readonly observers: Observers
+  /** Hears of bytes of big answers that have passed. */
+  readonly streamed: (bytes: number) => void
 }
 
 /** One listener of the config and what it serves. */
@@ -78,7 +80,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: createHttpTransport,
+    createTransport: (url) => createHttpTransport(url, parts),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { garbageCollector } from './garbage-collector.ts'
 
 /**
  * Keeps V8's young generation small while the program starts: loading code and specs makes some
@@ -14,8 +14,5 @@ export function holdStartupMemory(): void {
 /** Gives back what starting has used, once, and lets the young generation grow for traffic. */
 export function releaseStartupMemory(): void {
   setFlagsFromString('--semi-space-growth-factor=2')
-  setFlagsFromString('--expose-gc')
-  // The flag is read when a context is made.
-  const collect = runInNewContext('gc') as (options: { type: string; flavor: string }) => void
-  collect({ type: 'major', flavor: 'last-resort' })
+  garbageCollector()({ type: 'major', flavor: 'last-resort' })
 }

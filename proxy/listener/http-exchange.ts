@@ -19,7 +19,8 @@ export interface HttpExchange {
   /**
    * Answers, once. Bytes are on their way when this returns; a stream when the promise settles.
    * `headers` name neither lengths nor codings: the server knows those.
-   * @throws the stream's own error, after the client's connection was cut
+   * @throws the stream's own error, after the client's connection was cut; when nothing of the
+   *   stream had come, the connection is well, and another answer may be given
    */
   respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined
 }

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { release, type Body } from '../upstream/wire.ts'
+
 /** Items of one batch that are asked for at the same time. */
 const concurrency = 32
 
 /** Answers that wait for their turn may take this much memory before no more items are started. */
 const maxHeldBytes = 8 * 1024 * 1024
 
+/** What a stream is taken to hold while it waits. */
+const streamBytes = 1024 * 1024
+
 /** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
 const maxCollectedBytes = 1024 * 1024
 
 /** The answer to one item: bytes, a stream that is too long to hold, or null for none. */
-export type ItemAnswer = Uint8Array | AsyncIterable<Uint8Array> | null
+export type ItemAnswer = Body | null
 
 /**
  * Asks for all items, a bounded number at once, and gives their answers in the order of the items.
@@ -44,18 +49,21 @@ async function* inOrder<Item>(
     startMore()
     for (let index = 0; index < items.length; index++) {
       const bytes = (await answers[index]) ?? null
-      answers[index] = undefined
       yield bytes
+      answers[index] = undefined
       heldBytes -= sizeOf(bytes)
       startMore()
     }
   } finally {
     isLeft = true
+    for (const answer of answers) void answer?.then((body) => body && release(body))
   }
 }
 
+/** A stream that waits for its turn holds what its transport collected of it. */
 function sizeOf(answer: ItemAnswer): number {
-  return answer instanceof Uint8Array ? answer.length : 0
+  if (answer === null) return 0
+  return answer instanceof Uint8Array ? answer.length : streamBytes
 }
 
 const open = Buffer.from('[')
@@ -79,9 +87,7 @@ export async function* batchPieces<Item>(
 }
 
 /** All of a stream when it is short; else a stream of the same. */
-export async function collectShort(
-  pieces: AsyncGenerator<Uint8Array>,
-): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
+export async function collectShort(pieces: AsyncGenerator<Uint8Array>): Promise<Body> {
   const collected: Uint8Array[] = []
   let length = 0
   while (length <= maxCollectedBytes) {

@@ -166,13 +166,3 @@ test('with several attempts at once, each answer is written with its own spellin
   expect(write(one)).toBe('{"id":1.0,"result":"one"}')
   expect(write(two)).toBe('{"result":"two","id":1.0}')
 })
-
-test('a stream is judged by its head', () => {
-  const reader = new JsonRpcReplyReader(Buffer.from('1'), Buffer.from('1'))
-  async function* body() {
-    await Promise.resolve()
-    yield Buffer.from('{')
-  }
-  expect(reader.read(reply(body()).incoming).kind).toBe('result')
-  expect(reader.read(reply(body(), { status: 500 }).incoming).kind).toBe('malformed')
-})

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
-import type { NodeError } from '../chain/failure-table.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, parseSpan, sameBytes, spells } from '../json/text.ts'
+import { bufferOf, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
-import type { Incoming } from '../upstream/wire.ts'
 import type { Span } from '../json/span.ts'
-
-/** A longer message of a node is cut before tables look at it. */
-const maxMessageLength = 4_096
+import type { BodyStream, Incoming } from '../upstream/wire.ts'
+import { readError } from './jsonrpc-node-error.ts'
+import { isIdOf } from './jsonrpc-reply-id.ts'
+import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
 
@@ -22,7 +21,7 @@ const result: Finding = { kind: 'result' }
  */
 export class JsonRpcReplyReader implements ReplyReader {
   readonly #sentId: Buffer
-  readonly #ownId: Uint8Array
+  readonly #ownId: Buffer
   /** The last answer that was read, what it is, and where the client's own id must be put into it. */
   #incoming: Incoming | null = null
   #finding: Finding = result
@@ -34,7 +33,7 @@ export class JsonRpcReplyReader implements ReplyReader {
    */
   constructor(sentId: Uint8Array, ownId: Uint8Array) {
     this.#sentId = bufferOf(sentId)
-    this.#ownId = ownId
+    this.#ownId = bufferOf(ownId)
   }
 
   read(incoming: Incoming): Finding {
@@ -42,8 +41,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#foreignId = null
     const { body, status } = incoming
     if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
-    // Too long to be collected: its head is all there is to judge by.
-    else this.#finding = status < 400 ? result : malformed('a long error page')
+    else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }
 
@@ -78,6 +76,22 @@ export class JsonRpcReplyReader implements ReplyReader {
       this.#sentId,
       Buffer.from(around[1] as string),
     ])
+  }
+
+  /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
+  #judgeHead(body: BodyStream, status: number): Finding {
+    const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
+    const why = rest.readHead(body.head)
+    if (why !== null) return malformed(why)
+    const { errorSpan } = rest
+    if (errorSpan)
+      return {
+        kind: 'node-error',
+        error: readError(Buffer.concat(body.head), errorSpan, status),
+        rest,
+      }
+    if (status >= 400) return malformed('a result with a status that is an error')
+    return { kind: 'result', rest }
   }
 
   #judge(body: Uint8Array, status: number): Finding {
@@ -128,51 +142,12 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */
   #takesId(body: Uint8Array, id: Span | null, start: number, isError: boolean): boolean {
-    const sent = this.#sentId
-    const isSame = id !== null && sameBytes(body, id.start, id.end, sent, 0, sent.length)
-    if (isSame && sent.equals(this.#ownId)) return true
-    if (!isSame) {
-      const theirs = id ? parseSpan(body, id.start, id.end) : null
-      const isSpelledOtherwise = theirs === parseSpan(sent, 0, sent.length)
-      if (!isSpelledOtherwise && !(isError && theirs === null)) return false
-    }
+    const theirs = id && body.subarray(id.start, id.end)
+    if (!isIdOf(theirs, this.#sentId, isError)) return false
+    if (theirs && this.#ownId.equals(theirs)) return true
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }
-}
-
-/** As much of an error as tables look at; nodes put all kinds of things there. */
-function readError(body: Uint8Array, { start, end }: Span, status: number): NodeError {
-  let code = NaN
-  let message = ''
-  if (body[start] === 0x7b) {
-    const cursor = new ObjectCursor(body, start)
-    while (cursor.next()) {
-      const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-      if (spells(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
-      else if (spells(body, nameStart, nameEnd, '"message"'))
-        message = textOf(body, valueStart, valueEnd)
-    }
-  } else message = textOf(body, start, end)
-  return {
-    status,
-    code: Number.isSafeInteger(code) ? code : null,
-    message,
-  }
-}
-
-/** NaN where it is no number. */
-function codeOf(body: Uint8Array, start: number, end: number): number {
-  const first = body[start] as number
-  const isNumber = first === 0x2d || (first >= 0x30 && first <= 0x39)
-  return isNumber ? Number(bufferOf(body).toString('latin1', start, end)) : NaN
-}
-
-/** A string's text; of anything else its JSON. No more than what tables look at. */
-function textOf(body: Uint8Array, start: number, end: number): string {
-  const isShort = end - start <= maxMessageLength
-  if (body[start] === 0x22 && isShort) return parseSpan(body, start, end) as string
-  return bufferOf(body).toString('utf8', start, Math.min(end, start + maxMessageLength))
 }
 
 function malformed(why: string): Finding {

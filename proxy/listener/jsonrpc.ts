@@ -6,7 +6,7 @@ import type { Address } from '../config/types.ts'
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
-import type { Body, HeaderList } from '../upstream/wire.ts'
+import { release, type Body, type HeaderList } from '../upstream/wire.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
@@ -14,11 +14,12 @@ import { createHttpServer } from './http-server.ts'
 import { batchPieces, collectShort, type ItemAnswer } from './jsonrpc-batch.ts'
 import { JsonRpcCalls, internal, type CallOrigin, type JsonRpcCall } from './jsonrpc-calls.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
-import { RequestRefused, readBody, readRequest } from './jsonrpc-request.ts'
+import { RequestRefused, readBody, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
 import type { Span } from '../json/span.ts'
 import type { Listener } from './listener.ts'
 import type { ListenerObserver } from './observer.ts'
 import { ResponseMetadata } from './response-headers.ts'
+import { withEnd } from './stream-end.ts'
 
 export interface JsonRpcListenerOptions {
   readonly address: Address
@@ -135,29 +136,38 @@ class JsonRpcHandler implements HttpHandler {
     const outcome = await this.#calls.run(call)
     if (outcome instanceof CallAborted) return this.#calls.ended(call, outcome)
 
+    if (outcome instanceof RelayError) return this.#fail(exchange, request, call, outcome)
     const metadata = new ResponseMetadata(guid, this.#options.version)
-    if (outcome instanceof RelayError) {
-      metadata.add(call.journal, null)
-      this.#calls.ended(call, outcome)
-      const { kind, message } = outcome
-      const bytes = errorBytes(kind, message, idBytes(request.body, request.id), guid)
-      void (request.isNotification
-        ? exchange.respond(204, metadata.toHeaders(null), null)
-        : exchange.respond(kind.httpStatus, metadata.toHeaders(json), bytes))
-      return
-    }
     metadata.add(call.journal, outcome)
     if (request.isNotification) {
       release(outcome.incoming.body)
       void exchange.respond(204, metadata.toHeaders(null), null)
       return this.#calls.ended(call, outcome)
     }
-    await this.#pass(exchange, call, outcome, metadata)
+    await this.#pass(exchange, request, call, outcome, metadata)
+  }
+
+  /** Answers with an error of the router's own; says nothing where an answer has begun already. */
+  #fail(
+    exchange: HttpExchange,
+    request: JsonRpcRequest,
+    call: JsonRpcCall,
+    error: RelayError,
+  ): void {
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, null)
+    this.#calls.ended(call, error)
+    const { kind, message } = error
+    const bytes = errorBytes(kind, message, idBytes(request.body, request.id), call.guid)
+    void (request.isNotification
+      ? exchange.respond(204, metadata.toHeaders(null), null)
+      : exchange.respond(kind.httpStatus, metadata.toHeaders(json), bytes))
   }
 
   /** Writes an upstream's answer as it is. */
   async #pass(
     exchange: HttpExchange,
+    request: JsonRpcRequest,
     call: JsonRpcCall,
     reply: Reply,
     metadata: ResponseMetadata,
@@ -170,9 +180,7 @@ class JsonRpcHandler implements HttpHandler {
       try {
         await written
       } catch (cause) {
-        const message = 'the answer of the upstream broke off'
-        const error = new RelayError(errorKinds.upstreamFailed, message, { cause })
-        return this.#calls.ended(call, error)
+        return this.#fail(exchange, request, call, brokenOff(cause))
       }
     }
     this.#calls.ended(call, reply)
@@ -184,11 +192,16 @@ class JsonRpcHandler implements HttpHandler {
     const pieces = batchPieces(items, (span, index) =>
       this.#item(exchange, span, origin, `${guid}-${index}`, metadata),
     )
-    const body = await collectShort(pieces)
-    if (exchange.gone) return
-    const isEmpty = body instanceof Uint8Array && body.length === 0
-    if (isEmpty) void exchange.respond(204, metadata.toHeaders(null), null)
-    else await exchange.respond(200, metadata.toHeaders(json), body)
+    try {
+      const body = await collectShort(pieces)
+      if (exchange.gone) return
+      const isEmpty = body instanceof Uint8Array && body.length === 0
+      if (isEmpty) void exchange.respond(204, metadata.toHeaders(null), null)
+      else await exchange.respond(200, metadata.toHeaders(json), body)
+    } catch (cause) {
+      // Nothing but the stream of an item fails here.
+      throw brokenOff(cause)
+    }
   }
 
   /** Answers one item of a batch. Never rejects. */
@@ -204,15 +217,20 @@ class JsonRpcHandler implements HttpHandler {
       const request = readRequest(exchange.body, span)
       const call = this.#calls.make(request, origin, guid)
       const outcome = settled(call, await this.#calls.run(call))
+      if (outcome instanceof RelayError) {
+        this.#calls.ended(call, outcome)
+        metadata.add(call.journal, null)
+        if (request.isNotification) return null
+        const id = idBytes(request.body, request.id)
+        return errorBytes(outcome.kind, outcome.message, id, guid)
+      }
+      if (!(outcome instanceof CallAborted)) {
+        metadata.add(call.journal, outcome)
+        if (!request.isNotification) return this.#itemBody(call, outcome)
+        release(outcome.incoming.body)
+      }
       this.#calls.ended(call, outcome)
-      if (outcome instanceof CallAborted) return null
-      const isReply = !(outcome instanceof RelayError)
-      metadata.add(call.journal, isReply ? outcome : null)
-      if (isReply && !request.isNotification) return bodyOf(call, outcome)
-      if (isReply) release(outcome.incoming.body)
-      if (isReply || request.isNotification) return null
-      const id = idBytes(request.body, request.id)
-      return errorBytes(outcome.kind, outcome.message, id, guid)
+      return null
     } catch (cause) {
       const error = cause instanceof RelayError ? cause : internal(cause)
       const id = cause instanceof RequestRefused ? cause.id : null
@@ -220,6 +238,25 @@ class JsonRpcHandler implements HttpHandler {
       return errorBytes(error.kind, error.message, idBytes(exchange.body, id), guid)
     }
   }
+
+  /** A call whose answer streams ends with its stream. */
+  #itemBody(call: JsonRpcCall, reply: Reply): Body {
+    const body = bodyOf(call, reply)
+    if (body instanceof Uint8Array) {
+      this.#calls.ended(call, reply)
+      return body
+    }
+    return withEnd(body, (end) => {
+      if (end.kind === 'complete') this.#calls.ended(call, reply)
+      else if (end.kind === 'left') this.#calls.ended(call, new CallAborted())
+      else this.#calls.ended(call, brokenOff(end.cause))
+    })
+  }
+}
+
+function brokenOff(cause: unknown): RelayError {
+  const message = 'the answer of the upstream broke off'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
 
 /** In a batch, what is no JSON-RPC cannot be passed on: it would spoil the answers to the others. */
@@ -228,9 +265,10 @@ function settled(
   outcome: Reply | RelayError | CallAborted,
 ): Reply | RelayError | CallAborted {
   if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
+  // What streams was found to be an answer, or nobody could have passed it on.
+  if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
   const finding = call.reader.findingOf(outcome.incoming)
   if (finding.kind !== 'malformed') return outcome
-  release(outcome.incoming.body)
   const { status } = outcome.incoming
   return new RelayError(
     errorKinds.upstreamFailed,
@@ -241,11 +279,6 @@ function settled(
 function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
   const { body } = incoming
   return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
-}
-
-/** Lets go of a stream that nobody will read. */
-function release(body: Body): void {
-  if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
 }
 
 /** An upstream's status, unless it is one that cannot come with a body. */

@@ -8,7 +8,7 @@ import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
-import type { Body, HeaderList } from '../upstream/wire.ts'
+import type { Body, BodyStream, HeaderList } from '../upstream/wire.ts'
 import { createJsonRpcListener } from './jsonrpc.ts'
 import type { CallEnd } from './observer.ts'
 
@@ -112,10 +112,17 @@ export function reply(
     incoming: {
       status: more.status ?? 200,
       headers: more.headers ?? ['content-type', 'application/json'],
-      body: typeof body === 'string' ? Buffer.from(body) : body,
+      body: wireBody(body),
       trailers: () => [],
     },
   }
+}
+
+/** A stream's own judge is the relay's, so its head does not matter to the listener. */
+function wireBody(body: Body | string): Uint8Array | BodyStream {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body instanceof Uint8Array || 'head' in body) return body as Uint8Array | BodyStream
+  return { head: [], [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() }
 }
 
 /** The text of what went to the upstream. */

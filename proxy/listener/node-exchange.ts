@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bufferOf } from '../json/text.ts'
-import type { Body, HeaderList } from '../upstream/wire.ts'
+import type { Body, ByteStream, HeaderList } from '../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 import type { HttpAnswer, HttpExchange } from './http-exchange.ts'
 
@@ -131,28 +131,34 @@ export class NodeExchange implements HttpExchange {
     this.#send(status, [...headers, 'Content-Encoding', 'gzip'], zipped)
   }
 
-  /** A stream has no length; it goes out in chunks, as fast as the client takes it. */
-  async #stream(
-    status: number,
-    headers: HeaderList,
-    body: AsyncIterable<Uint8Array>,
-  ): Promise<void> {
+  /** A stream goes out as fast as the client takes it; in chunks, unless its length is known. */
+  async #stream(status: number, headers: HeaderList, body: ByteStream): Promise<void> {
     const response = this.#response
     if (this.#isDraining()) response.shouldKeepAlive = false
     const zip = acceptsGzip(this.head.acceptEncoding)
+    const length = body.length ?? null
     const coding = zip ? ['Content-Encoding', 'gzip'] : []
+    const framing = zip || length === null ? coding : ['Content-Length', String(length)]
+    // Not before there is something to say: a stream may fail at once.
+    const begin = () => {
+      if (!response.headersSent)
+        response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...framing])
+    }
     try {
-      if (!this.gone) response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...coding])
       for await (const chunk of zip ? gzipStream(body) : body) {
         if (this.gone) return
+        begin()
         if (!response.write(chunk)) await this.#drained()
       }
     } catch (error) {
       // Only a broken connection tells the client that what it got is not all.
-      response.socket?.resetAndDestroy()
+      if (response.headersSent) response.socket?.resetAndDestroy()
       throw error
     }
+    if (this.gone) return
+    begin()
     response.end()
+    if (response.writableLength > 0) response.setTimeout(this.#stalledMs)
   }
 
   #drained(): Promise<void> {

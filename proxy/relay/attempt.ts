@@ -10,7 +10,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { readBlockNumber } from '../upstream/result.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { header, type Incoming } from '../upstream/wire.ts'
+import { header, release, type Incoming } from '../upstream/wire.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
@@ -19,7 +19,8 @@ import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayObserver } from './observer.ts'
-import type { Reply } from './reply.ts'
+import type { Reply, StreamJudge } from './reply.ts'
+import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 
 /** Asks one upstream on behalf of a call. @throws AttemptFailed @throws CallAborted */
 export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
@@ -103,7 +104,10 @@ class Asking {
   /** @throws CallAborted */
   async run(): Promise<Reply | AttemptFailed> {
     try {
-      return this.#judge(await this.#send())
+      const incoming = await this.#send()
+      const outcome = this.#judge(incoming)
+      if (outcome instanceof AttemptFailed) release(incoming.body)
+      return outcome
     } catch (error) {
       if (this.#call.signal.aborted) {
         this.#end('aborted', null)
@@ -160,22 +164,50 @@ class Asking {
     const { judge, pool } = this.#options
     const { asked } = this.#call
     const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
-    if (judgement.kind === 'refusal') {
-      const reply = this.#reply(incoming, judgement.failure)
-      this.#succeed('node-error', judgement.failure.name)
-      return reply
-    }
+    if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
     this.#record.missedBlock = judgement.missedBlock
     if (judgement.kind === 'failed') {
       const { failure, detail, passOn, violation } = judgement
       this.#record.violation = violation
       const refusal = passOn === 'node-error' ? failure : null
-      return this.#fail(failure, detail, passOn && this.#reply(incoming, refusal), null)
+      // A stream cannot be kept to fall back on.
+      const isKept = passOn !== null && incoming.body instanceof Uint8Array
+      return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
     const block = asked.tellsTip && readBlockNumber(incoming.body, asked.tellsTip)
     if (block !== null) pool.sighted(this.#upstream, block)
-    this.#succeed('answer', null)
-    return this.#reply(incoming, null)
+    return this.#pass(incoming, judgement.rest, null)
+  }
+
+  /** An answer for the client. What streams is settled when its stream ends. */
+  #pass(incoming: Incoming, rest: StreamJudge | null, refusal: FailureClass | null): Reply {
+    if (incoming.body instanceof Uint8Array) {
+      this.#succeed(refusal)
+      return this.#reply(incoming, refusal)
+    }
+    const { clock } = this.#options
+    const { signal } = this.#call
+    // The head is what the upstream's speed is judged by; the rest is as slow as the client.
+    this.#record.endedMs = clock.nowMs()
+    this.#upstream.sessions += 1
+    const body = new StreamedAnswer(incoming.body, rest, signal, clock, (end) => {
+      this.#upstream.sessions -= 1
+      if (end.kind === 'complete') this.#succeed(refusal)
+      else if (end.kind === 'left') this.#end('aborted', null)
+      else this.#breakOff(incoming.status, end)
+    })
+    return this.#reply({ ...incoming, body }, refusal)
+  }
+
+  /** The answer broke when a part of it was on its way to the client. */
+  #breakOff(status: number, { cause, isReaderSlow }: StreamBroken): void {
+    const { failures } = this.#options.chain
+    const isCut = cause instanceof TransportError
+    const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
+    // A node may well lose patience with a client that does not take its answer.
+    const isExcused = isCut && isReaderSlow
+    if (!isExcused) this.#upstream.failed(this.#url, failure)
+    this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
   }
 
   #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
@@ -183,9 +215,10 @@ class Asking {
     return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
   }
 
-  #succeed(result: 'answer' | 'node-error', detail: string | null): void {
-    this.#end(result, detail)
-    this.#upstream.succeeded(this.#url, this.#elapsedMs(), this.#call.asked.cost)
+  #succeed(refusal: FailureClass | null): void {
+    this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null)
+    const latencyMs = (this.#record.endedMs ?? 0) - this.#record.startedMs
+    this.#upstream.succeeded(this.#url, latencyMs, this.#call.asked.cost)
   }
 
   #fail(
@@ -214,7 +247,7 @@ class Asking {
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null): void {
-    this.#record.endedMs = this.#options.clock.nowMs()
+    this.#record.endedMs ??= this.#options.clock.nowMs()
     this.#record.result = result
     this.#record.detail = detail
     this.#options.observer.attemptEnded(this.#call, this.#record)

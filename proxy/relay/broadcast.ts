@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
+import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import type { Call } from './call.ts'
@@ -42,6 +43,7 @@ export function broadcast(pool: Pool, attempt: Attempt): Step {
 function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | AttemptFailed | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
+    let answer: Reply | null = null
     let refusal: Reply | null = null
     let failed: AttemptFailed | null = null
     const ended = () => {
@@ -52,8 +54,15 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
     for (const each of attempts)
       each.then(
         (reply) => {
-          if (reply.refusal === null) return resolve(reply)
-          if (telling(reply) > telling(refusal)) refusal = reply
+          if (answer === null && reply.refusal === null) {
+            answer = reply
+            if (refusal) release(refusal.incoming.body)
+            return resolve(reply)
+          }
+          const isBetter = answer === null && telling(reply) > telling(refusal)
+          const lesser = isBetter ? refusal : reply
+          if (isBetter) refusal = reply
+          if (lesser) release(lesser.incoming.body)
           ended()
         },
         (error: unknown) => {

@@ -99,6 +99,8 @@ class Race {
           (reply) => {
             this.#arms.delete(arm)
             over()
+            // The winner's stream still ends when the client leaves.
+            if (!(reply.incoming.body instanceof Uint8Array)) follow(signal, arm)
             resolve(reply)
           },
           (error: unknown) => {
@@ -132,5 +134,13 @@ class Race {
     if (attemptKind === 'hedge' && nobodyLeft) return this.#budget.refund()
     const better = error instanceof AttemptFailed && error.reply !== null
     if (this.#failure === null || better) this.#failure = error
+  }
+}
+
+/** Aborts the arm with the call. */
+function follow(signal: AbortSignal, arm: AbortController): void {
+  if (signal.aborted) arm.abort()
+  else {
+    signal.addEventListener('abort', () => arm.abort(), { once: true })
   }
 }

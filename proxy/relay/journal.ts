@@ -15,9 +15,9 @@ export interface AttemptRecord {
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
-  /** Null while it runs. */
+  /** Null while it runs. Of an answer that streams, when its head was there. */
   endedMs: number | null
-  /** `answer`; `node-error`: an error that is the node's own answer; else the failure's name. */
+  /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else the failure's name. */
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
   /** A few words for the log; holds no payload and no key. */
   detail: string | null

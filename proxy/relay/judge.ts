@@ -11,13 +11,22 @@ import type { Call } from './call.ts'
 import { BlockMemory } from './integrity/block-memory.ts'
 import { findViolation } from './integrity/find-violation.ts'
 import type { Violation } from './integrity/violation.ts'
-import type { Finding } from './reply.ts'
+import type { Finding, StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
 export type Judgement =
-  | { readonly kind: 'answer'; readonly missedBlock: boolean }
+  | {
+      readonly kind: 'answer'
+      readonly missedBlock: boolean
+      /** Judges what of a stream is still to come; null where all is known. */
+      readonly rest: StreamJudge | null
+    }
   /** The node's own error, which is the answer. */
-  | { readonly kind: 'refusal'; readonly failure: FailureClass }
+  | {
+      readonly kind: 'refusal'
+      readonly failure: FailureClass
+      readonly rest: StreamJudge | null
+    }
   | FailedJudgement
 
 interface FailedJudgement {
@@ -52,14 +61,15 @@ export class Judge {
     const finding = call.reader.read(incoming)
     if (finding.kind === 'malformed') {
       const isPage = incoming.status >= 400
-      if (integrity === 'off' && !isPage) return { kind: 'answer', missedBlock: false }
+      if (integrity === 'off' && !isPage) return { kind: 'answer', missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
       const failure = failures.ofStatus(incoming.status)
       return failed(failure, finding.why, isPage ? 'as-it-is' : null)
     }
+    const { rest = null } = finding
     if (finding.kind === 'node-error') {
       const failure = failures.ofNodeError(finding.error)
-      if (!failure.retry && !failure.holdOff) return { kind: 'refusal', failure }
+      if (!failure.retry && !failure.holdOff) return { kind: 'refusal', failure, rest }
       return failed(failure, `code ${finding.error.code}`, 'node-error')
     }
     const found = integrity === 'full' ? this.#check(incoming, finding, call, upstream, url) : null
@@ -68,7 +78,7 @@ export class Judge {
       return { ...failed(failure, found.check, null), violation: found }
     }
     const missedBlock = this.#missesBlock(incoming, finding, call)
-    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock }
+    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
   }

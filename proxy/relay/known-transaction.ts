@@ -28,6 +28,8 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
   return (next) => async (call) => {
     const reply = await next(call)
     if (reply.refusal?.transaction !== 'known') return reply
+    // Nothing that says so is that long, and a stream would have to be let go.
+    if (!(reply.incoming.body instanceof Uint8Array)) return reply
     const hash = await confirmedHash(options, call, reply)
     if (hash === null) return reply
     const incoming = {

@@ -4,7 +4,10 @@ import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Span } from '../json/span.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
-/** An upstream's answer, chosen for the client. Its bytes are the upstream's own. */
+/**
+ * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
+ * read or released.
+ */
 export interface Reply {
   readonly incoming: Incoming
   /** The upstream that gave it. */
@@ -15,11 +18,14 @@ export interface Reply {
   readonly latestBlock: number | null
 }
 
-/** What an answer turns out to be, before any table says what follows. */
+/**
+ * What an answer turns out to be, before any table says what follows. Of a stream it is what its
+ * head shows, and `rest` judges what only the whole can show.
+ */
 export type Finding =
   /** `value`: where the result stands in the body; absent where that was not looked for. */
-  | { readonly kind: 'result'; readonly value?: Span }
-  | { readonly kind: 'node-error'; readonly error: NodeError }
+  | { readonly kind: 'result'; readonly value?: Span; readonly rest?: StreamJudge }
+  | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
   /** Not an answer to the request in the interface's form. `why` is short and holds no payload. */
   | { readonly kind: 'malformed'; readonly why: string }
 
@@ -29,4 +35,23 @@ export interface ReplyReader {
   read(incoming: Incoming): Finding
   /** An answer of the router's own with this result, as an upstream would have given it. */
   write(result: unknown): Uint8Array
+}
+
+/** Judges a long answer while it passes, from its beginning. */
+export interface StreamJudge {
+  /** How many bytes the client gets, when that is known before. */
+  readonly length: number | null
+  /**
+   * Takes the next bytes, first those of the head.
+   * @returns the same for the client, in the terms of its request
+   * @throws MalformedAnswer
+   */
+  push(chunk: Uint8Array): readonly Uint8Array[]
+  /** There are no more bytes. @throws MalformedAnswer */
+  end(): void
+}
+
+/** A long answer turned out to be none. The message is short and holds no payload. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer'
 }

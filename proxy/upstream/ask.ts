@@ -6,12 +6,10 @@ import { parseRetryAfter } from './hold-off.ts'
 import type { NodeUrl } from './node-url.ts'
 import { valueAt } from './result.ts'
 import { TransportError } from './transport.ts'
-import { header } from './wire.ts'
+import { header, release } from './wire.ts'
 
 /** How long a probe may take when the spec does not say. */
 const probeTimeoutMs = 5_000
-/** No probe needs a longer answer. */
-const maxAnswerBytes = 4 * 1024 * 1024
 
 /** What came of a question that the router itself asked. */
 export type ProbeAnswer =
@@ -48,11 +46,15 @@ export async function ask(
       abort.signal,
     )
     if (incoming.status === 429) {
+      release(incoming.body)
       const retryAfter = header(incoming.headers, 'retry-after')
       return { kind: 'limited', retryAfterMs: parseRetryAfter(retryAfter, clock.wallMs()) }
     }
-    if (!(incoming.body instanceof Uint8Array) || incoming.body.length > maxAnswerBytes)
+    if (!(incoming.body instanceof Uint8Array)) {
+      // No probe needs an answer that is too long to be collected.
+      release(incoming.body)
       return { kind: 'refused', why: 'the answer is too long' }
+    }
     return read(incoming.status, Buffer.from(incoming.body), call, clock.nowMs() - startedMs)
   } catch (error) {
     signal.throwIfAborted()

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
 import { Secret } from '../config/secret.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { createHttpTransport } from './http-transport.ts'
@@ -21,6 +22,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
+const clock = new VirtualClock()
+const streamed = () => {}
 const signal = new AbortController().signal
 const request: Outgoing = {
   verb: 'POST',
@@ -36,7 +39,7 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Transport {
-  const transport = createHttpTransport(nodeUrlConfig(url, different))
+  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock, streamed })
   cleanups.push(() => transport.close())
   return transport
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Transform } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
+import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
-import { decodeContent } from './content-encoding.ts'
+import { createDecoder } from './content-encoding.ts'
+import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
 import { readTls } from './tls.ts'
 import { faultOf } from './http-fault.ts'
 import { TransportError, type Transport } from './transport.ts'
@@ -11,14 +14,31 @@ import { header, type HeaderList, type Incoming } from './wire.ts'
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 5_000
-/** A reply longer than this is refused: no method of any chain needs more. */
-const maxReplyBytes = 256 * 1024 * 1024
+const mebibyte = 1024 * 1024
+
+const bodyLimits: ReplyBodyLimits = {
+  collectBytes: mebibyte,
+  waitingBytes: 64 * 1024,
+  stallMs: 30_000,
+  // A stream costs no memory; this ends one that has no end.
+  maxBytes: 16 * 1024 * mebibyte,
+}
+
+export interface HttpTransportOptions {
+  readonly clock: Clock
+  /** Hears of bytes that passed in a stream. */
+  readonly streamed: (bytes: number) => void
+}
 
 /**
- * HTTP/1.1 to one URL through a pool of kept-alive connections.
+ * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
+ * fail when no byte comes for 30 s while their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
-export function createHttpTransport(config: NodeUrlConfig): Transport {
+export function createHttpTransport(
+  config: NodeUrlConfig,
+  options: HttpTransportOptions,
+): Transport {
   const url = new URL(config.url.reveal())
   const pool = new Pool(url.origin, {
     connect: { ...readTls(config.tls), timeout: connectTimeoutMs },
@@ -36,7 +56,7 @@ export function createHttpTransport(config: NodeUrlConfig): Transport {
     send(request, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const exchange = new Exchange(signal, resolve, reject)
+        const exchange = new Exchange(options, signal, resolve, reject)
         pool.dispatch(
           {
             path: pathOf(basePath, request.path, query),
@@ -68,6 +88,7 @@ function queryOf(url: URL, config: NodeUrlConfig): string {
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: HttpTransportOptions
   readonly #signal: AbortSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
@@ -75,17 +96,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(new TransportError('aborted', 'taken back'))
   }
   #controller: Dispatcher.DispatchController | null = null
-  #status = 0
-  #headers: HeaderList = []
-  #chunks: Buffer[] = []
-  #bytes = 0
-  #done = false
+  #body: ReplyBody | null = null
+  #decoder: Transform | null = null
+  #decoded = false
+  #received = false
+  #trailers: HeaderList = []
+  #over = false
 
   constructor(
+    options: HttpTransportOptions,
     signal: AbortSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {
+    this.#options = options
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
@@ -94,76 +118,106 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#done) controller.abort(new Error('taken back before it was sent'))
+    if (this.#over) controller.abort(new Error('taken back before it was sent'))
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    this.#status = status
-    this.#headers = toHeaderList(controller.rawHeaders)
-    this.#chunks = []
+    if (status < 200 || this.#over) return
+    const headers = toHeaderList(controller.rawHeaders)
+    const encoding = header(headers, 'content-encoding')
+    const isPlain = encoding === null || encoding === 'identity'
+    const decoder = isPlain ? null : createDecoder(encoding)
+    if (!isPlain && decoder === null)
+      return this.#fail(new TransportError('truncated', 'unknown content encoding'))
+    const flow = decoder ?? controller
+    const trailers = () => this.#trailers
+    const body = new ReplyBody({
+      ...bodyLimits,
+      ...this.#options,
+      length: isPlain ? lengthOf(headers) : null,
+      source: {
+        pause: () => void flow.pause(),
+        resume: () => void flow.resume(),
+        abort: (error) => {
+          this.#fail(error)
+        },
+      },
+      ready: (ready) => {
+        this.#resolve({ status, headers, body: ready, trailers })
+      },
+    })
+    this.#body = body
+    if (decoder) this.#decode(decoder, body, controller)
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length
-    if (this.#bytes > maxReplyBytes)
-      return this.#fail(new TransportError('too-large', `answer over ${maxReplyBytes} bytes`))
-    this.#chunks.push(chunk)
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over || this.#decoded) return
+    if (this.#decoder === null) this.#body?.push(chunk)
+    else if (!this.#decoder.write(chunk)) controller.pause()
   }
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: object): void {
-    if (this.#done) return
-    const [first = Buffer.alloc(0), ...more] = this.#chunks
-    const body = more.length === 0 ? first : Buffer.concat(this.#chunks, this.#bytes)
-    const list = Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
-    const encoding = header(this.#headers, 'content-encoding')
-    if (encoding === null || encoding === 'identity')
-      return this.#succeed({
-        status: this.#status,
-        headers: this.#headers,
-        body,
-        trailers: () => list,
-      })
-    decodeContent(encoding, body, maxReplyBytes).then(
-      (decoded) => {
-        this.#succeed({
-          status: this.#status,
-          headers: this.#headers,
-          body: decoded,
-          trailers: () => list,
-        })
-      },
-      (cause: unknown) => {
-        this.#fail(new TransportError('truncated', 'broken content encoding', true, { cause }))
-      },
-    )
+    if (this.#over) return
+    this.#trailers = Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
+    this.#received = true
+    if (this.#decoder === null || this.#decoded) this.#complete()
+    else this.#decoder.end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     const fault = faultOf(cause)
     // Once the head was there, a lost connection means that a part of the answer is missing.
-    const cut = this.#status !== 0 && fault.fault === 'reset'
+    const cut = this.#body !== null && fault.fault === 'reset'
     this.#fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
   }
 
-  #succeed(incoming: Incoming): void {
-    if (this.#done) return
+  #decode(decoder: Transform, body: ReplyBody, controller: Dispatcher.DispatchController): void {
+    this.#decoder = decoder
+    decoder
+      .on('data', (chunk: Buffer) => {
+        body.push(chunk)
+      })
+      .on('drain', () => {
+        controller.resume()
+      })
+      .on('end', () => {
+        // A coding may tell its own end before the message has ended.
+        this.#decoded = true
+        if (this.#received) this.#complete()
+        else controller.resume()
+      })
+      .on('error', (cause) => {
+        this.#fail(new TransportError('truncated', 'broken content encoding', true, { cause }))
+      })
+  }
+
+  #complete(): void {
     this.#end()
-    this.#resolve(incoming)
+    this.#body?.end()
   }
 
   #fail(error: TransportError): void {
-    if (this.#done) return
+    if (this.#over) return
     this.#end()
     this.#controller?.abort(error)
+    this.#decoder?.destroy()
+    // Harmless once it was resolved: then whoever reads the stream hears of it.
     this.#reject(error)
+    this.#body?.fail(error)
   }
 
   #end(): void {
-    this.#done = true
+    this.#over = true
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
 }
 
 function toHeaderList(raw: Dispatcher.DispatchController['rawHeaders']): HeaderList {
   return Array.isArray(raw) ? raw.map((part) => part.toString('latin1')) : []
+}
+
+/** The declared length; the HTTP library sees to it that so many bytes come. */
+function lengthOf(headers: HeaderList): number | null {
+  const declared = header(headers, 'content-length')
+  return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null
 }

@@ -32,8 +32,10 @@ export class TransportError extends Error {
 export interface Transport {
   /**
    * Sends one request and resolves once the answer's head is there, and its whole body unless that
-   * is longer than the transport collects: then the body is a stream.
-   * Aborting the signal ends the exchange at any point and releases its connection.
+   * is longer than the transport collects: then the body is a stream, which must be read to its end
+   * or released, and which fails with a TransportError when the connection does.
+   * Aborting the signal ends the exchange at any point, also in the middle of the stream, and
+   * releases its connection.
    * @throws TransportError
    */
   send(request: Outgoing, signal: AbortSignal): Promise<Incoming>

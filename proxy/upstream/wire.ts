@@ -9,8 +9,23 @@
 /** Names and values in turn, in the order and spelling of the wire; a name may come twice. */
 export type HeaderList = readonly string[]
 
-/** All of a message's bytes, or the bytes as they come. A stream is read once, by one reader. */
-export type Body = Uint8Array | AsyncIterable<Uint8Array>
+/**
+ * Bytes as they come. Read once, by one reader; one that leaves early (`return`) frees what they
+ * come from.
+ */
+export interface ByteStream extends AsyncIterable<Uint8Array> {
+  /** How many bytes will come, when that is known before. */
+  readonly length?: number | null
+}
+
+/** All of a message's bytes, or the bytes as they come. */
+export type Body = Uint8Array | ByteStream
+
+/** An answer that is too long to be collected: all of it from the beginning. */
+export interface BodyStream extends ByteStream {
+  /** Until it is read: the first bytes that will come, in pieces, by which it can be judged. */
+  readonly head: readonly Uint8Array[]
+}
 
 /** One request towards an upstream. */
 export interface Outgoing {
@@ -28,7 +43,7 @@ export interface Incoming {
   /** HTTP status; a gRPC answer has 200 and its `grpc-status` among the trailers. */
   readonly status: number
   readonly headers: HeaderList
-  readonly body: Body
+  readonly body: Uint8Array | BodyStream
   /** Known once the body has been read to its end. */
   trailers(): HeaderList
 }
@@ -39,4 +54,9 @@ export function header(headers: HeaderList, name: string): string | null {
   for (let at = 0; at < headers.length; at += 2)
     if (headers[at]?.toLowerCase() === wanted) return headers[at + 1] ?? null
   return null
+}
+
+/** Lets go of a stream that nobody will read; bytes need no such thing. */
+export function release(body: Body): void {
+  if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
 }

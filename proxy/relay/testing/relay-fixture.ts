@@ -201,7 +201,7 @@ export class RelayFixture {
     const tookMs = () => this.clock.nowMs() - startedMs
     return this.relay(call).then(
       (reply) => ({
-        outcome: Buffer.from(reply.incoming.body as Uint8Array).toString(),
+        outcome: textOf(reply.incoming),
         upstream: reply.upstream,
         call,
         tookMs: tookMs(),
@@ -218,7 +218,9 @@ export class RelayFixture {
 
 /** Reads a JSON-RPC answer in the plainest way; the real reader is the listener's. */
 function readPlainly({ status, body }: Incoming): Finding {
-  const bytes = body as Uint8Array
+  if (!(body instanceof Uint8Array))
+    return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
+  const bytes = body
   try {
     const document = JSON.parse(Buffer.from(bytes).toString()) as {
       error?: { code: number; message: string }
@@ -233,6 +235,10 @@ function readPlainly({ status, body }: Incoming): Finding {
     return { kind: 'malformed', why: 'not JSON' }
   }
   return { kind: 'malformed', why: 'neither result nor error' }
+}
+
+function textOf({ body }: Incoming): string {
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : 'a stream'
 }
 
 function writePlainly(value: unknown): Uint8Array {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
 import { TransportError, type Transport, type TransportFault } from '../transport.ts'
-import type { HeaderList, Incoming, Outgoing } from '../wire.ts'
+import type { BodyStream, HeaderList, Incoming, Outgoing } from '../wire.ts'
 
 /** What a scripted upstream does with one request. */
 export interface ScriptedAnswer {
@@ -13,6 +13,8 @@ export interface ScriptedAnswer {
   readonly body?: string
   /** Instead of an answer. */
   readonly fault?: TransportFault
+  /** The body is the beginning of a stream that goes on until it is released. */
+  readonly streams?: boolean
   /** Instead of an answer: nothing, until it is taken back. */
   readonly hang?: boolean
 }
@@ -29,6 +31,8 @@ export class ScriptedTransport implements Transport {
   open = 0
   /** Requests that were taken back. */
   aborted = 0
+  /** Streams that were let go. */
+  released = 0
 
   constructor(clock: Clock, script: Script) {
     this.#clock = clock
@@ -54,12 +58,36 @@ export class ScriptedTransport implements Transport {
       const act = () => {
         signal.removeEventListener('abort', onAbort)
         if (answer.fault) reject(new TransportError(answer.fault, 'scripted', sent(answer.fault)))
-        else resolve(incomingOf(answer))
+        else resolve(this.#incomingOf(answer))
       }
       const cancel = answer.hang ? () => {} : this.#clock.after(answer.afterMs ?? 10, act)
     }).finally(() => {
       this.open -= 1
     })
+  }
+
+  #incomingOf({ status = 200, headers, body = '', streams }: ScriptedAnswer): Incoming {
+    const bytes = Buffer.from(body)
+    return {
+      status,
+      headers: headers ?? ['content-type', 'application/json'],
+      body: streams ? this.#stream(bytes) : bytes,
+      trailers: () => [],
+    }
+  }
+
+  #stream(start: Uint8Array): BodyStream {
+    const waiting = Promise.withResolvers<IteratorResult<Uint8Array>>()
+    const results = [Promise.resolve({ done: false, value: start })]
+    const iterator: AsyncIterator<Uint8Array> = {
+      next: () => results.shift() ?? waiting.promise,
+      return: () => {
+        this.released += 1
+        waiting.resolve({ done: true, value: undefined })
+        return waiting.promise
+      },
+    }
+    return { head: [start], [Symbol.asyncIterator]: () => iterator }
   }
 
   close(): Promise<void> {
@@ -69,13 +97,4 @@ export class ScriptedTransport implements Transport {
 
 function sent(fault: TransportFault): boolean {
   return fault !== 'refused' && fault !== 'unresolved' && fault !== 'tls'
-}
-
-function incomingOf({ status = 200, headers, body = '' }: ScriptedAnswer): Incoming {
-  return {
-    status,
-    headers: headers ?? ['content-type', 'application/json'],
-    body: Buffer.from(body),
-    trailers: () => [],
-  }
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type Server } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
+import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
+import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
+import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
+import { seededRandom } from '../proxy/clock/random.ts'
+import { systemClock } from '../proxy/clock/system-clock.ts'
+
+/** What a big answer is made of, and how it is sent. */
+export type BigShape = 'logs' | 'one string' | 'id behind' | 'gzip from the node'
+
+const pieceBytes = 64 * 1024
+const log = JSON.stringify({
+  address: `0x${'5a'.repeat(20)}`,
+  topics: [`0x${'dd'.repeat(32)}`, `0x${'00'.repeat(32)}`],
+  data: `0x${'0'.repeat(128)}`,
+  blockNumber: '0x112a880',
+  logIndex: '0x1f',
+  removed: false,
+})
+
+/** The answer's bytes in pieces; about `bytes` long. */
+function* pieces(shape: BigShape, id: string, bytes: number): Generator<Buffer> {
+  const isString = shape === 'one string'
+  const unit = isString ? 'ab' : `${log},`
+  const piece = Buffer.from(unit.repeat(Math.ceil(pieceBytes / unit.length)))
+  const head = shape === 'id behind' ? '' : `"id":${id},`
+  yield Buffer.from(`{"jsonrpc":"2.0",${head}"result":${isString ? '"' : '['}`)
+  for (let given = 0; given < bytes; given += piece.length) yield piece
+  yield Buffer.from(isString ? '"' : `${log}]`)
+  yield Buffer.from(shape === 'id behind' ? `,"id":${id}}\n` : '}\n')
+}
+
+/** An Ethereum node on loopback whose `eth_getLogs` gives an answer of about `bytes` bytes. */
+export function createBigNode(bytes: number, shape: () => BigShape): Server {
+  const chain = createChainModel({ seed: 'big', clock: systemClock })
+  const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })
+  return createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json')
+      if (!body.includes('"eth_getLogs"')) {
+        response.end(node.answer(readRequest(body)) ?? '')
+        return
+      }
+      const { id } = JSON.parse(body) as { id: unknown }
+      const stream = Readable.from(pieces(shape(), JSON.stringify(id), bytes))
+      // A router that takes its answer back shows in the figures, not here.
+      const ended = (error: unknown) => error
+      if (shape() !== 'gzip from the node') pipeline(stream, response).catch(ended)
+      else {
+        response.setHeader('content-encoding', 'gzip')
+        pipeline(stream, createGzip({ level: 1 }), response).catch(ended)
+      }
+    })
+  })
+}
+
+/** The bytes that a client must get. */
+export function bigAnswer(shape: BigShape, id: string, bytes: number): Iterable<Buffer> {
+  return pieces(shape, id, bytes)
+}

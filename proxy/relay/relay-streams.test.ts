@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { RelayFixture, ethereum, nodeError } from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+const stream: ScriptedAnswer = { body: '{"id":1,"result":"', streams: true }
+
+function sessionsOf(fixture: RelayFixture): readonly number[] {
+  return fixture.pool.upstreams.map(({ sessions }) => sessions)
+}
+
+test('a stream is a session of its upstream until the client leaves', async () => {
+  const abort = new AbortController()
+  const fixture = new RelayFixture(chain, iface, { a: { script: () => stream } })
+  const { outcome, call } = await fixture.ask({ signal: abort.signal })
+  expect(outcome).toBe('a stream')
+  expect(sessionsOf(fixture)).toEqual([1])
+  expect(call.journal.attempts[0]).toMatchObject({ result: null, endedMs: 10 })
+  abort.abort()
+  expect(sessionsOf(fixture)).toEqual([0])
+  expect(fixture.transport('a').released).toBe(1)
+  expect(call.journal.attempts[0]).toMatchObject({ result: 'aborted', endedMs: 10 })
+})
+
+test('the time of an attempt is the time to its head', async () => {
+  const fixture = new RelayFixture(chain, iface, { a: { script: () => stream } })
+  await fixture.ask()
+  await fixture.clock.advance(120_000)
+  expect(sessionsOf(fixture)).toEqual([1])
+  expect(fixture.transport('a').released).toBe(0)
+})
+
+test('of two that were asked, the one whose head came first streams; the other is taken back', async () => {
+  const abort = new AbortController()
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => ({ ...stream, afterMs: 5_000 }) },
+    b: { script: () => stream },
+  })
+  const { upstream } = await fixture.ask({ signal: abort.signal })
+  expect(upstream).toBe('b')
+  expect(fixture.transport('a').aborted).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 1])
+  abort.abort()
+  expect(fixture.transport('b').released).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 0])
+  expect(fixture.clock.pending).toBe(0)
+})
+
+test('of a broadcast one stream is the answer; what else streams is let go', async () => {
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => ({ ...stream, afterMs: 20 }) },
+    b: { script: () => stream },
+    c: { script: () => nodeError(-32000, 'nonce too low') },
+  })
+  const { outcome, upstream } = await fixture.ask({
+    method: 'eth_sendRawTransaction',
+    params: ['0x01'],
+  })
+  await fixture.clock.advance(1_000)
+  expect({ outcome, upstream }).toEqual({ outcome: 'a stream', upstream: 'b' })
+  expect(fixture.transport('a').released).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 1, 0])
+})
+
+test('an error page that streams is let go, and another upstream is asked', async () => {
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => ({ ...stream, status: 502 }) },
+    b: { script: () => stream },
+  })
+  const { upstream } = await fixture.ask()
+  expect(upstream).toBe('b')
+  expect(fixture.transport('a').released).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 1])
+})

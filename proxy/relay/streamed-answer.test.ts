@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { TransportError } from '../upstream/transport.ts'
+import type { BodyStream } from '../upstream/wire.ts'
+import { MalformedAnswer, type StreamJudge } from './reply.ts'
+import { StreamedAnswer, type StreamEnd } from './streamed-answer.ts'
+
+/** A body that gives these pieces, then ends, fails or waits. */
+class Source implements BodyStream, AsyncIterator<Uint8Array> {
+  readonly head: readonly Uint8Array[] = []
+  readonly length = 6
+  left = 0
+  readonly #pieces: string[]
+  readonly #then: 'end' | 'wait' | Error
+
+  constructor(pieces: readonly string[], then: 'end' | 'wait' | Error = 'end') {
+    this.#pieces = [...pieces]
+    this.#then = then
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    const piece = this.#pieces.shift()
+    if (piece !== undefined) return Promise.resolve({ done: false, value: Buffer.from(piece) })
+    if (this.#then instanceof Error) return Promise.reject(this.#then)
+    if (this.#then === 'wait') return this.#waiting.promise
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.left += 1
+    this.#waiting.resolve({ done: true, value: undefined })
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  readonly #waiting = Promise.withResolvers<IteratorResult<Uint8Array>>()
+}
+
+interface Options {
+  readonly source: Source
+  readonly judge?: Partial<StreamJudge>
+  readonly signal?: AbortSignal
+}
+
+function follow({ source, judge, signal = new AbortController().signal }: Options) {
+  const clock = new VirtualClock()
+  const ends: StreamEnd[] = []
+  const whole: StreamJudge | null = judge
+    ? { length: null, push: (chunk) => [chunk], end: () => {}, ...judge }
+    : null
+  const stream = new StreamedAnswer(source, whole, signal, clock, (end) => ends.push(end))
+  return { stream, ends, clock }
+}
+
+async function readAll(stream: StreamedAnswer): Promise<{ text: string; error: unknown }> {
+  let text = ''
+  try {
+    for await (const chunk of stream) text += Buffer.from(chunk).toString()
+    return { text, error: null }
+  } catch (error) {
+    return { text, error }
+  }
+}
+
+const cut = new TransportError('truncated', 'cut')
+
+describe('a streamed answer', () => {
+  test('gives all bytes and then has ended, once', async () => {
+    const source = new Source(['ab', 'cd', 'ef'])
+    const { stream, ends } = follow({ source })
+    expect(stream.length).toBe(6)
+    expect(await readAll(stream)).toEqual({ text: 'abcdef', error: null })
+    await stream.return()
+    expect(ends).toEqual([{ kind: 'complete' }])
+    expect(source.left).toBe(0)
+  })
+
+  test('gives what its judge makes of it', async () => {
+    const judge = { length: 12, push: (chunk: Uint8Array) => [chunk, chunk] }
+    const { stream } = follow({ source: new Source(['ab', 'cd', 'ef']), judge })
+    expect(stream.length).toBe(12)
+    expect(await readAll(stream)).toEqual({ text: 'ababcdcdefef', error: null })
+  })
+
+  test.each([
+    ['a connection that breaks', new Source(['ab', 'cd'], cut), {}, 'ab', cut],
+    [
+      'an end that is none',
+      new Source(['ab', 'cd']),
+      {
+        end() {
+          throw new MalformedAnswer('JSON that ends early')
+        },
+      },
+      'ab',
+      new MalformedAnswer('JSON that ends early'),
+    ],
+    [
+      'a piece that cannot be',
+      new Source(['ab', 'cd', 'ef'], 'wait'),
+      {
+        push(chunk: Uint8Array) {
+          if (Buffer.from(chunk).toString() === 'ef') throw new MalformedAnswer('no')
+          return [chunk]
+        },
+      },
+      'ab',
+      new MalformedAnswer('no'),
+    ],
+  ])('with %s fails before its last piece is given', async (_, source, judge, text, error) => {
+    const { stream, ends } = follow({ source, judge })
+    expect(await readAll(stream)).toEqual({ text, error })
+    expect(ends).toEqual([{ kind: 'broken', cause: error, isReaderSlow: false }])
+    expect(source.left).toBe(1)
+    await expect(stream.next()).rejects.toBe(ends[0]?.kind === 'broken' && ends[0].cause)
+  })
+
+  test('tells when its reader was slow', async () => {
+    const { stream, ends, clock } = follow({ source: new Source(['ab', 'cd'], cut) })
+    await stream.next()
+    await clock.advance(5_001)
+    await expect(stream.next()).rejects.toBe(cut)
+    expect(ends).toEqual([{ kind: 'broken', cause: cut, isReaderSlow: true }])
+  })
+
+  test('is left by its reader', async () => {
+    const source = new Source(['ab', 'cd'], 'wait')
+    const { stream, ends } = follow({ source })
+    for await (const chunk of stream) {
+      expect(chunk).toEqual(Buffer.from('ab'))
+      break
+    }
+    expect(ends).toEqual([{ kind: 'left' }])
+    expect(source.left).toBe(1)
+  })
+
+  test('ends with its call, though nobody reads it', () => {
+    const source = new Source(['ab'])
+    const abort = new AbortController()
+    const { ends } = follow({ source, signal: abort.signal })
+    abort.abort()
+    expect(ends).toEqual([{ kind: 'left' }])
+    expect(source.left).toBe(1)
+  })
+
+  test('ends with its call while its reader waits', async () => {
+    const abort = new AbortController()
+    const { stream, ends } = follow({ source: new Source([], 'wait'), signal: abort.signal })
+    const next = stream.next()
+    abort.abort()
+    await expect(next).rejects.toMatchObject({ fault: 'aborted' })
+    expect(ends).toEqual([{ kind: 'left' }])
+  })
+
+  test('of a call that has ended is left at once', () => {
+    const source = new Source(['ab'])
+    const { ends } = follow({ source, signal: AbortSignal.abort() })
+    expect(ends).toEqual([{ kind: 'left' }])
+    expect(source.left).toBe(1)
+  })
+})

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import { TransportError } from '../upstream/transport.ts'
+import type { BodyStream } from '../upstream/wire.ts'
+import { MalformedAnswer, type StreamJudge } from './reply.ts'
+
+/** A reader that takes longer than this over what it was given may have cost the rest. */
+const slowReaderMs = 5_000
+
+/** It broke off, or turned out to be no answer. */
+export interface StreamBroken {
+  readonly kind: 'broken'
+  readonly cause: TransportError | MalformedAnswer
+  /** The upstream had to wait for whoever reads. */
+  readonly isReaderSlow: boolean
+}
+
+/** How a stream ended. `left`: nobody wants the rest. */
+export type StreamEnd = { readonly kind: 'complete' } | { readonly kind: 'left' } | StreamBroken
+
+/**
+ * An answer on its way to the client. It is judged while it passes, and its last piece is held back
+ * until the whole is known to be an answer; if it is none, the stream fails. What a check of the
+ * whole body could find is not found here: such checks are for answers that are collected.
+ */
+export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, undefined> {
+  /** It was judged before; whoever reads has no use for it. */
+  readonly head: readonly Uint8Array[] = []
+  readonly length: number | null
+  readonly #source: AsyncIterator<Uint8Array, unknown>
+  readonly #judge: StreamJudge | null
+  readonly #signal: AbortSignal
+  readonly #clock: Clock
+  readonly #ended: (end: StreamEnd) => void
+  #ready: Uint8Array[] = []
+  #held: readonly Uint8Array[] = []
+  #end: StreamEnd | null = null
+  #givenMs: number
+  #readerMs = 0
+  readonly #leave = () => {
+    void this.return()
+  }
+
+  /**
+   * @param signal aborted when nobody wants the answer any more
+   * @param ended hears once how it ended
+   */
+  constructor(
+    body: BodyStream,
+    judge: StreamJudge | null,
+    signal: AbortSignal,
+    clock: Clock,
+    ended: (end: StreamEnd) => void,
+  ) {
+    this.length = judge ? judge.length : (body.length ?? null)
+    this.#source = body[Symbol.asyncIterator]()
+    this.#judge = judge
+    this.#signal = signal
+    this.#clock = clock
+    this.#ended = ended
+    this.#givenMs = clock.nowMs()
+    if (signal.aborted) this.#leave()
+    else signal.addEventListener('abort', this.#leave, { once: true })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#readerMs += this.#clock.nowMs() - this.#givenMs
+    try {
+      for (;;) {
+        const piece = this.#ready.shift()
+        if (piece) return { done: false, value: piece }
+        if (this.#end?.kind === 'complete') return { done: true, value: undefined }
+        if (this.#end?.kind === 'broken') throw this.#end.cause
+        if (this.#end) throw new TransportError('aborted', 'taken back')
+        await this.#advance()
+      }
+    } finally {
+      this.#givenMs = this.#clock.nowMs()
+    }
+  }
+
+  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#finish({ kind: 'left' })
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  async #advance(): Promise<void> {
+    try {
+      const result = await this.#source.next()
+      if (this.#end) return
+      this.#ready.push(...this.#held)
+      this.#held = []
+      if (result.done) {
+        this.#judge?.end()
+        this.#finish({ kind: 'complete' })
+      } else this.#held = this.#judge ? this.#judge.push(result.value) : [result.value]
+    } catch (error) {
+      const isTold = error instanceof MalformedAnswer || error instanceof TransportError
+      const cause = isTold
+        ? error
+        : new TransportError('protocol', 'the stream broke off', true, { cause: error })
+      const isLeft = cause instanceof TransportError && cause.fault === 'aborted'
+      const isReaderSlow = this.#readerMs > slowReaderMs
+      this.#finish(isLeft ? { kind: 'left' } : { kind: 'broken', cause, isReaderSlow })
+    }
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#end) return
+    this.#end = end
+    this.#held = []
+    if (end.kind !== 'complete') {
+      this.#ready = []
+      void this.#source.return?.()
+    }
+    this.#signal.removeEventListener('abort', this.#leave)
+    this.#ended(end)
+  }
+}
