@@ -54,7 +54,8 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
   // Side by side it cannot be told which of them this one follows.
   const isNewTry = (each: AttemptKind) => each === 'first' || each === 'retry'
   const before = attempts.slice(0, -1).map((each) => each.kind)
-  if (!last || before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
+  if (!last || before.includes('broadcast')) return
+  if (before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
   if (kind === 'failover' && last.isTakenBack)
     arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
   if (kind !== 'retry' && kind !== 'failover') return

@@ -40,6 +40,12 @@ function withField({ call, result }: Lying, field: string, value: (own: string) 
 const nextNumber = (hex: string) => `0x${(Number(hex) + 1).toString(16)}`
 const otherHash = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
 
+/** The filter of a call for logs. */
+function filterOf({ call }: Lying): Fields {
+  const [filter] = call.params
+  return isObject(filter) ? filter : {}
+}
+
 /** Changes the last log of an answer. */
 function withLastLog({ call, result }: Lying, field: string, value: (own: string) => string) {
   if (!Array.isArray(result) || !call.method.endsWith('Logs')) return null
@@ -92,14 +98,13 @@ const lies = {
     lying.call.method === 'eth_getTransactionReceipt'
       ? withField(lying, 'transactionHash', otherHash)
       : null,
+  /** What `latest` stands for is the node's to say. */
   'log-out-of-range': (lying) =>
-    withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) - 10_000).toString(16)}`),
-  'log-of-other-address': (lying) => {
-    const [filter] = lying.call.params
-    return isObject(filter) && filter['address'] !== undefined
-      ? withLastLog(lying, 'address', otherHash)
-      : null
-  },
+    filterOf(lying)['toBlock'] === 'latest'
+      ? null
+      : withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) + 10_000).toString(16)}`),
+  'log-of-other-address': (lying) =>
+    filterOf(lying)['address'] === undefined ? null : withLastLog(lying, 'address', otherHash),
   'logs-unsorted': ({ call, result }) => {
     if (!Array.isArray(result) || call.method !== 'eth_getLogs') return null
     const numbers = new Set(result.map((log: Fields) => String(log['blockNumber'])))

@@ -48,9 +48,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a broken answer is passed on',
-    file: relay('attempt'),
-    text: "if (finding.kind === 'malformed') {",
-    replacement: "if (finding.kind === 'malformed' && incoming.status >= 400) {",
+    file: relay('judge'),
+    text: "if (integrity === 'off' && !isPage)",
+    replacement: 'if (!isPage)',
+  },
+  {
+    name: 'nobody compares an answer with the question',
+    file: relay('judge'),
+    text: "integrity === 'full' ? this.#check(",
+    replacement: 'false ? this.#check(',
   },
   {
     name: 'a 429 is a failure and holds nothing off',
