@@ -6,6 +6,16 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
+// What npm puts first in PATH; a service file may call another Node by mistake.
+const major = Number(process.versions.node.split('.')[0])
+if (major < 24) {
+  process.stderr.write(
+    `router: Node ${process.version} is too old. Start it with the Node that npm ci installed: ` +
+      'npx router ..., or node_modules/.bin/node bin/router.mjs ...\n',
+  )
+  process.exit(2)
+}
+
 const bundle = new URL('../dist/bin/router.mjs', import.meta.url)
 const sources = new URL('../proxy/', import.meta.url)
 

@@ -84,7 +84,7 @@ export const settings = {
     null,
     boolean(),
     'false',
-    'Start without a WebSocket URL on chains whose spec has subscriptions.',
+    'Start without a WebSocket URL on chains whose spec has subscriptions. This version serves no WebSocket, and starts with or without.',
   ),
   strategy: setting('Relaying', 'name', oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
   'set-relay-retry-limit': setting(

@@ -11,6 +11,11 @@ export const metadataHeaders = {
     about: 'The upstream that gave the answer. Absent when the router itself answered.',
     ofBatch: 'All that answered an item.',
   },
+  upstream: {
+    name: 'Router-Upstream',
+    about: 'The same, under the prefix of the router.',
+    ofBatch: 'The same.',
+  },
   retries: {
     name: 'Rpc-Retries',
     about: 'How many attempts were made because an earlier one had failed.',
@@ -101,7 +106,10 @@ export class ResponseMetadata {
     const headers = contentType === null ? [] : ['Content-Type', contentType]
     headers.push(names.version.name, this.#version, names.guid.name, this.#guid)
     headers.push(names.retries.name, String(this.#retries))
-    if (this.#providers) headers.push(names.provider.name, listOf(this.#providers))
+    if (this.#providers) {
+      const providers = listOf(this.#providers)
+      headers.push(names.provider.name, providers, names.upstream.name, providers)
+    }
     if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
     if (this.#errored) headers.push(names.errored.name, listOf(this.#errored))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, listOf(this.#nodeErrors))

@@ -29,7 +29,8 @@ export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Rela
 
 /** Why nobody can be asked, for a person who reads it in the answer. */
 function whyNot(pool: Pool, { addons, excluded }: Wanted): string {
-  const declared = addons.map((addon) => `\`${addon}\``).join(' and ')
+  // An extension is a client's word, and may be of any length.
+  const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   if (declared)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = pool.upstreams.map((each) => {

@@ -145,7 +145,7 @@ function methodOf(call: Call): string {
   return call.asked.method.slice(0, 100)
 }
 
-/** `node-a first refused 2ms (connect ECONNREFUSED); node-b retry timeout 1000ms`. */
+/** `node-a first connection-refused 2ms (ECONNREFUSED); node-b retry attempt-timeout 1000ms`. */
 function summaryOf(attempts: readonly AttemptRecord[]): string {
   const told = attempts.slice(0, 10).map((attempt) => {
     const { upstream, kind, detail } = attempt

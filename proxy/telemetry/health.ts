@@ -5,7 +5,7 @@ import type { ApiInterface } from '../config/types.ts'
 import { isServing } from '../upstream/snapshot.ts'
 import type { PoolSnapshot } from '../upstream/snapshot.ts'
 
-/** What is known of one listener at one instant. */
+/** What is known of one chain and interface at one instant. */
 export interface ListenerHealth {
   readonly chainId: string
   readonly apiInterface: ApiInterface

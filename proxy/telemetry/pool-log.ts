@@ -19,7 +19,7 @@ interface UpstreamLimits {
   last: UpstreamState | null
 }
 
-/** The log's ear at the pool of one listener. */
+/** The log's ear at the pool of one chain and interface. */
 export function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
   const upstreams = new Map<string, UpstreamLimits>()
   const limitsOf = (upstream: string): UpstreamLimits => {
@@ -59,7 +59,12 @@ export function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolOb
     },
     heldOff(upstream, url, holdOffMs) {
       if (!limitsOf(upstream).holdOff.take()) return
-      logger.warn('upstream URL held off', { ...labels, upstream, url, holdOffMs })
+      logger.warn('upstream URL held off', {
+        ...labels,
+        upstream,
+        url,
+        holdOffMs: Math.round(holdOffMs),
+      })
     },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).verification.take()) return

@@ -13,7 +13,7 @@ export interface CreatePoolOptions extends PoolOptions {
   readonly createTransport: (url: NodeUrlConfig) => Transport
 }
 
-/** Makes the upstreams of one listener from its part of the config. Nothing is sent yet. */
+/** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. */
 export function createPool(configs: readonly UpstreamConfig[], options: CreatePoolOptions): Pool {
   const { clock, random, observer, failureThreshold, createTransport } = options
   const upstreams = configs.map((config) => {

@@ -15,7 +15,7 @@ export const upstreamStates = [
 ] as const
 export type UpstreamState = (typeof upstreamStates)[number]
 
-/** Hears what becomes of the upstreams of one listener; metrics and logs are made from it. */
+/** Hears what becomes of the upstreams of one chain and interface; metrics and logs are made from it. */
 export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
   /** A URL is left alone for a while. `url` is printable. */

@@ -19,7 +19,7 @@ export interface UpstreamSnapshot {
   readonly score: number | null
 }
 
-/** The pool of one listener at one instant: what health and metrics are told from. */
+/** The pool of one chain and interface at one instant: what health and metrics are told from. */
 export interface PoolSnapshot {
   /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null
