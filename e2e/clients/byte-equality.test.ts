@@ -13,7 +13,7 @@ import { manyCalls, textOf, type WrittenCall } from './many-calls.ts'
 import { type PlainAnswer, postText } from './plain-http.ts'
 
 /** What the router adds; the rest is the node's, or says how the bytes travelled. */
-const added = /^(rpc-|router-version$|provider-latest-block$)/
+const added = /^(rpc-|router-(?:version|upstream)$|provider-latest-block$)/
 const ofTheConnection = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding'])
 /** Anvil speaks to browsers; the spec lists none of its headers, and whom to let in is the edge's. */
 const notPassedOn = new Set(['access-control-allow-origin', 'vary'])
