@@ -169,8 +169,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a 429 to a probe is a failure',
     file: upstream('ask'),
-    text: 'if (incoming.status === 429) {',
-    replacement: 'if (false) {',
+    text: 'if (!failure.holdOff) return',
+    replacement: 'if (failure) return',
   },
   {
     name: 'logs beyond the head of a node are the mistake of the caller',
