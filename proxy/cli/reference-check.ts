@@ -5,8 +5,8 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Problem } from '../config/problem.ts'
+import type { CheckReferences } from './judged-config.ts'
 import { checkTlsFiles } from './tls-check.ts'
-import type { CheckReferences } from './validate.ts'
 
 /**
  * Checks a config against what it refers to, chain specs and TLS files, and keeps the specs for the

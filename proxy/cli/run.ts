@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { systemClock } from '../clock/system-clock.ts'
 import { systemRandom } from '../clock/random.ts'
-import { orderProblems } from '../config/order-problems.ts'
 import { createRedactor } from '../config/redactor.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { createReferenceCheck } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes } from './exit-codes.ts'
+import { judgeConfig } from './judged-config.ts'
 import { problemLine } from './problem-text.ts'
-import { type ConfigRequest, loadConfig } from './read-config-file.ts'
+import type { ConfigRequest } from './read-config-file.ts'
 import { createRouter } from './router.ts'
 import { releaseStartupMemory } from './startup-memory.ts'
 import { createStreamMemory } from './stream-memory.ts'
@@ -25,16 +25,15 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
  */
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, flags, version } = request
-  const parsed = await loadConfig({ configPath, flags, environment: io.environment })
-  const { config } = parsed
   const references = createReferenceCheck()
-  const problems = orderProblems([...parsed.problems, ...(await references.check(parsed))])
+  const asked = { configPath, flags, environment: io.environment }
+  const { parsed, problems, valid } = await judgeConfig(asked, references.check)
+  const { config } = parsed
   const redact = createRedactor(parsed.secretValues())
   const complain = (line: string) => io.stderr.write(`${redact(line)}\n`)
   for (const problem of problems) complain(problemLine(configPath, problem))
   const catalog = references.catalog()
-  if (config === null || catalog === null || problems.some(({ severity }) => severity === 'error'))
-    return exitCodes.invalid
+  if (config === null || catalog === null || !valid) return exitCodes.invalid
 
   const logger = createLogger({ ...parsed.logging, redact })
   const clock = systemClock

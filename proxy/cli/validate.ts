@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from '../config/command-line.ts'
-import { orderProblems } from '../config/order-problems.ts'
-import type { ParsedConfig } from '../config/parsed-config.ts'
 import type { Problem } from '../config/problem.ts'
 import { createRedactor } from '../config/redactor.ts'
 import type { RouterConfig } from '../config/types.ts'
+import { exitCodes } from './exit-codes.ts'
+import { type CheckReferences, judgeConfig } from './judged-config.ts'
 import { problemLine } from './problem-text.ts'
-import { type ConfigRequest, loadConfig } from './read-config-file.ts'
+import type { ConfigRequest } from './read-config-file.ts'
 
 /** Where a command writes. `process.stdout` is one. */
 export interface TextSink {
@@ -20,9 +20,6 @@ export interface CommandIo {
   readonly stderr: TextSink
   readonly environment: Readonly<Record<string, string | undefined>>
 }
-
-/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
-export type CheckReferences = (parsed: ParsedConfig) => Promise<readonly Problem[]>
 
 /** What `router validate` was asked. */
 export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
@@ -41,12 +38,11 @@ export async function runValidate(
   checkReferences: CheckReferences,
 ): Promise<number> {
   const { configPath, flags, output } = arguments_
-  const parsed = await loadConfig({ configPath, flags, environment: io.environment })
+  const request = { configPath, flags, environment: io.environment }
+  const { parsed, problems: found, valid } = await judgeConfig(request, checkReferences)
   const { config } = parsed
   const redact = createRedactor(parsed.secretValues())
-  const found = orderProblems([...parsed.problems, ...(await checkReferences(parsed))])
   const problems = found.map((problem) => redactProblem(problem, redact))
-  const valid = !problems.some((problem) => problem.severity === 'error')
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }
     io.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
@@ -54,7 +50,7 @@ export async function runValidate(
     for (const problem of problems) io.stderr.write(`${problemLine(configPath, problem)}\n`)
     if (valid && config !== null) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
   }
-  return valid ? 0 : 2
+  return valid ? exitCodes.done : exitCodes.invalid
 }
 
 /** No part puts a secret into a problem; should one ever do, it goes no further than here. */
