@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import { events, type KubeEvent } from '../../operator/kube/event.ts'
+import { events } from '../../operator/kube/event.ts'
 import { EventRecorder } from '../../operator/kube/event-recorder.ts'
 import { eventually } from './eventually.ts'
 import { configMaps } from './resources.ts'
@@ -43,9 +43,7 @@ test('the API server takes an event, and its series', async () => {
   jumpMs = 1_000
   recorder.record(occurrence)
   recorder.record(occurrence)
-  const event = await eventually<KubeEvent>(
-    async () => (await list()).find(({ series }) => series) ?? false,
-  )
+  const event = await eventually(async () => (await list()).find(({ series }) => series) ?? false)
   expect(event).toMatchObject({
     type: 'Warning',
     reason: 'SecretNotFound',
