@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
 import type { MethodSpec } from '../chain-spec.ts'
+import type { ResultPath } from '../types.ts'
 import { buildBlock } from './build-block.ts'
 import { buildCheck } from './build-check.ts'
 import { durationMs } from './duration.ts'
@@ -30,9 +31,17 @@ export function buildMethod(
     byHash: method['by-hash'] ?? false,
     waitsForBlock: method['waits-for-block'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
-    tellsTip: tip === undefined ? null : { path: tip.path, encoding: tip.encoding ?? 'decimal' },
+    tellsTip: tip === undefined ? null : tellsTip(tip),
     checks: (method.checks ?? []).map(buildCheck),
   }
+}
+
+function tellsTip({
+  path = [],
+  header,
+  encoding = 'decimal',
+}: NonNullable<NativeMethod['tells-tip']>): ResultPath {
+  return header === undefined ? { path, encoding } : { path, encoding, header }
 }
 
 /** Splits `GET /blocks/{height}`; for the other interfaces the name is the method. */
