@@ -33,6 +33,5 @@ export function compileGrpc(
 function grpcPlace(place: Place): PlaceReader<GrpcQuestion> {
   if (place.in === 'header') return (question) => question.header(place.name)
   if (place.in !== 'message') return () => unreadable
-  return ({ message }) =>
-    message === undefined ? unreadable : fieldAt(message, place.path)
+  return ({ message }) => (message === undefined ? unreadable : fieldAt(message, place.path))
 }

@@ -14,11 +14,11 @@ export function buildMethod(
   name: string,
   method: NativeMethod,
   addon: string | null,
+  tipHeader: string | null,
 ): MethodSpec | null {
   const named = splitName(apiInterface, name)
   if (named === null) return null
   const kind = method.kind ?? 'read'
-  const tip = method['tells-tip']
   return {
     ...named,
     internalPath: method['internal-path'] ?? '',
@@ -31,17 +31,16 @@ export function buildMethod(
     byHash: method['by-hash'] ?? false,
     waitsForBlock: method['waits-for-block'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
-    tellsTip: tip === undefined ? null : tellsTip(tip),
+    tellsTip: tellsTip(method['tells-tip'], kind === 'read' ? tipHeader : null),
     checks: (method.checks ?? []).map(buildCheck),
   }
 }
 
-function tellsTip({
-  path = [],
-  header,
-  encoding = 'decimal',
-}: NonNullable<NativeMethod['tells-tip']>): ResultPath {
-  return header === undefined ? { path, encoding } : { path, encoding, header }
+/** Where the answer tells the tip, if not in its own place then in the header that all have. */
+function tellsTip(own: NativeMethod['tells-tip'], tipHeader: string | null): ResultPath | null {
+  const { path = [], header = tipHeader, encoding = 'decimal' } = own ?? {}
+  if (own?.path !== undefined) return { path, encoding }
+  return header === null ? null : { path, encoding, header }
 }
 
 /** Splits `GET /blocks/{height}`; for the other interfaces the name is the method. */

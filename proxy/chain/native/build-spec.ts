@@ -143,6 +143,7 @@ function buildMethods(
   complain: Complain,
 ): Map<string, MethodSpec> {
   const { apiInterface } = base
+  const tipHeader = own['tip-header'] ?? null
   const methods = new Map(base.methods)
   for (const [index, name] of (own.without ?? []).entries()) {
     const named = splitName(apiInterface, name)
@@ -152,7 +153,7 @@ function buildMethods(
   const placed = new Set<string>()
   for (const { addon, at, part } of partsOf(own))
     for (const [name, native] of Object.entries(part.methods ?? {})) {
-      const method = buildMethod(apiInterface, name, native, addon)
+      const method = buildMethod(apiInterface, name, native, addon, tipHeader)
       const path = [...at, 'methods', name]
       if (method === null) {
         complain(path, `is no name of a ${apiInterface} method.`, nameHint(apiInterface))
