@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { spawn } from 'node:child_process'
-import { mkdir, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { execFile, spawn } from 'node:child_process'
+import { copyFile, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { type GoProgramName, goPrograms } from './go-programs.ts'
 import { modulesDirectory, type NodeCache } from './node-cache.ts'
 
@@ -15,39 +16,48 @@ export async function buildPrograms(cache: NodeCache, say: (line: string) => voi
   for (const name of cache.missing) {
     say(`building ${name} ...`)
     const startedMs = performance.now()
-    await buildProgram(name, cache.program(name))
+    await copyFiles(name, cache.directory)
+    await appear(cache.program(name), (path) => buildProgram(name, path))
     say(`${name} built in ${Math.round((performance.now() - startedMs) / 1000)} s`)
   }
 }
 
-/** A program is there as a whole or not at all, whoever interrupts the build. */
 async function buildProgram(name: GoProgramName, path: string): Promise<void> {
   const { module, source, usesC } = goPrograms[name]
-  const unfinished = `${path}.${process.pid}`
   const linker = usesC ? `-s -w -extldflags=-Wl,-rpath,${besideItself}` : '-s -w'
-  await run(
-    'go',
-    ['build', '-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linker}`, '-o', unfinished, source],
-    join(modulesDirectory, module),
-    { CGO_ENABLED: usesC ? '1' : '0' },
-  )
-  await rename(unfinished, path)
-}
-
-async function run(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
-  const child = spawn(command, args, {
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linker}`]
+  const cwd = join(modulesDirectory, module)
+  const child = spawn('go', ['build', ...flags, '-o', path, source], {
     cwd,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, CGO_ENABLED: usesC ? '1' : '0' },
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed with ${code} in ${cwd}`)
+  if (code !== 0)
+    throw new Error(`${name} could not be built in ${cwd}; the words of go are above (${code})`)
+}
+
+async function copyFiles(name: GoProgramName, directory: string): Promise<void> {
+  const { files, module } = goPrograms[name]
+  const cwd = join(modulesDirectory, module)
+  for (const file of files) {
+    // Fetches the module when it is not there yet, and prints where it is.
+    const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', file.module], {
+      cwd,
+    })
+    const { Dir } = JSON.parse(stdout) as { Dir: string }
+    const target = join(directory, file.to)
+    await mkdir(dirname(target), { recursive: true })
+    await appear(target, (path) => copyFile(join(Dir, file.path), path))
+  }
+}
+
+/** A file is there as a whole or not at all, whoever interrupts what makes it. */
+async function appear(path: string, make: (path: string) => Promise<void>): Promise<void> {
+  const unfinished = `${path}.${process.pid}`
+  await make(unfinished)
+  await rename(unfinished, path)
 }

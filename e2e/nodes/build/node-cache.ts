@@ -36,7 +36,11 @@ export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
     program,
     get missing() {
       const names = Object.keys(goPrograms) as GoProgramName[]
-      return names.filter((name) => !existsSync(program(name)))
+      return names.filter((name) =>
+        [program(name), ...goPrograms[name].files.map(({ to }) => join(directory, to))].some(
+          (path) => !existsSync(path),
+        ),
+      )
     },
   }
 }

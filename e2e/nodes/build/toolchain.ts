@@ -11,9 +11,12 @@ const compilerHelp = 'Get one (Debian: apt install gcc libc6-dev; macOS: xcode-s
 export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[] {
   const lacking: string[] = []
   const version = firstLine('go', ['env', 'GOVERSION'])
-  if (version === null) lacking.push(`Go is not installed: the nodes are built from Go modules. ${goHelp}`)
+  if (version === null)
+    lacking.push(`Go is not installed: the nodes are built from Go modules. ${goHelp}`)
   else if (!isRecent(version))
-    lacking.push(`Go ${version} is too old; ${leastGo.major}.${leastGo.minor} is the least. ${goHelp}`)
+    lacking.push(
+      `Go ${version} is too old; ${leastGo.major}.${leastGo.minor} is the least. ${goHelp}`,
+    )
   const compiler = environment['CC'] ?? 'cc'
   if (firstLine(compiler, ['--version']) === null)
     lacking.push(`There is no C compiler (${compiler}), which wasmd needs. ${compilerHelp}`)
