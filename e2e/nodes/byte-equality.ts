@@ -45,6 +45,8 @@ const ofTheHop = [
   'transfer-encoding',
   'vary',
 ]
+/** For browsers: whom to let in is decided at the edge, in front of the router. */
+const ofTheEdge = ['access-control-allow-origin']
 /** What the router adds. */
 const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
 
@@ -62,7 +64,7 @@ export async function compare<Target>(
   { node, router }: BothWays<Target>,
   { withheld = [] }: EqualityOptions = {},
 ): Promise<Equality> {
-  const unlike = new Set([...ofTheHop, ...withheld])
+  const unlike = new Set([...ofTheHop, ...ofTheEdge, ...withheld])
   const outcome = { equal: 0, differences: [] as string[], restless: [] as string[] }
   for (const call of calls) {
     const found = await compareOne(call, node, router, unlike)

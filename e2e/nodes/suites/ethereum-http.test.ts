@@ -110,7 +110,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
       .deploy({ data: tillInitCode })
       .send({ from: address, gas: '1000000' })
     const to = till.options.address!
-    const receipt = await web3.eth.sendTransaction({ from: address, to, value: 9, gas: 100_000 })
+    const receipt = await web3.eth.sendTransaction({ from: address, to, value: 9, gas: 1_000_000 })
     expect(receipt.status).toBe(1n)
     expect(await till.methods['last']!().call()).toBe(9n)
     const events = await till.getPastEvents('Paid', { fromBlock: 0 })
