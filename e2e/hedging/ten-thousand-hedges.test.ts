@@ -131,9 +131,11 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })
   const race = step(route(pool, attempt, { strategy: 'balanced', selectionStats: false }))
+  const incoming = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
+  const prompted: Reply = { incoming, upstream: 'none', refusal: null, latestBlock: null }
   const earn = step(async () => {
     await sleep(patienceMs)
-    return { incoming: { body: Buffer.alloc(0) } } as Reply
+    return prompted
   })
 
   const params = [`0x${'11'.repeat(20)}`, 'latest']
@@ -169,9 +171,11 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           const { upstream } = await race(call)
           const { attempts } = call.journal
           hedged += attempts.filter(({ kind }) => kind === 'hedge').length
-          const results = attempts.map(({ result }) => result).join()
-          const isWon = upstream === 'prompt' && results === 'aborted,answer'
-          const outcome = isWon ? 'won' : `${upstream}: ${results}`
+          const results = attempts.map(({ result }) =>
+            typeof result === 'object' ? String(result?.name) : result,
+          )
+          const isWon = upstream === 'prompt' && results.join() === 'aborted,answer'
+          const outcome = isWon ? 'won' : `${upstream}: ${results.join()}`
           outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
         }
         busy -= 1
