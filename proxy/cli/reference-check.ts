@@ -24,9 +24,7 @@ export function createReferenceCheck(): ReferenceCheck {
     async check(parsed) {
       try {
         catalog = await loadCatalog(parsed.specSources)
-        const ofChains = checkChains(parsed.chainUses, catalog, (path) =>
-          parsed.locate(path),
-        )
+        const ofChains = checkChains(parsed.chainUses, catalog, (path) => parsed.locate(path))
         return parsed.config ? [...ofChains, ...checkTlsFiles(parsed.config)] : ofChains
       } catch (error) {
         if (!(error instanceof SpecError)) throw error
