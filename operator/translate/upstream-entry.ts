@@ -64,7 +64,8 @@ class EntryWriter {
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
       'auth-config': this.#auth(node, place),
-      'grpc-config': node.grpc && Object.fromEntries(sorted(Object.entries(node.grpc), ([key]) => key)),
+      'grpc-config':
+        node.grpc && Object.fromEntries(sorted(Object.entries(node.grpc), ([key]) => key)),
     }
   }
 

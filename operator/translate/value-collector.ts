@@ -3,13 +3,11 @@
 import type { ConfigMapKeyRef, SecretKeyRef, ValueFrom } from '../api/refs.ts'
 import type { Piece } from './config-text.ts'
 import { digest } from './digest.ts'
+import { standIn } from './environment.ts'
 import { configDirectory, secretDirectory } from './pod-paths.ts'
 import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import { variableName } from './variable-name.ts'
 import type { Dangling } from './violation.ts'
-
-/** What stands for the value of a Secret that is missing, so that the rest can be judged all the same. */
-const standIn = 'missing'
 
 /** A place in an object: the field, for messages, and the words that name it for good, for variables and files. */
 export interface Place {
@@ -73,11 +71,19 @@ export class ValueCollector {
     return `${configDirectory}/${name}`
   }
 
-  /** The keys of a ConfigMap with their texts; null, and a violation, when it does not exist. */
-  wholeConfigMap(field: string, name: string): readonly (readonly [key: string, text: string])[] | null {
+  /** Texts of a ConfigMap by key: of the keys that are named, or of all. */
+  configMapTexts(
+    field: string,
+    name: string,
+    keys: readonly string[] | undefined,
+  ): readonly (readonly [key: string, text: string])[] {
     const data = this.#data.configMap(name)
     if (data === null) this.dangling.push(configMapNotFound(field, name))
-    return data === null ? null : data.keys.map((key) => [key, data.get(key) ?? ''] as const)
+    if (data === null) return []
+    return (keys ?? data.keys).map((key) => {
+      const place = { field: `${field}.keys`, words: [] }
+      return [key, this.#configMapText(place, { name, key }) ?? ''] as const
+    })
   }
 
   #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
@@ -86,7 +92,11 @@ export class ValueCollector {
       this.dangling.push({ reason: 'SecretNotFound', field, message: `there is no Secret ${name}` })
     else if (!data.get(key)) {
       const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
-      this.dangling.push({ reason: 'SecretKeyNotFound', field, message: `the Secret ${name} ${why}` })
+      this.dangling.push({
+        reason: 'SecretKeyNotFound',
+        field,
+        message: `the Secret ${name} ${why}`,
+      })
     }
   }
 
