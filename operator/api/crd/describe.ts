@@ -30,5 +30,9 @@ function isScalar(value: unknown): boolean {
 
 /** One line of YAML. */
 export function inline(value: unknown): string {
-  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+  return stringify(value, {
+    collectionStyle: 'flow',
+    flowCollectionPadding: false,
+    lineWidth: 0,
+  }).trim()
 }
