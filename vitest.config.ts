@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
+    include: ['{operator,proxy,e2e,bench,scripts}/**/*.test.ts'],
     pool: 'threads',
     testTimeout: 20_000,
   },

@@ -33,7 +33,6 @@ const condition = object(
       example: 'Ready',
       max: 128,
       pattern: /^[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?$/,
-      must: 'reason must be one word in CamelCase',
     }),
     message: text({
       description: 'A sentence for people: what is wrong, where, and what would be right.',

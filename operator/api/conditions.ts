@@ -12,7 +12,7 @@ interface ReasonMeaning {
 }
 
 /** A condition: what its status tells, and every reason that it can have. */
-interface ConditionMeaning {
+export interface ConditionMeaning {
   readonly meaning: string
   readonly reasons: Readonly<Record<string, ReasonMeaning>>
 }

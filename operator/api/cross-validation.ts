@@ -31,6 +31,14 @@ function bounds(name: string, description: string) {
   )
 }
 
+const examplePolicy = {
+  chainId: 'ETH1',
+  apiInterface: 'jsonrpc',
+  method: 'eth_getBalance',
+  agreementThreshold: { floor: 2 },
+  maxParticipants: { floor: 3, cap: 5 },
+}
+
 const policy = object(
   {
     chainId: chainId({ description: 'Chain.', example: 'ETH1' }),
@@ -54,13 +62,7 @@ const policy = object(
   },
   {
     description: 'What holds for one method.',
-    example: {
-      chainId: 'ETH1',
-      apiInterface: 'jsonrpc',
-      method: 'eth_getBalance',
-      agreementThreshold: { floor: 2 },
-      maxParticipants: { floor: 3, cap: 5 },
-    },
+    example: examplePolicy,
     rules: [
       {
         rule: 'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
@@ -83,22 +85,15 @@ export const crossValidation = object(
   {
     policies: list(policy, {
       description: 'One policy per chain, interface and method.',
-      example: [
-        {
-          chainId: 'ETH1',
-          apiInterface: 'jsonrpc',
-          method: 'eth_getBalance',
-          agreementThreshold: { floor: 2 },
-          maxParticipants: { floor: 3, cap: 5 },
-        },
-      ],
+      example: [examplePolicy],
       min: 1,
       max: 128,
       kind: ['chainId', 'apiInterface', 'method'],
     }),
   },
   {
-    description: 'Which answers are compared between upstreams before one is given.',
+    description: 'Which answers are compared between upstreams before one is given. Unset: none.',
+    example: { policies: [examplePolicy] },
   },
 )
 

@@ -23,16 +23,13 @@ export interface Rule {
 /** The key of the API server for rules. */
 export const rulesKeyword = 'x-kubernetes-validations'
 
-/** The key for the rule that stands for a pattern, so that its message is in words. */
-export const patternKeyword = 'x-pattern-rule'
-
 interface TextOptions extends About {
   /** The most characters. */
   readonly max: number
   readonly min?: number
   /** What it must look like; in the syntax that RE2 and JavaScript share. */
   readonly pattern?: RegExp
-  /** The sentence that a wrong text gets: `chainId must be …`. Needed beside a pattern. */
+  /** The sentence that a wrong text gets: `chainId must be …`. Without it, only the pattern itself is told. */
   readonly must?: string
   readonly rules?: readonly Rule[]
 }
@@ -42,13 +39,16 @@ export function text({
   max,
   min = 1,
   pattern,
-  must = '',
+  must,
   rules = [],
   ...about
 }: TextOptions): z.ZodString {
   const bounded = z.string().min(min).max(max)
   const schema = pattern === undefined ? bounded : bounded.regex(pattern, must)
-  const all = pattern === undefined ? rules : [{ rule: matches(pattern), message: must }, ...rules]
+  const all =
+    pattern === undefined || must === undefined
+      ? rules
+      : [{ rule: matches(pattern), message: must }, ...rules]
   return schema.meta({ ...about, ...withRules(all) })
 }
 
@@ -60,6 +60,11 @@ function matches(pattern: RegExp): string {
 /** The keyword for rules; nothing when there are none. */
 export function withRules(rules: readonly Rule[]): Record<string, unknown> {
   return rules.length === 0 ? {} : { [rulesKeyword]: rules }
+}
+
+/** The rule that a field keeps its first value. */
+export function immutable(name: string, remedy: string): Rule {
+  return { rule: 'self == oldSelf', message: `${name} must not change: ${remedy}` }
 }
 
 interface IntegerOptions extends About {
@@ -84,9 +89,9 @@ export function boolean(about: About): z.ZodBoolean {
 /** One word of a list. */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   words: T,
-  about: About,
+  { rules = [], ...about }: About & { readonly rules?: readonly Rule[] },
 ): z.ZodEnum<{ [K in T[number]]: K }> {
-  return z.enum(words).meta({ ...about })
+  return z.enum(words).meta({ ...about, ...withRules(rules) })
 }
 
 interface ObjectOptions extends About {

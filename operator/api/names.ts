@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../proxy/config/types.ts'
-import { type About, oneOf, text } from './field.ts'
+import { type About, oneOf, type Rule, text } from './field.ts'
 import type { z } from 'zod'
 
+type RuledAbout = About & { readonly rules?: readonly Rule[] }
+
 /** A chain's id or alias. */
-export function chainId(about: About): z.ZodString {
+export function chainId({ rules = [], ...about }: RuledAbout): z.ZodString {
   return text({
     ...about,
     max: 64,
     pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
     must: 'chainId must be letters, digits, dots, dashes and underscores, such as ETH1',
+    rules,
   })
 }
 
 /** How clients and nodes speak. */
-export function apiInterface(about: About) {
+export function apiInterface(about: RuledAbout) {
   return oneOf(apiInterfaces, about)
 }
 
 /** The name of an upstream or of a group of them. */
-export function label(name: string, about: About): z.ZodString {
+export function label(name: string, { rules = [], ...about }: RuledAbout): z.ZodString {
   return text({
     ...about,
     max: 128,
     pattern: /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/,
     must: `${name} must be printable ASCII without commas and outer spaces`,
+    rules,
   })
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { object, oneOf, text } from './field.ts'
+import { immutable, object, oneOf, text } from './field.ts'
 import { objectName } from './names.ts'
 import { resources } from './pod-resources.ts'
 import { quantity } from './quantity.ts'
@@ -19,12 +19,7 @@ const storage = object(
     description:
       'A volume for the append-only file. Unset: what is stored is lost with the pod. Cannot change.',
     example: { size: '1Gi' },
-    rules: [
-      {
-        rule: 'self == oldSelf',
-        message: 'storage must not change: set sharedState.mode to None, then to Managed again',
-      },
-    ],
+    rules: [immutable('storage', 'set sharedState.mode to None, then to Managed again')],
   },
 )
 

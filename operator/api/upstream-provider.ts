@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
-import { object, oneOf } from './field.ts'
+import { immutable, object, oneOf } from './field.ts'
 import { apiVersion, upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, label } from './names.ts'
 import { nodeUrls } from './node-urls.ts'
@@ -10,20 +10,26 @@ import { objectMeta } from './object-meta.ts'
 import { upstreamProviderStatus } from './upstream-provider-status.ts'
 import { variables } from './variables.ts'
 
+const unknownVariable = 'every ${NAME} in a url must be the name of one of variables'
+const another = 'create another UpstreamProvider'
+
 const spec = object(
   {
     chainId: chainId({
       description: 'Chain that it serves, by the id or an alias of its spec. Cannot change.',
       example: 'ETH1',
+      rules: [immutable('chainId', another)],
     }),
     apiInterface: apiInterface({
       description: 'Interface that it serves. The chain must have it. Cannot change.',
       example: 'jsonrpc',
+      rules: [immutable('apiInterface', another)],
     }),
     upstreamName: label('upstreamName', {
       description:
         'Name of the upstream in metrics and headers, and the value of rpc-select-provider. Unique among the providers of a router that serve the same chain and interface. Unset: the name of the object. Cannot change.',
       example: 'alpha',
+      rules: [immutable('upstreamName', another)],
     }).optional(),
     groupLabel: label('groupLabel', {
       description:
@@ -41,23 +47,18 @@ const spec = object(
     description: 'What the upstream is and how it is reached.',
     rules: [
       {
-        rule: 'self.chainId == oldSelf.chainId',
-        message: 'chainId must not change: create another UpstreamProvider',
-        fieldPath: '.chainId',
-      },
-      {
-        rule: 'self.apiInterface == oldSelf.apiInterface',
-        message: 'apiInterface must not change: create another UpstreamProvider',
-        fieldPath: '.apiInterface',
-      },
-      {
-        rule: 'self.?upstreamName == oldSelf.?upstreamName',
-        message: 'upstreamName must not change, nor come or go: create another UpstreamProvider',
+        rule: 'has(self.upstreamName) == has(oldSelf.upstreamName)',
+        message: `upstreamName must not come or go: ${another}`,
         fieldPath: '.upstreamName',
       },
       {
-        rule: "self.nodeUrls.all(u, u.url.findAll('[$][{][A-Za-z0-9_]+[}]').all(p, has(self.variables) && self.variables.exists(v, p == '${' + v.name + '}')))",
-        message: 'every ${NAME} in a url must be the name of one of variables',
+        rule: "has(self.variables) || !self.nodeUrls.exists(u, u.url.contains('${'))",
+        message: unknownVariable,
+        fieldPath: '.nodeUrls',
+      },
+      {
+        rule: "!has(self.variables) || self.nodeUrls.all(u, u.url.split('${').size() - 1 == self.variables.map(v, u.url.split('${' + v.name + '}').size() - 1).sum())",
+        message: unknownVariable,
         fieldPath: '.nodeUrls',
       },
     ],
