@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall, ResultPath, Verification } from '../types.ts'
+import { fieldNumbers } from './field-numbers.ts'
 import { parsePath } from './parse-path.ts'
 import type {
   CatalogCollection,
@@ -25,8 +26,13 @@ export function convertProbe(
     const target = template.startsWith('/') ? template : name
     return { verb: 'GET', path: target, body: null, result, timeoutMs: null }
   }
-  if (data.api_interface === 'grpc')
-    return { verb: 'POST', path: `/${name}`, body: template || null, result, timeoutMs: null }
+  if (data.api_interface === 'grpc') {
+    const numbers = fieldNumbers(name, path)
+    // A message is never made of a template.
+    if (numbers === null || template !== '') return null
+    const inMessage = { path: numbers, encoding }
+    return { verb: 'POST', path: `/${name}`, body: null, result: inMessage, timeoutMs: null }
+  }
   if (template === '') return null
   return { verb: 'POST', path: data.internal_path, body: template, result, timeoutMs: null }
 }
