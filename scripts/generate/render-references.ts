@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 
-/** A generated page: its path from the project's root and its whole text. */
-export interface ReferencePage {
+/** A generated file: its path from the project's root and its whole text. */
+export interface GeneratedFile {
   readonly path: string
   readonly text: string
 }
@@ -22,7 +22,7 @@ interface ReferenceModule {
  * `renderMore()` it gives further pages, by their names below `docs/reference`, such as `chains/btc`.
  * @throws Error naming a module without `render`
  */
-export async function renderReferences(folder: string): Promise<readonly ReferencePage[]> {
+export async function renderReferences(folder: string): Promise<readonly GeneratedFile[]> {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .toSorted()
@@ -30,11 +30,11 @@ export async function renderReferences(folder: string): Promise<readonly Referen
   return pages.flat()
 }
 
-async function renderPages(file: string): Promise<readonly ReferencePage[]> {
+async function renderPages(file: string): Promise<readonly GeneratedFile[]> {
   const { render, renderMore } = (await import(pathToFileURL(file).href)) as ReferenceModule
   if (!render) throw new Error(`${file} must export render(): string | Promise<string>`)
   const options = await resolveConfig(file)
-  const page = async (name: string, text: string): Promise<ReferencePage> => ({
+  const page = async (name: string, text: string): Promise<GeneratedFile> => ({
     path: `docs/reference/${name}.md`,
     text: await format(text, { ...options, parser: 'markdown' }),
   })
