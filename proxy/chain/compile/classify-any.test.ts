@@ -3,20 +3,14 @@
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadCatalog } from '../load-catalog.ts'
-import type { Chain, ChainInterface, Question } from '../types.ts'
+import { everyInterface } from '../testing/every-interface.ts'
+import type { ChainInterface, Question } from '../types.ts'
 
-const folder = fileURLToPath(new URL('../testdata/catalog', import.meta.url))
-const bundled = await loadCatalog([])
-const catalog = await loadCatalog([folder])
-const interfaces = [bundled, catalog].flatMap((each, at) =>
-  each.ids.flatMap((id) => {
-    const chain = each.find(id) as Chain
-    return [...chain.interfaces.values()].map(
-      (offered) =>
-        [`${chain.id} ${offered.apiInterface}${at ? ' of the catalog' : ''}`, offered] as const,
-    )
-  }),
+const sources = ['../testdata/catalog', '../testdata/own-catalog']
+const catalog = sources.map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+const bundled = await everyInterface([])
+const interfaces = [...bundled, ...(await everyInterface(catalog))].map(
+  ({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered] as const,
 )
 
 const word = fc.oneof(
@@ -89,7 +83,7 @@ describe('whatever a stranger sends', () => {
 })
 
 describe('each method of a bundled spec', () => {
-  test.each(interfaces.filter(([name]) => !name.includes('catalog')))(
+  test.each(bundled.map(({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered]))(
     '%s is known by its name',
     (_name, offered) => {
       const header = () => null
