@@ -225,16 +225,18 @@ export class Pool {
     return next
   }
 
-  /** Those that have the block; all of them when none is known to. */
+  /** Those that have the block; when none is known to, those that are nearest to the tip. */
   #withBlock(
     candidates: readonly Upstream[],
     { block, byHash }: Pick<Wanted, 'block' | 'byHash'>,
   ): readonly Upstream[] {
     const point = lastPointOf(block)
     if (candidates.length < 2 || (point === null && !byHash)) return candidates
-    if (point?.kind === 'number')
-      return orAll(candidates, (each) => each.latest === null || each.latest.block >= point.number)
     if (point?.kind === 'tag' && point.tag === 'earliest') return candidates
+    if (point?.kind === 'number') {
+      const having = candidates.filter(({ latest }) => !latest || latest.block >= point.number)
+      if (having.length > 0) return having
+    }
     // What has a hash may be of the newest block: one that lags would say that there is no such thing.
     const fresh = candidates.filter((each) => !this.#lagging.has(each))
     return fresh.length > 0 ? fresh : leastLagging(candidates)
