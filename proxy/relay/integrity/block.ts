@@ -4,7 +4,8 @@ import type { CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import type { ResultDocument } from './result-document.ts'
-import { bareHash, numberAt, shownAt, spellsHash } from './values.ts'
+import { checkHeader, isText } from './bitcoin-header.ts'
+import { numberAt, shownAt, spellsBytes } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /**
@@ -25,9 +26,11 @@ export function checkBlock(
     if (fits) return null
     return violation('block-number', `asked for ${asked.number}, got ${shownSpan(bytes, span)}`)
   }
+  if (asked.kind === 'hash' && rule.raw !== null && isText(document))
+    return checkHeader(document, asked.hash)
   if (asked.kind === 'hash' && rule.hash !== null) {
     const span = document.at(rule.hash)
-    if (span !== null && spellsHash(bytes, span.start, span.end, bareHash(asked.hash))) return null
+    if (span !== null && spellsBytes(bytes, span.start, span.end, asked.hash)) return null
     return violation('block-hash', `asked for ${asked.hash}, got ${shownSpan(bytes, span)}`)
   }
   if (asked.kind === 'tag' && asked.tag !== 'pending' && rule.number !== null && rule.older === 0) {

@@ -9,6 +9,7 @@ import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
+import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkParent } from './parent.ts'
 import { ResultDocument } from './result-document.ts'
@@ -60,6 +61,8 @@ function apply(
       return checkBlock(rule, document, block)
     case 'identity':
       return checkIdentity(rule, document, wanted)
+    case 'length':
+      return checkLength(rule, document, wanted)
     case 'items':
       return checkItems(rule, document, block)
     case 'logs':

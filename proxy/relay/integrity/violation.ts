@@ -8,6 +8,7 @@ export const checkNames = {
   identity: 'the answer is about another transaction, index or account than the one asked for',
   'items-block': 'an item of the answer belongs to another block than the one asked for',
   'items-alike': 'items of one answer contradict each other, or the object around them',
+  'items-count': 'the answer has more or fewer items than were asked for',
   'items-order': 'items of one answer are missing, doubled or out of order',
   'logs-range': 'a log lies outside of the block range of the filter',
   'logs-block': 'a log is of another block than the filter or its neighbours say',
