@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
@@ -103,6 +103,10 @@ bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
+
+.PHONY: bench-hedge
+bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
+	@$(NODE) bench/hedge.ts
 
 .PHONY: flame
 flame: install ## a flame graph of the router under load

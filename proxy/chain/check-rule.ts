@@ -56,16 +56,30 @@ export type CheckRule =
       readonly counted: string | null
       /** A member whose number rises from item to item. */
       readonly rising: string | null
+      /** A number in the object around the array: what the items used, so 0 without any. */
+      readonly used: string | null
+      /** The items are objects, and the array meant is a member of each of them. */
+      readonly each: string | null
+    }
+  /** The bloom filter of logs is made of them. */
+  | {
+      readonly check: 'bloom'
+      readonly place: null
+      readonly logs: string
+      readonly bloom: string
+      /** Of each object of an array. */
+      readonly each: boolean
     }
   /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
   | { readonly check: 'logs'; readonly place: Place }
-  /** A block that was seen before still has its height and its parent. */
+  /** A block that was heard of before still has its height and its parent. */
   | {
       readonly check: 'parent'
       readonly place: null
       readonly number: CheckPath
       readonly hash: CheckPath
-      readonly parent: CheckPath
+      /** Null: the answer is about something in the block, and does not tell it. */
+      readonly parent: CheckPath | null
     }
   /** It is the value that a verification of the interface wants, where that is not skipped. */
   | {

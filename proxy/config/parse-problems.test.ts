@@ -399,7 +399,6 @@ const configCases: readonly Case[] = [
     text: minimal.replace('jsonrpc', 'grpc'),
     problems: [
       '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc. Both must write the chain id alike.',
-      '4:20 error endpoints[0].api-interface: api-interface grpc is not supported by this version | ',
       '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
     ],
   },

@@ -139,9 +139,17 @@ const checkSchema = z.discriminatedUnion('check', [
     like: z.record(z.string().min(1), z.string().min(1)).optional(),
     counted: z.string().min(1).optional(),
     rising: z.string().min(1).optional(),
+    used: z.string().min(1).optional(),
+    each: z.string().min(1).optional(),
+  }),
+  strict({
+    check: z.literal('bloom'),
+    logs: z.string().min(1),
+    bloom: z.string().min(1),
+    each: z.boolean().optional(),
   }),
   strict({ check: z.literal('logs'), ...place }),
-  strict({ check: z.literal('parent'), number: path, hash: path, parent: path }),
+  strict({ check: z.literal('parent'), number: path, hash: path, parent: path.optional() }),
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
   strict({ check: z.literal('exists') }),
   strict({

@@ -10,7 +10,7 @@ import { violation, type Violation } from './violation.ts'
 
 /**
  * The answer is about the block asked for, where that has a height or a hash. What a tag stands for
- * is the node's to say.
+ * is the node's to say, but it stands for some block, which has a height.
  */
 export function checkBlock(
   rule: Extract<CheckRule, { check: 'block' }>,
@@ -32,6 +32,11 @@ export function checkBlock(
     const span = document.at(rule.hash)
     if (span !== null && spellsBytes(bytes, span.start, span.end, asked.hash)) return null
     return violation('block-hash', `asked for ${asked.hash}, got ${shownSpan(bytes, span)}`)
+  }
+  if (asked.kind === 'tag' && asked.tag !== 'pending' && rule.number !== null && rule.older === 0) {
+    const span = document.at(rule.number)
+    if (span === null || Number.isNaN(numberAt(bytes, span.start, span.end)))
+      return violation('shape', `the height of ${asked.tag} is ${shownSpan(bytes, span)}`)
   }
   return null
 }

@@ -5,6 +5,7 @@ import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { checkBlock } from './block.ts'
 import type { BlockMemory } from './block-memory.ts'
+import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
@@ -69,6 +70,8 @@ function apply(
       return checkSent(rule, document, wanted)
     case 'raw':
       return checkRaw(document, wanted)
+    case 'bloom':
+      return checkBloom(rule, document)
     case 'exists':
       return null
   }

@@ -15,6 +15,8 @@ export const checkNames = {
   'logs-address': 'a log is of an address that the filter does not name',
   'logs-topics': 'the topics of a log do not match the filter',
   'logs-order': 'logs are doubled or out of order',
+  'logs-transaction': 'logs of one block contradict each other about their transactions',
+  bloom: 'the logs are not those that their bloom filter was made of',
   parent: 'a block hash stands for another height or parent than it did before',
   chain: 'the answer is about another chain than the one that the spec describes',
   'transaction-hash': 'a transaction and its hash do not belong together',
