@@ -4,7 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['{proxy,e2e,bench,scripts}/**/*.test.ts'],
+    include: ['{operator,proxy,e2e,bench,scripts}/**/*.test.ts'],
     // They need real nodes: vitest.nodes.config.ts.
     exclude: [...configDefaults.exclude, 'e2e/nodes/suites/**'],
     pool: 'threads',

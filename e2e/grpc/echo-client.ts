@@ -3,11 +3,11 @@
 import {
   Client,
   credentials,
+  type status,
   type CallOptions,
   type ClientDuplexStream,
   type ClientReadableStream,
   type Metadata,
-  type ServiceError,
 } from '@grpc/grpc-js'
 import { echoService } from './echo-server.ts'
 
@@ -18,7 +18,7 @@ export interface Seen {
   readonly messages: readonly string[]
   readonly initial: Readonly<Record<string, readonly string[]>>
   readonly trailing: Readonly<Record<string, readonly string[]>>
-  readonly code: number
+  readonly code: status
   readonly details: string
 }
 
@@ -71,7 +71,7 @@ export function seenOf(stream: ClientReadableStream<Buffer>): Promise<Seen> {
       .on('data', (piece: Buffer) =>
         messages.push(piece.length > 100 ? `${piece.length} bytes` : piece.toString('latin1')),
       )
-      .on('error', (_: ServiceError) => {})
+      .on('error', () => {})
       .on('status', ({ code, details, metadata }) => {
         resolve({ messages, initial, trailing: plain(metadata), code, details })
       })

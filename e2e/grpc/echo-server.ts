@@ -58,7 +58,7 @@ export class EchoServer implements AsyncDisposable {
       },
       Fail: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
         this.#saw(call)
-        const [code = 0, details = ''] = JSON.parse(call.request.toString()) as [number, string]
+        const [code, details] = JSON.parse(call.request.toString()) as [status, string]
         const metadata = new Metadata()
         metadata.set('grpc-status-details-bin', Buffer.from([1, 2, 254, 255]))
         const error: Partial<StatusObject> = { code, details, metadata }

@@ -9,7 +9,7 @@ import type { ByteStream } from '../upstream/wire.ts'
 export class ReplayableBody implements ByteStream {
   readonly #keepBytes: number
   readonly #flow: Flow
-  #kept: Uint8Array[] = []
+  readonly #kept: Uint8Array[] = []
   #keptBytes = 0
   /** How many pieces were let go of, since they are too many to keep. */
   #dropped = 0

@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainUse, PlacedWord } from '../config/chain-use.ts'
-import type { Problem } from '../config/problem.ts'
-import { nearest } from '../config/nearest.ts'
-import type { Chain, ChainCatalog, ChainInterface } from './types.ts'
+import type { ChainUse, PlacedWord } from './chain-use.ts'
+import { nearest } from './nearest.ts'
+import type { Problem } from './problem.ts'
+import type { ApiInterface } from './types.ts'
+
+/** What a config can ask of a chain's interface. */
+export interface KnownInterface {
+  readonly apiInterface: ApiInterface
+  readonly addons: ReadonlySet<string>
+  readonly verifications: readonly { readonly name: string }[]
+}
+
+/** A chain, as far as a config can ask for it. */
+export interface KnownChain {
+  readonly id: string
+  readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface>
+}
+
+/** The chains that a config is checked against: a catalog of chain specs, or what is known of one. */
+export interface KnownChains {
+  readonly ids: readonly string[]
+  /** By id or alias. */
+  find(id: string): KnownChain | null
+}
 
 /** Gives the place of a path such as `endpoints[0].chain-id` in the config file. */
 type Locate = (path: string) => { readonly line: number; readonly column: number } | null
 
 /** What a config asks of chains that their specs do not have. */
-export function checkAgainstCatalog(
+export function checkChains(
   uses: readonly ChainUse[],
-  catalog: ChainCatalog,
+  known: KnownChains,
   locate: Locate,
 ): readonly Problem[] {
   const problems: Problem[] = []
@@ -27,7 +47,7 @@ export function checkAgainstCatalog(
     })
   }
   for (const use of uses) {
-    const found = findInterface(use, catalog, complain)
+    const found = findInterface(use, known, complain)
     if (found === null) continue
     checkAddons(use.addons, found, complain)
     checkSkipped(use.skippedVerifications, found, complain)
@@ -38,21 +58,21 @@ export function checkAgainstCatalog(
 type Complain = (path: string, message: string, hint: string | null) => void
 
 interface Found {
-  readonly chain: Chain
-  readonly offered: ChainInterface
+  readonly chain: KnownChain
+  readonly offered: KnownInterface
 }
 
 function findInterface(
   { path, chainId, apiInterface }: ChainUse,
-  catalog: ChainCatalog,
+  known: KnownChains,
   complain: Complain,
 ): Found | null {
-  const chain = catalog.find(chainId)
+  const chain = known.find(chainId)
   if (chain === null) {
     complain(
       `${path}.chain-id`,
       `No chain spec has the id "${chainId}".`,
-      chainHint(chainId, catalog),
+      chainHint(chainId, known),
     )
     return null
   }
@@ -69,12 +89,12 @@ function findInterface(
   return { chain, offered }
 }
 
-function chainHint(chainId: string, catalog: ChainCatalog): string {
-  const near = nearest(chainId, catalog.ids)
+function chainHint(chainId: string, known: KnownChains): string {
+  const near = nearest(chainId, known.ids)
   if (near !== null) return `Did you mean ${near}?`
-  if (catalog.ids.length === 0) return 'The spec sources have no chain at all.'
-  const shown = catalog.ids.slice(0, 20)
-  const rest = catalog.ids.length - shown.length
+  if (known.ids.length === 0) return 'The spec sources have no chain at all.'
+  const shown = known.ids.slice(0, 20)
+  const rest = known.ids.length - shown.length
   return `Known chains: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. Others can be added with \`--use-static-spec\`.`
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import type { ChainUse } from '../config/chain-use.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { checkAgainstCatalog } from './check-config.ts'
+import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'
 import type { ChainCatalog } from './types.ts'
 
@@ -46,7 +46,7 @@ function upstream(chainId: string, words: Words): ChainUse {
 }
 
 function check(uses: readonly ChainUse[]) {
-  return checkAgainstCatalog(uses, catalog, (path) => ({ line: path.length, column: 1 }))
+  return checkChains(uses, catalog, (path) => ({ line: path.length, column: 1 }))
 }
 
 it('finds nothing wrong with what is right, whatever the case', () => {
