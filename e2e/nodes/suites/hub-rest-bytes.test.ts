@@ -122,6 +122,6 @@ test('queries, heights, other verbs, and bodies of every kind', async () => {
       call({ path: `/cosmwasm/wasm/v1/code/1` }),
       call({ path: `/cosmwasm/wasm/v1/contract/${contract}/state?pagination.limit=1` }),
     ],
-    80,
+    70,
   )
 })
