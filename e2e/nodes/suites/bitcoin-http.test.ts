@@ -45,11 +45,11 @@ function connect(): Client {
 
 test('bitcoin-core reads the chain', async () => {
   const client = connect()
-  const height = (await client.command('getblockcount')) as number
+  const height = await client.command<number>('getblockcount')
   expect(height).toBe(await askBtcd(nodes[0], 'getblockcount'))
   expect(await client.command('getblockhash', 0)).toBe(genesis)
-  const best = (await client.command('getbestblockhash')) as string
-  const block = (await client.command('getblock', best)) as { height: number; tx: string[] }
+  const best = await client.command<string>('getbestblockhash')
+  const block = await client.command<{ height: number; tx: string[] }>('getblock', best)
   expect(block.height).toBe(height)
   const [id] = block.tx
   const transaction = await client.command('getrawtransaction', id, 1)
@@ -59,11 +59,11 @@ test('bitcoin-core reads the chain', async () => {
 
 test('bitcoin-core in a batch, with an answer for each and an error for one', async () => {
   const client = connect()
-  const answers = (await client.command([
+  const answers = await client.command<unknown[]>([
     { method: 'getblockcount', parameters: [] },
     { method: 'getblockhash', parameters: [0] },
     { method: 'getblockhash', parameters: [1_000_000] },
-  ] as never)) as unknown[]
+  ])
   expect(answers[0]).toBe(await askBtcd(nodes[0], 'getblockcount'))
   expect(answers[1]).toBe(genesis)
   expect(answers[2]).toMatchObject({ code: -1, message: 'Block number out of range' })

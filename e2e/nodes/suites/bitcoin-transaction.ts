@@ -32,7 +32,7 @@ export async function spendReward(node: BtcdNode, height: number): Promise<Spend
   const { r, s } = key.sign(digest)
   const signature = Buffer.concat([der(r, s), everything.subarray(0, 1)])
   const bytes = written(Buffer.concat([pushed(signature), pushed(publicKey)]))
-  return { id: twice(bytes).reverse().toString('hex'), hex: bytes.toString('hex') }
+  return { id: reversed(twice(bytes)).toString('hex'), hex: bytes.toString('hex') }
 }
 
 /** One input, one output, as the protocol writes it. */
@@ -41,7 +41,7 @@ function transaction(from: string, input: Buffer, satoshi: bigint, output: Buffe
   value.writeBigUInt64LE(satoshi)
   return Buffer.concat([
     Buffer.from('0100000001', 'hex'),
-    Buffer.from(from, 'hex').reverse(),
+    reversed(Buffer.from(from, 'hex')),
     Buffer.alloc(4),
     pushed(input),
     Buffer.from('ffffffff01', 'hex'),
@@ -49,6 +49,11 @@ function transaction(from: string, input: Buffer, satoshi: bigint, output: Buffe
     pushed(output),
     Buffer.alloc(4),
   ])
+}
+
+/** Hashes are written backwards. */
+function reversed(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toReversed())
 }
 
 /** With its length in front; all that is here is shorter than 76 bytes, or is no script. */
