@@ -5,7 +5,6 @@ import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
-import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
 import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
@@ -15,6 +14,7 @@ import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
+import { createListener } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -102,7 +102,7 @@ function serveChain(
   })
   const endpoints = configs.map((config) => ({
     config,
-    listener: createListener({ config, chain, iface, pool, poolObserver }, router, parts),
+    listener: listenerFor({ config, chain, iface, pool, poolObserver }, router, parts),
   }))
   return { chainId, apiInterface, pool, watch, endpoints }
 }
@@ -115,7 +115,7 @@ interface ListenerParts {
   readonly poolObserver: PoolObserver
 }
 
-function createListener(
+function listenerFor(
   { config, chain, iface, pool, poolObserver }: ListenerParts,
   router: RouterConfig,
   { clock, version, observers, isDraining }: ServedChainParts,
@@ -132,7 +132,7 @@ function createListener(
     observer: observers.relayObserver(chainId, apiInterface),
     poolObserver,
   })
-  return createJsonRpcListener({
+  return createListener(apiInterface, {
     address: config.address,
     iface,
     relay,
