@@ -84,6 +84,9 @@ function serveChain(
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
     createTransport: (url) => createHttpTransport(url, parts),
+    createSocketTransport: () => {
+      throw new Error('a WebSocket URL passed the check of the config')
+    },
   })
   const { blockTimeMs } = chain
   const watch = new Watch({
