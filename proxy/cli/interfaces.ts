@@ -21,3 +21,8 @@ export function createListener(apiInterface: ApiInterface, options: ListenerOpti
   if (!create) throw new Error(`no listener for ${apiInterface}`)
   return create(options)
 }
+
+/** So many nodes take on one connection: Tendermint, as it is shipped, five. */
+export function subscriptionsPerConnection(apiInterface: ApiInterface): number {
+  return apiInterface === 'tendermintrpc' ? 5 : 100
+}

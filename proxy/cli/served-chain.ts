@@ -14,7 +14,8 @@ import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
-import { createListener } from './interfaces.ts'
+import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
+import { createListener, subscriptionsPerConnection } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -84,9 +85,12 @@ function serveChain(
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
     createTransport: (url) => createHttpTransport(url, parts),
-    createSocketTransport: () => {
-      throw new Error('a WebSocket URL passed the check of the config')
-    },
+    createSocketTransport: (url) =>
+      createWebSocketTransport(url, {
+        clock,
+        random,
+        subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
+      }),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({

@@ -22,8 +22,6 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'shared-state', key: 'shared-state', value: null },
   { name: 'grpc-config', key: 'grpc-config', value: null },
   { name: 'api-interface grpc', key: 'api-interface', value: 'grpc' },
-  { name: 'a WebSocket upstream', key: 'url', value: 'ws' },
-  { name: 'a WebSocket upstream', key: 'url', value: 'wss' },
   { name: 'a gRPC upstream', key: 'url', value: 'grpc' },
   { name: 'a gRPC upstream', key: 'url', value: 'grpcs' },
 ]
