@@ -5,7 +5,6 @@ import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
-import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
 import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
@@ -15,6 +14,8 @@ import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
+import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
+import { createListener, subscriptionsPerConnection } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -84,9 +85,12 @@ function serveChain(
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
     createTransport: (url) => createHttpTransport(url, parts),
-    createSocketTransport: () => {
-      throw new Error('a WebSocket URL passed the check of the config')
-    },
+    createSocketTransport: (url) =>
+      createWebSocketTransport(url, {
+        clock,
+        random,
+        subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
+      }),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({
@@ -102,7 +106,7 @@ function serveChain(
   })
   const endpoints = configs.map((config) => ({
     config,
-    listener: createListener({ config, chain, iface, pool, poolObserver }, router, parts),
+    listener: listenerFor({ config, chain, iface, pool, poolObserver }, router, parts),
   }))
   return { chainId, apiInterface, pool, watch, endpoints }
 }
@@ -115,7 +119,7 @@ interface ListenerParts {
   readonly poolObserver: PoolObserver
 }
 
-function createListener(
+function listenerFor(
   { config, chain, iface, pool, poolObserver }: ListenerParts,
   router: RouterConfig,
   { clock, version, observers, isDraining }: ServedChainParts,
@@ -132,7 +136,7 @@ function createListener(
     observer: observers.relayObserver(chainId, apiInterface),
     poolObserver,
   })
-  return createJsonRpcListener({
+  return createListener(apiInterface, {
     address: config.address,
     iface,
     relay,

@@ -72,7 +72,7 @@ test('a wrong file: a line per problem on stderr, exit code 2', async () => {
 
 test('a warning alone leaves the file valid', async () => {
   const { code, stdout, stderr } = await validate(
-    right.replace('http://x', 'ws://x"}, {url: "http://x'),
+    right.replace('http://x', 'grpc://x"}, {url: "http://x'),
   )
   expect(code).toBe(0)
   expect(stdout).toContain('is valid')

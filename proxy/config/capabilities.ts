@@ -21,11 +21,7 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'cache-be', key: 'cache-be', value: null },
   { name: 'shared-state', key: 'shared-state', value: null },
   { name: 'grpc-config', key: 'grpc-config', value: null },
-  { name: 'api-interface rest', key: 'api-interface', value: 'rest' },
-  { name: 'api-interface tendermintrpc', key: 'api-interface', value: 'tendermintrpc' },
   { name: 'api-interface grpc', key: 'api-interface', value: 'grpc' },
-  { name: 'a WebSocket upstream', key: 'url', value: 'ws' },
-  { name: 'a WebSocket upstream', key: 'url', value: 'wss' },
   { name: 'a gRPC upstream', key: 'url', value: 'grpc' },
   { name: 'a gRPC upstream', key: 'url', value: 'grpcs' },
 ]

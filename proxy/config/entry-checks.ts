@@ -3,7 +3,7 @@
 import { unsupportedMessage, unsupportedName } from './capabilities.ts'
 import { formatPath, type Path } from './path.ts'
 import type { Problem } from './problem.ts'
-import { child, isList, isMap, type Tree } from './scalar.ts'
+import { child, isList, isMap, Scalar, type Tree } from './scalar.ts'
 import { type UpstreamUrl, upstreamUrl } from './upstream-url.ts'
 import type { Position } from './yaml-text.ts'
 
@@ -61,8 +61,19 @@ function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
       if (usable) report('warning', [...place, 'url'], `${message}, so this URL is not used`, null)
       else report('error', [...place, 'url'], message, 'Add an http or https URL of the same node.')
     }
+    checkScheme(upstream, url, [...place, 'url'], report)
     checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
   }
+}
+
+/** A WebSocket carries JSON-RPC, and nothing else. */
+function checkScheme(upstream: Tree, { scheme }: UpstreamUrl, path: Path, report: Report): void {
+  const written = child(upstream, 'api-interface')
+  const api = written instanceof Scalar ? written.reveal() : null
+  if ((scheme !== 'ws' && scheme !== 'wss') || (api !== 'rest' && api !== 'grpc')) return
+  const message = `api-interface ${api} is not served over WebSocket (${scheme})`
+  const hint = 'Write an http or https URL. WebSocket URLs are for jsonrpc and tendermintrpc.'
+  report('error', path, message, hint)
 }
 
 function checkAuth(auth: Tree | undefined, path: Path, url: UpstreamUrl, report: Report): void {

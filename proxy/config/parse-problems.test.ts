@@ -230,9 +230,15 @@ const configCases: readonly Case[] = [
     ],
   },
   {
-    text: url('ws://x'),
+    text: url('grpc://x'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: a WebSocket upstream is not supported by this version (ws) | Add an http or https URL of the same node.',
+      '10:14 error direct-rpc[0].node-urls[0].url: a gRPC upstream is not supported by this version (grpc) | Add an http or https URL of the same node.',
+    ],
+  },
+  {
+    text: url('wss://x').replaceAll('jsonrpc', 'rest'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: api-interface rest is not served over WebSocket (wss) | Write an http or https URL. WebSocket URLs are for jsonrpc and tendermintrpc.',
     ],
   },
   {
@@ -278,9 +284,9 @@ const configCases: readonly Case[] = [
     ],
   },
   {
-    text: url('https://x\n      - url: ws://x'),
+    text: url('https://x\n      - url: grpc://x'),
     problems: [
-      '11:14 warning direct-rpc[0].node-urls[1].url: a WebSocket upstream is not supported by this version (ws), so this URL is not used | ',
+      '11:14 warning direct-rpc[0].node-urls[1].url: a gRPC upstream is not supported by this version (grpc), so this URL is not used | ',
     ],
   },
   {

@@ -27,3 +27,8 @@ export interface Call {
   /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
   readonly attemptKind: AttemptKind
 }
+
+/** It can be sent more than once: a body that streams is gone with its first reading. */
+export function isRepeatable({ request }: Pick<Call, 'request'>): boolean {
+  return request.body === null || request.body instanceof Uint8Array
+}

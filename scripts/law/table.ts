@@ -28,6 +28,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': ['listener/http-server.ts', 'listener/node-exchange.ts'],
   'node:https': [],
   undici: ['upstream/*-transport.ts'],
+  ws: ['upstream/websocket-connection.ts', 'listener/websocket-server.ts'],
   fastify: ['telemetry/**'],
   pino: ['telemetry/**'],
   'prom-client': ['telemetry/**'],
