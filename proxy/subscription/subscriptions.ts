@@ -41,9 +41,12 @@ export class NodeRefused extends Error {
   override readonly name = 'NodeRefused'
   /** The `error` member of the node's answer, JSON. */
   readonly error: Uint8Array
+  /** Another node may well say yes. */
+  readonly isItsOwnTrouble: boolean
 
-  constructor(error: Uint8Array) {
+  constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
     super('the node refused the subscription')
     this.error = error
+    this.isItsOwnTrouble = isItsOwnTrouble
   }
 }
