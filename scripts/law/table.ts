@@ -16,9 +16,10 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   chain: base,
   upstream: [...base, 'chain', 'clock'],
   relay: [...base, 'chain', 'clock', 'upstream'],
-  listener: [...base, 'chain', 'clock', 'upstream', 'relay'],
-  telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'listener'],
-  cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'listener', 'telemetry'],
+  subscription: [...base, 'chain', 'clock', 'upstream', 'relay'],
+  listener: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription'],
+  telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener'],
+  cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener', 'telemetry'],
   'main.ts': ['cli'],
 }
 
@@ -27,6 +28,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': ['listener/http-server.ts', 'listener/node-exchange.ts'],
   'node:https': [],
   undici: ['upstream/*-transport.ts'],
+  ws: ['upstream/websocket-connection.ts', 'listener/websocket-server.ts'],
   fastify: ['telemetry/**'],
   pino: ['telemetry/**'],
   'prom-client': ['telemetry/**'],
@@ -40,7 +42,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Folders that get their time and their chance from outside. */
-export const deterministicFolders = ['relay', 'upstream'] as const
+export const deterministicFolders = ['relay', 'upstream', 'subscription'] as const
 
 /** Folders and files that may read the environment of the process. */
 export const readsEnvironment = ['main.ts', 'cli'] as const
