@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
@@ -42,8 +42,20 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install ## all tests (TEST_ARGS=path for some)
+test: install kube-assets ## all tests (TEST_ARGS=path for some)
 	@$(BIN)/vitest run $(TEST_ARGS)
+
+.PHONY: test-unit
+test-unit: install ## all tests but those on a real Kubernetes API
+	@$(BIN)/vitest run --project plain $(TEST_ARGS)
+
+.PHONY: test-kube
+test-kube: install kube-assets ## the tests on a real Kubernetes API, which is built on first use (needs Go)
+	@$(BIN)/vitest run --project kube $(TEST_ARGS)
+
+.PHONY: kube-assets
+kube-assets: install
+	@$(NODE) e2e/kube/build.ts
 
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend
@@ -103,6 +115,10 @@ bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
+
+.PHONY: bench-hedge
+bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
+	@$(NODE) bench/hedge.ts
 
 .PHONY: flame
 flame: install ## a flame graph of the router under load

@@ -2,17 +2,21 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { renderCrds } from './generate/render-crds.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/*.md from scripts/reference/*.ts
+// node scripts/generate.ts           writes docs/reference/*.md from scripts/reference/*.ts, and crds/*.yaml from operator/api
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')
 const check = process.argv.includes('--check')
 
-const pages = await renderReferences(join(root, 'scripts/reference'))
-const stale = pages.flatMap(({ path, text }) => {
+const files = [
+  ...(await renderCrds()),
+  ...(await renderReferences(join(root, 'scripts/reference'))),
+]
+const stale = files.flatMap(({ path, text }) => {
   const drift = describeDrift(path, textOrNull(join(root, path)), text)
   return drift === null ? [] : [{ path, text, drift }]
 })

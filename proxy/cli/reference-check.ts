@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkAgainstCatalog } from '../chain/check-config.ts'
+import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
@@ -26,7 +26,7 @@ export function createReferenceCheck(): ReferenceCheck {
       try {
         catalog = await loadCatalog(parsed.specSources)
         const locate = (path: string) => parsed.locate(path)
-        const ofChains = checkAgainstCatalog(parsed.chainUses, catalog, locate)
+        const ofChains = checkChains(parsed.chainUses, catalog, locate)
         if (!parsed.config) return ofChains
         return [
           ...ofChains,

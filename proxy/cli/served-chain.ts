@@ -10,12 +10,11 @@ import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
-import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
-import { createListener, subscriptionsPerConnection } from './interfaces.ts'
+import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -84,7 +83,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createHttpTransport(url, parts),
+    createTransport: (url) => createTransport(apiInterface, url, parts),
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,

@@ -52,7 +52,9 @@ class RestHandler implements HttpHandler {
   #refusal(error: RelayError, guid: string): HttpAnswer {
     this.#options.observer.requestRefused(error, guid)
     const headers = new ResponseMetadata(guid, this.#options.version).toHeaders(json)
-    return { status: error.kind.httpStatus, headers, body: errorBytes(error, guid) }
+    // What JSON-RPC tells in its body, REST tells by the status.
+    const status = Math.max(error.kind.httpStatus, 400)
+    return { status, headers, body: errorBytes(error, guid) }
   }
 
   /** Never rejects. */

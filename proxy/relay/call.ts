@@ -28,7 +28,7 @@ export interface Call {
   readonly attemptKind: AttemptKind
 }
 
-/** It can be sent more than once: a body that streams is gone with its first reading. */
-export function isRepeatable({ request }: Pick<Call, 'request'>): boolean {
-  return request.body === null || request.body instanceof Uint8Array
+/** It can be sent once more: most bodies that stream are gone with their first reading. */
+export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
+  return body === null || body instanceof Uint8Array || body.isRepeatable === true
 }

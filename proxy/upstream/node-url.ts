@@ -18,6 +18,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   addons: ReadonlySet<string>
   /** Null until the first verification has come to an end. */
   verified: boolean | null = null
+  /** Where it serves the router's own questions that a node may serve at several paths. */
+  readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
 

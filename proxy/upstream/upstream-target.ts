@@ -8,6 +8,8 @@ import type { HeaderList } from './wire.ts'
 export class UpstreamTarget {
   /** `https://node.example.com:8443`. */
   readonly origin: string
+  /** `node.example.com:8443`. */
+  readonly host: string
   readonly authHeaders: HeaderList
   readonly tls: TlsOptions
   readonly #basePath: string
@@ -16,6 +18,7 @@ export class UpstreamTarget {
   /** @throws TlsFileError */
   constructor(config: NodeUrlConfig) {
     const url = new URL(config.url.reveal())
+    this.host = url.host
     this.origin = `${url.protocol}//${url.host}`
     this.authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
     this.tls = readTls(config.tls)

@@ -4,7 +4,8 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { ask, type AskUrl } from './ask.ts'
+import type { AskUrl } from './ask.ts'
+import { askWhereServed } from './ask-where-served.ts'
 import type { Dialect } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
@@ -41,7 +42,7 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions
   readonly #ask: AskUrl = (url, call) =>
-    ask(url, call, { ...this.#options, signal: this.#stop.signal })
+    askWhereServed(url, call, { ...this.#options, signal: this.#stop.signal })
   readonly #stop = new AbortController()
   #firstRound: Promise<unknown> = Promise.resolve()
 

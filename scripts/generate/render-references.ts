@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 
-/** A generated page: its path from the project's root and its whole text. */
-export interface ReferencePage {
+/** A generated file: its path from the project's root and its whole text. */
+export interface GeneratedFile {
   readonly path: string
   readonly text: string
 }
@@ -20,14 +20,14 @@ interface ReferenceModule {
  * `render()`, which gives the page in markdown; it is put into prettier's form here.
  * @throws Error naming a module without `render`
  */
-export async function renderReferences(folder: string): Promise<readonly ReferencePage[]> {
+export async function renderReferences(folder: string): Promise<readonly GeneratedFile[]> {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .toSorted()
   return await Promise.all(files.map((file) => renderPage(join(folder, file))))
 }
 
-async function renderPage(file: string): Promise<ReferencePage> {
+async function renderPage(file: string): Promise<GeneratedFile> {
   const { render } = (await import(pathToFileURL(file).href)) as ReferenceModule
   if (!render) throw new Error(`${file} must export render(): string | Promise<string>`)
   const name = basename(file, '.ts')

@@ -5,9 +5,11 @@ import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { checkBlock } from './block.ts'
 import type { BlockMemory } from './block-memory.ts'
+import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
+import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkParent } from './parent.ts'
 import { ResultDocument } from './result-document.ts'
@@ -54,6 +56,8 @@ function apply(
       return checkBlock(rule, document, block)
     case 'identity':
       return checkIdentity(rule, document, wanted)
+    case 'length':
+      return checkLength(rule, document, wanted)
     case 'items':
       return checkItems(rule, document, block)
     case 'logs':
@@ -66,6 +70,8 @@ function apply(
       return checkSent(rule, document, wanted)
     case 'raw':
       return checkRaw(document, wanted)
+    case 'bloom':
+      return checkBloom(rule, document)
     case 'exists':
       return null
   }

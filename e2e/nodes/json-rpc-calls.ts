@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { WireCall } from './byte-equality.ts'
+import { type HttpTarget, postJson } from './http-call.ts'
+
+/** Parameters that a method understands, a list for each way to ask it. */
+export type GoodParams = Readonly<Record<string, readonly (readonly unknown[])[]>>
+
+export interface CallTable {
+  /** Every method that is asked. */
+  readonly methods: Iterable<string>
+  readonly good: GoodParams
+  /** Methods that change the node, or stop it: never asked. */
+  readonly never?: ReadonlySet<string>
+  /** What stands in `jsonrpc`; null for none. */
+  readonly version?: '1.0' | '2.0' | null
+}
+
+/** Ids that nodes repeat as they were written. */
+const ids = ['1', '0', '"a"', '"x-1_2"', '7', '9007199254740991']
+const nonsense: readonly unknown[] = [{ nonsense: true }, 'zz', -1, null, [[]], 1e30]
+
+/**
+ * Each method without params, with none, with good ones, with each of the good ones replaced by
+ * nonsense, with one too few and with one too many: answers, nulls, and errors of the node.
+ */
+export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
+  const { good, never = new Set(), version = '2.0' } = table
+  const methods = new Set([...table.methods, ...Object.keys(good)])
+  const asked = [...methods].filter((method) => !never.has(method))
+  return asked
+    .flatMap((method) => paramsOf(good[method] ?? []).map((params) => ({ method, params })))
+    .map(({ method, params }, at) => {
+      const head = version === null ? '' : `"jsonrpc":"${version}",`
+      const tail = params === null ? '' : `,"params":${JSON.stringify(params)}`
+      const text = `{${head}"id":${ids[at % ids.length]},"method":${JSON.stringify(method)}${tail}}`
+      return postJson(text.slice(0, 160), text)
+    })
+}
+
+/** Without a repetition; null: no `params` at all. */
+function paramsOf(good: readonly (readonly unknown[])[]): (readonly unknown[] | null)[] {
+  const [first = []] = good
+  const bent = first.map((_each, at) => first.with(at, nonsense[at % nonsense.length]))
+  const all = [
+    ...good,
+    ...bent,
+    first.slice(0, -1),
+    [...first, nonsense[first.length % nonsense.length]],
+    [],
+    [nonsense[0]],
+  ]
+  const distinct = new Map(all.map((params) => [JSON.stringify(params), params]))
+  return [null, ...distinct.values()]
+}
