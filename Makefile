@@ -42,8 +42,20 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install ## all tests (TEST_ARGS=path for some)
+test: install kube-assets ## all tests (TEST_ARGS=path for some)
 	@$(BIN)/vitest run $(TEST_ARGS)
+
+.PHONY: test-unit
+test-unit: install ## all tests but those on a real Kubernetes API
+	@$(BIN)/vitest run --project plain $(TEST_ARGS)
+
+.PHONY: test-kube
+test-kube: install kube-assets ## the tests on a real Kubernetes API, which is built on first use (needs Go)
+	@$(BIN)/vitest run --project kube $(TEST_ARGS)
+
+.PHONY: kube-assets
+kube-assets: install
+	@$(NODE) e2e/kube/build.ts
 
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend

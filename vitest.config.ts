@@ -2,10 +2,31 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { defineConfig } from 'vitest/config'
 
+const onRealApi = 'e2e/kube/**/*.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['{operator,proxy,e2e,bench,scripts}/**/*.test.ts'],
     pool: 'threads',
     testTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'plain',
+          include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
+          exclude: [onRealApi, '**/node_modules/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'kube',
+          include: [onRealApi],
+          globalSetup: 'e2e/kube/global-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 30_000,
+        },
+      },
+    ],
   },
 })

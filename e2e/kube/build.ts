@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { ensureAssets } from './build-assets.ts'
+
+/*
+ * Makes sure that the programs of a Kubernetes API are there: `make kube-assets`.
+ */
+
+try {
+  await ensureAssets(process.env)
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
+}

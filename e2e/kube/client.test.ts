@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { Applier } from '../../operator/kube/applier.ts'
+import { findCluster } from '../../operator/kube/cluster.ts'
+import {
+  type ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  NotLeadingError,
+} from '../../operator/kube/errors.ts'
+import { listAll } from '../../operator/kube/list-all.ts'
+import { clientOf, clusterOf } from './cluster-access.ts'
+import { eventually } from './eventually.ts'
+import { type Condition, type ConfigMap, configMaps, deployments, pods } from './resources.ts'
+import { accessFor, writeKubeconfig } from './test-cluster.ts'
+import { useNamespace } from './test-namespace.ts'
+
+const { namespace, client, access, folder, signal } = useNamespace()
+
+function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data }
+}
+
+async function refusal(promise: Promise<unknown>): Promise<ApiError> {
+  return promise.then(
+    () => expect.unreachable('it was not refused'),
+    (error: ApiError) => error,
+  )
+}
+
+describe('the verbs', () => {
+  test('create, get, replace, merge, delete', async () => {
+    const created = await client.create(configMaps, configMap('verbs', { a: '1' }), signal)
+    expect(created.metadata.uid).toMatch(/-/)
+    const ref = { namespace, name: 'verbs' }
+    expect(await client.get(configMaps, ref, signal)).toEqual(created)
+    const replaced = await client.replace(configMaps, { ...created, data: { b: '2' } }, signal)
+    expect(replaced.data).toEqual({ b: '2' })
+    const merged = await client.mergePatch(configMaps, ref, { data: { b: null, c: '3' } }, signal)
+    expect(merged.data).toEqual({ c: '3' })
+    expect(await client.delete(configMaps, ref, {}, signal)).toBe(true)
+    expect(await client.delete(configMaps, ref, {}, signal)).toBe(false)
+  })
+
+  test('a list gives whole objects, pages follow each other', async () => {
+    for (const name of ['page-a', 'page-b', 'page-c'])
+      await client.create(configMaps, configMap(name), signal)
+    const first = await client.list(configMaps, { namespace, limit: 2 }, signal)
+    expect(first.items).toHaveLength(2)
+    expect(first.items[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
+    const rest = { namespace, limit: 100, continue: first.continue! }
+    const second = await client.list(configMaps, rest, signal)
+    const names = [...first.items, ...second.items].map(({ metadata }) => metadata.name)
+    expect(names).toEqual(expect.arrayContaining(['page-a', 'page-b', 'page-c']))
+    expect(second.continue).toBeUndefined()
+    const all = await listAll(client, configMaps, { namespace }, signal)
+    expect(all.items.map(({ metadata }) => metadata.name)).toEqual(names)
+  })
+
+  test('selectors select', async () => {
+    const labelled = { ...configMap('labelled') }
+    const metadata = { ...labelled.metadata, labels: { colour: 'blue' } }
+    await client.create(configMaps, { ...labelled, metadata }, signal)
+    const select = { namespace, labelSelector: 'colour=blue' }
+    expect((await client.list(configMaps, select, signal)).items).toHaveLength(1)
+    const field = { namespace, fieldSelector: 'metadata.name=labelled' }
+    expect((await client.list(configMaps, field, signal)).items).toHaveLength(1)
+  })
+
+  test('a kind that is served and ones that are not', async () => {
+    expect(await client.serves(deployments, signal)).toBe(true)
+    expect(await client.serves({ ...deployments, plural: 'nothings' }, signal)).toBe(false)
+    expect(await client.serves({ ...deployments, group: 'monitoring.coreos.com' }, signal)).toBe(
+      false,
+    )
+  })
+})
+
+describe('refusals say what is wrong', () => {
+  test('not found', async () => {
+    const error = await refusal(client.get(configMaps, { namespace, name: 'none' }, signal))
+    expect(isNotFound(error)).toBe(true)
+    expect(error.message).toBe(
+      `GET /api/v1/namespaces/${namespace}/configmaps/none: NotFound: configmaps "none" not found`,
+    )
+  })
+
+  test('already exists, which is not a conflict', async () => {
+    await client.create(configMaps, configMap('twice'), signal)
+    const error = await refusal(client.create(configMaps, configMap('twice'), signal))
+    expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false])
+  })
+
+  test('a conflict of versions', async () => {
+    const created = await client.create(configMaps, configMap('raced'), signal)
+    await client.replace(configMaps, { ...created, data: { a: '1' } }, signal)
+    const error = await refusal(client.replace(configMaps, { ...created, data: {} }, signal))
+    expect([isAlreadyExists(error), isConflict(error)]).toEqual([false, true])
+  })
+
+  test('a deletion of another object than the one meant', async () => {
+    await client.create(configMaps, configMap('kept'), signal)
+    const uid = '00000000-0000-0000-0000-000000000000'
+    const ref = { namespace, name: 'kept' }
+    const error = await refusal(client.delete(configMaps, ref, { uid }, signal))
+    expect(isConflict(error)).toBe(true)
+    expect(await client.get(configMaps, ref, signal)).toMatchObject({ kind: 'ConfigMap' })
+  })
+
+  test('invalid, with the field', async () => {
+    const error = await refusal(
+      client.create(configMaps, configMap('bad', { 'not a key!': '' }), signal),
+    )
+    expect(isInvalid(error)).toBe(true)
+    expect(error.causes[0]).toMatchObject({ field: 'data[not a key!]' })
+  })
+
+  test('forbidden, for a user without rights', async () => {
+    const nobody = clientOf(await accessFor(folder, access, { user: 'nobody' }))
+    const error = await refusal(nobody.list(pods, { namespace }, signal))
+    expect(isForbidden(error)).toBe(true)
+    expect(error.message).toContain('User "nobody" cannot list resource "pods"')
+    await nobody.close()
+  })
+})
+
+describe('server-side apply', () => {
+  const applier = new Applier({ client, fieldManager: 'one', statusManager: 'one-status' })
+
+  test('the same intent again changes no version, and what is left out goes', async () => {
+    const intent = configMap('applied', { a: '1', b: '2' })
+    const first = await applier.apply(configMaps, intent, signal)
+    const second = await applier.apply(configMaps, intent, signal)
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
+    const third = await applier.apply(configMaps, configMap('applied', { a: '1' }), signal)
+    expect(third.data).toEqual({ a: '1' })
+    expect(third.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion)
+  })
+
+  test('a field of another manager is a conflict, and taken over by force', async () => {
+    const theirs = configMap('shared', { a: 'theirs' })
+    await client.apply(configMaps, theirs, { fieldManager: 'two' }, signal)
+    const ours = configMap('shared', { a: 'ours' })
+    const error = await refusal(client.apply(configMaps, ours, { fieldManager: 'one' }, signal))
+    expect(isConflict(error)).toBe(true)
+    expect(error.causes[0]).toMatchObject({ reason: 'FieldManagerConflict', field: '.data.a' })
+    expect((await applier.apply(configMaps, ours, signal)).data).toEqual({ a: 'ours' })
+  })
+
+  test('a dry run stores nothing', async () => {
+    const options = { fieldManager: 'one', dryRun: true }
+    await client.apply(configMaps, configMap('tried'), options, signal)
+    const error = await refusal(client.get(configMaps, { namespace, name: 'tried' }, signal))
+    expect(isNotFound(error)).toBe(true)
+  })
+
+  test('the status has a manager of its own, and touches nothing else', async () => {
+    const meta = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name: 'd' } }
+    const labels = { app: 'd' }
+    const spec = {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'c', image: 'localhost/none:1' }] },
+      },
+    }
+    await applier.apply(deployments, { ...meta, spec } as object as typeof meta, signal)
+    const condition: Condition = { type: 'Ours', status: 'True', reason: 'Test', message: 'set' }
+    const status = { status: { conditions: [condition] } }
+    const applied = await applier.applyStatus(deployments, { ...meta, ...status }, signal)
+    expect(applied).toMatchObject({ spec: { replicas: 0 }, ...status })
+    const managers = applied.metadata.managedFields?.map(({ manager, subresource }) => [
+      manager,
+      subresource,
+    ])
+    expect(managers).toEqual(
+      expect.arrayContaining([
+        ['one', undefined],
+        ['one-status', 'status'],
+      ]),
+    )
+  })
+})
+
+describe('the way to the cluster', () => {
+  test('a kubeconfig file with a client certificate', async () => {
+    const path = await writeKubeconfig(folder, namespace, access, namespace)
+    const cluster = await findCluster({ env: {}, kubeconfig: path })
+    expect(cluster).toMatchObject({ server: access.server, namespace })
+    const other = clientOf(access, { cluster })
+    expect(await other.list(pods, { namespace }, signal)).toMatchObject({ items: [] })
+    await other.close()
+  })
+
+  test('a kubeconfig without the context that is asked for', async () => {
+    const path = await writeKubeconfig(folder, `${namespace}-b`, access)
+    await expect(findCluster({ env: { KUBECONFIG: path }, context: 'prod' })).rejects.toThrow(
+      'has no context "prod"; it has: test',
+    )
+  })
+
+  test('a token that has ended is read again at once', async () => {
+    const tokens = ['ended', await tokenOf('default')]
+    const { tls } = await clusterOf(access).credentials()
+    const cluster = {
+      ...clusterOf(access),
+      credentials: () =>
+        Promise.resolve({
+          headers: { authorization: `Bearer ${tokens.shift()}` },
+          tls: { ca: tls.ca! },
+        }),
+    }
+    const other = clientOf(access, { cluster })
+    const error = await refusal(other.list(pods, { namespace }, signal))
+    expect(error.message).toContain(`User "system:serviceaccount:${namespace}:default"`)
+    expect(tokens).toEqual([])
+    await other.close()
+  })
+
+  test('nobody listens there', async () => {
+    const other = clientOf({ ...access, server: 'https://127.0.0.1:1' })
+    await expect(other.list(pods, {}, signal)).rejects.toMatchObject({
+      code: 'OP_KUBE_CONNECTION',
+      message: expect.stringContaining('https://127.0.0.1:1 failed: connect ECONNREFUSED'),
+    })
+  })
+
+  test('the server is not the one that its certificate must name', async () => {
+    const { ca } = await accessFor(folder, access, { user: 'x' })
+    const cluster = clusterOf({ ...access, ca })
+    const other = clientOf(access, {
+      cluster: {
+        ...cluster,
+        credentials: async () => ({
+          headers: {},
+          tls: { ...(await cluster.credentials()).tls, serverName: 'elsewhere.test' },
+        }),
+      },
+    })
+    await expect(other.list(pods, {}, signal)).rejects.toMatchObject({
+      code: 'OP_KUBE_CONNECTION',
+      message: expect.stringContaining('elsewhere.test'),
+    })
+  })
+
+  async function tokenOf(name: string): Promise<string> {
+    const path = `serviceaccounts/${name}/token`
+    const resource = { ...pods, plural: path, kind: 'TokenRequest' }
+    const request = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { namespace, name },
+      spec: { expirationSeconds: 600 },
+    }
+    const answer = await eventually(() => client.create(resource, request as never, signal))
+    return (answer as unknown as { status: { token: string } }).status.token
+  }
+})
+
+describe('a write that is held back', () => {
+  test('never reaches the server, and reads pass', async () => {
+    const guarded = client.guardedBy(() => {
+      throw new NotLeadingError('no')
+    })
+    const object = configMap('held-back')
+    await expect(guarded.create(configMaps, object, signal)).rejects.toThrow(NotLeadingError)
+    expect(isNotFound(await refusal(guarded.get(configMaps, object.metadata, signal)))).toBe(true)
+  })
+
+  test('also when leave is withdrawn between the decision and the wire', async () => {
+    let asked = 0
+    const guarded = client.guardedBy(() => {
+      if (++asked === 2) throw new NotLeadingError('no more')
+    })
+    const object = configMap('held-back-late')
+    await expect(guarded.create(configMaps, object, signal)).rejects.toThrow('no more')
+    expect(isNotFound(await refusal(client.get(configMaps, object.metadata, signal)))).toBe(true)
+    await guarded.create(configMaps, object, signal)
+  })
+})

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Assets } from './assets.ts'
+import { Authority, createSigningKey } from './certificates.ts'
+import { clientOf } from './cluster-access.ts'
+import { type Access, kubeconfigOf } from './kubeconfig-file.ts'
+import { roles, serviceAccounts } from './resources.ts'
+import { unusedPort } from './unused-port.ts'
+
+const readyMs = 60_000
+
+export interface ControlPlaneOptions {
+  readonly assets: Assets
+  /** An empty folder that is the cluster's own. */
+  readonly folder: string
+}
+
+/** etcd, API server and controllers, as processes of this one. */
+export class ControlPlane {
+  readonly #options: ControlPlaneOptions
+  readonly #children = new Map<string, ChildProcess>()
+  /** Resolves with the name of the first process that ended by itself. */
+  readonly ended: Promise<string>
+  readonly #stop = new AbortController()
+  readonly #ended = Promise.withResolvers<string>()
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options
+    this.ended = this.#ended.promise
+  }
+
+  /** Starts all of it, until the API server and the controllers work. */
+  async start(): Promise<Access> {
+    const { folder } = this.#options
+    const [etcdPort, apiPort] = [await unusedPort(20_000), await unusedPort(25_000)]
+    const server = `https://127.0.0.1:${apiPort}`
+    const cluster = await this.#writeCredentials(server)
+    this.#run('etcd', [
+      '--data-dir=etcd',
+      // The data is thrown away with the cluster, so nothing needs to reach the disk.
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+      '--listen-peer-urls=http://127.0.0.1:0',
+      `--listen-client-urls=http://127.0.0.1:${etcdPort}`,
+      `--advertise-client-urls=http://127.0.0.1:${etcdPort}`,
+    ])
+    this.#run('kube-apiserver', [
+      `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${apiPort}`,
+      '--advertise-address=127.0.0.1',
+      // Nothing could reach the Service `kubernetes` of a cluster without nodes.
+      '--endpoint-reconciler-type=none',
+      '--tls-cert-file=apiserver.crt',
+      '--tls-private-key-file=apiserver.key',
+      '--client-ca-file=ca.crt',
+      '--authorization-mode=RBAC',
+      '--allow-privileged',
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--service-account-issuer=https://kubernetes.default.svc',
+      '--service-account-key-file=tokens.pub',
+      '--service-account-signing-key-file=tokens.key',
+      '--profiling=false',
+    ])
+    const { signal } = this.#stop
+    const client = clientOf(cluster)
+    // Stands only when the first steps of the API server, its roles among them, are done.
+    await this.#until('kube-apiserver', () => client.get(roles, { name: 'admin' }, signal))
+    this.#run('kube-controller-manager', [
+      '--kubeconfig=controllers.conf',
+      '--leader-elect=false',
+      '--secure-port=0',
+      '--root-ca-file=ca.crt',
+      '--use-service-account-credentials',
+      '--service-account-private-key-file=tokens.key',
+      // By default each controller waits its turn at 20 requests a second.
+      '--kube-api-qps=1000',
+      '--kube-api-burst=1000',
+      '--horizontal-pod-autoscaler-sync-period=1s',
+    ])
+    // The first thing that the controllers make, and that pods need.
+    await this.#until('kube-controller-manager', () =>
+      client.get(serviceAccounts, { namespace: 'default', name: 'default' }, signal),
+    )
+    await client.close()
+    await writeFile(join(folder, 'cluster.json'), JSON.stringify(cluster), { mode: 0o600 })
+    return cluster
+  }
+
+  /** Ends all of it at once: what they hold is worth nothing. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    const running = [...this.#children.values()]
+    this.#children.clear()
+    const ends = running.map((child) => new Promise((resolve) => child.once('exit', resolve)))
+    for (const child of running) child.kill('SIGKILL')
+    await Promise.all(ends)
+  }
+
+  async #writeCredentials(server: string): Promise<Access> {
+    const write = (name: string, text: string) =>
+      writeFile(join(this.#options.folder, name), text, { mode: 0o600 })
+    const authority = await Authority.create()
+    const ca = authority.cert
+    const [apiserver, admin, controllers, tokens] = await Promise.all([
+      authority.issue({ user: 'kube-apiserver' }),
+      authority.issue({ user: 'admin', groups: ['system:masters'] }),
+      authority.issue({ user: 'system:kube-controller-manager' }),
+      createSigningKey(),
+    ])
+    await Promise.all([
+      write('ca.crt', ca),
+      write('ca.key', await authority.exportKey()),
+      write('apiserver.crt', apiserver.cert),
+      write('apiserver.key', apiserver.key),
+      write('tokens.key', tokens.key),
+      write('tokens.pub', tokens.publicKey),
+      write('admin.conf', kubeconfigOf({ server, ca, ...admin })),
+      write('controllers.conf', kubeconfigOf({ server, ca, ...controllers })),
+    ])
+    return { server, ca, ...admin }
+  }
+
+  #run(program: 'etcd' | 'kube-apiserver' | 'kube-controller-manager', args: string[]): void {
+    const { assets, folder } = this.#options
+    this.#stop.signal.throwIfAborted()
+    const log = openSync(join(folder, `${program}.log`), 'w')
+    const child = spawn(assets[program], args, { cwd: folder, stdio: ['ignore', log, log] })
+    closeSync(log)
+    this.#children.set(program, child)
+    const onEnd = () => {
+      if (this.#children.delete(program)) this.#ended.resolve(program)
+    }
+    child.once('exit', onEnd)
+    child.once('error', onEnd)
+  }
+
+  /** Tries until it succeeds, as long as the program runs. */
+  async #until(program: string, attempt: () => Promise<unknown>): Promise<void> {
+    let cause: unknown
+    for (const untilMs = Date.now() + readyMs; Date.now() < untilMs; await pause()) {
+      if (!this.#children.has(program)) break
+      try {
+        await attempt()
+        return
+      } catch (error) {
+        cause = error
+      }
+    }
+    const path = join(this.#options.folder, `${program}.log`)
+    const log = readFileSync(path, 'utf8').split('\n').slice(-20).join('\n')
+    throw new Error(`${program} did not get ready; its log ends with:\n${log}`, { cause })
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 50))
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Calls `attempt` until it neither throws nor gives false, for `timeoutMs` at most; gives back what it
+ * gave. What it threw last is thrown when time is up.
+ */
+export async function eventually<T>(attempt: () => T | Promise<T>, timeoutMs = 10_000): Promise<T> {
+  const untilMs = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      const value = await attempt()
+      if (value !== false) return value
+      throw new Error('it gave false')
+    } catch (error) {
+      if (performance.now() > untilMs) throw error
+    }
+    await pause(20)
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { TestProject } from 'vitest/node'
+import type { Access } from './kubeconfig-file.ts'
+import { startCluster } from './test-cluster.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The cluster that the suites of one run share. */
+    cluster: { readonly folder: string; readonly access: Access; readonly kubeconfig: string }
+  }
+}
+
+/** Starts one cluster for all files of `e2e/kube`; runs only when one of them does. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const cluster = await startCluster()
+  const { folder, access, kubeconfig } = cluster
+  project.provide('cluster', { folder, access, kubeconfig })
+  return async () => {
+    await cluster[Symbol.asyncDispose]()
+  }
+}

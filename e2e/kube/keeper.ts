@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureAssets } from './build-assets.ts'
+import { ControlPlane } from './control-plane.ts'
+
+/*
+ * Keeps one cluster for the process that started this one, and ends it when that process ends in
+ * whatever way: its end closes our stdin. Says where the cluster is in one line on stdout.
+ *
+ * A process of its own, since a test process that is killed cannot clean up.
+ */
+
+const startTries = 3
+
+const left = new Promise<void>((resolve) => {
+  process.stdin.resume()
+  process.stdin.once('close', resolve)
+  process.stdin.once('end', resolve)
+})
+// Ctrl-C in the terminal is for our parent, whose end we then see.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => process.stdin.destroy())
+
+const assets = await ensureAssets(process.env)
+const folder = await mkdtemp(join(tmpdir(), 'rpc-router-kube-'))
+let plane: ControlPlane | null = null
+let isOver = false
+const cleanUp = async () => {
+  isOver = true
+  await plane?.stop()
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+try {
+  const outcome = await Promise.race([run(), left.then(() => 'left' as const)])
+  if (outcome !== 'left') process.stderr.write(`${outcome}\n`)
+  process.exitCode = outcome === 'left' ? 0 : 1
+} finally {
+  await cleanUp()
+  process.exit()
+}
+
+/** Starts the cluster and resolves with a complaint when a part of it ends by itself. */
+async function run(): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    plane = new ControlPlane({ assets, folder })
+    try {
+      await plane.start()
+      break
+    } catch (error) {
+      await plane.stop()
+      // A port that was free may be taken by the time that it is listened on.
+      if (isOver || tries === startTries) throw error
+      await rm(join(folder, 'etcd'), { recursive: true, force: true })
+    }
+  }
+  process.stdout.write(`${folder}\n`)
+  return `${await plane.ended} of the test cluster ended by itself`
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KubeClient } from '../../operator/kube/client.ts'
+import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { Controller } from '../../operator/kube/controller.ts'
+import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
+import { refOf } from '../../operator/kube/object.ts'
+import { Reflector } from '../../operator/kube/reflector.ts'
+import { Store } from '../../operator/kube/store.ts'
+import { type Condition, type Pod, pods } from './resources.ts'
+
+/** What becomes of a pod: it works, it runs but fails its readiness probe, or it never starts. */
+export type Fate = 'ready' | 'failing' | 'waiting'
+
+export interface PretendKubeletOptions {
+  readonly client: KubeClient
+  /** All namespaces when left out. */
+  readonly namespace?: string
+  /** At first all pods become ready. */
+  readonly fateOf?: (pod: Pod) => Fate
+}
+
+/**
+ * Plays the part of the kubelet in a cluster without machines, for tests: no container runs, the
+ * pods' status merely says what a kubelet would say.
+ */
+export class PretendKubelet {
+  readonly #options: PretendKubeletOptions
+  readonly #store = new Store<Pod>()
+  readonly #controller: Controller
+  #fateOf: (pod: Pod) => Fate
+
+  constructor(options: PretendKubeletOptions) {
+    this.#options = options
+    this.#fateOf = options.fateOf ?? (() => 'ready')
+    this.#controller = new Controller({
+      name: 'pretend-kubelet',
+      reconcile: (key, { signal }) => this.#reconcile(key, signal),
+      clock: systemClock,
+      random: systemRandom,
+      workers: 16,
+      settleMs: 0,
+    })
+    this.#controller.watch(this.#store)
+  }
+
+  /** Changes the fate of the pods, of those that run as well. */
+  decide(fateOf: (pod: Pod) => Fate): void {
+    this.#fateOf = fateOf
+    for (const key of this.#store.keys()) this.#controller.enqueue(key)
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, namespace } = this.#options
+    const reflector = new Reflector({
+      client,
+      resource: pods,
+      store: this.#store,
+      clock: systemClock,
+      random: systemRandom,
+      ...(namespace !== undefined && { selection: { namespace } }),
+    })
+    await Promise.all([reflector.run(signal), this.#controller.run(signal)])
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const pod = this.#store.get(key)
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return
+    const fate = this.#fateOf(pod)
+    const isReady = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+    const isRunning = pod.status?.phase === 'Running'
+    if (isRunning === (fate !== 'waiting') && isReady === (fate === 'ready')) return
+    const { resourceVersion, uid } = pod.metadata
+    const patch = { metadata: { resourceVersion, uid }, status: statusOf(pod, fate) }
+    try {
+      await this.#options.client.mergePatch(pods, refOf(key), patch, signal, 'status')
+    } catch (error) {
+      // Changed or gone meanwhile: its event is on the way.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+  }
+}
+
+function statusOf(pod: Pod, fate: Fate): object {
+  const at = `${new Date().toISOString().slice(0, 19)}Z`
+  const isReady = fate === 'ready'
+  const condition = (type: string, isTrue: boolean): Condition => ({
+    type,
+    status: isTrue ? 'True' : 'False',
+    lastTransitionTime: at,
+    ...(!isTrue && { reason: fate === 'failing' ? 'ContainersNotReady' : 'ContainerCreating' }),
+  })
+  if (fate === 'waiting') return { phase: 'Pending', conditions: [condition('Ready', false)] }
+  return {
+    phase: 'Running',
+    startTime: pod.metadata.creationTimestamp ?? at,
+    conditions: [
+      condition('PodScheduled', true),
+      condition('Initialized', true),
+      condition('ContainersReady', isReady),
+      condition('Ready', isReady),
+    ],
+    containerStatuses: (pod.spec?.containers ?? []).map(({ name, image }) => ({
+      name,
+      image,
+      imageID: '',
+      ready: isReady,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: at } },
+    })),
+  }
+}

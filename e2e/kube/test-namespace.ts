@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, inject } from 'vitest'
+import type { KubeClient } from '../../operator/kube/client.ts'
+import { clientOf } from './cluster-access.ts'
+import type { Access } from './kubeconfig-file.ts'
+import { namespaces } from './resources.ts'
+
+/** What a test file has of the cluster that all share. */
+export interface TestNamespace {
+  /** A namespace of its own, that goes with the file. */
+  readonly namespace: string
+  /** As administrator, without rate limit. */
+  readonly client: KubeClient
+  readonly access: Access
+  /** The folder of the cluster, and a kubeconfig of the administrator in it. */
+  readonly folder: string
+  readonly kubeconfig: string
+  /** Aborted when the file has ended. */
+  readonly signal: AbortSignal
+}
+
+/** Call it once at the top of a test file. */
+export function useNamespace(labels: Readonly<Record<string, string>> = {}): TestNamespace {
+  const { access, folder, kubeconfig } = inject('cluster')
+  const namespace = `test-${randomBytes(5).toString('hex')}`
+  const client = clientOf(access)
+  const end = new AbortController()
+  beforeAll(async () => {
+    const metadata = { name: namespace, labels }
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata }
+    await client.create(namespaces, object, end.signal)
+  })
+  afterAll(async () => {
+    await client.delete(namespaces, { name: namespace }, {}, end.signal)
+    end.abort()
+    await client.close()
+  })
+  return { namespace, client, access, folder, kubeconfig, signal: end.signal }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KubeClient } from './client.ts'
+import type { KubeObject } from './object.ts'
+import type { Resource } from './resource.ts'
+
+export interface ApplierOptions {
+  readonly client: KubeClient
+  /** Who owns the fields of objects: `rpc-router-operator`. */
+  readonly fieldManager: string
+  /** Who owns the fields of statuses: another, so that neither gives up what the other set. */
+  readonly statusManager: string
+}
+
+/**
+ * Writes the full intent for an object by server-side apply, by force: what we say holds, and what we
+ * no longer say is given up. Nothing is read first. The same intent again changes nothing.
+ */
+export class Applier {
+  readonly #options: ApplierOptions
+
+  constructor(options: ApplierOptions) {
+    this.#options = options
+  }
+
+  /** Gives back the object as it then is. */
+  apply<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
+    const { client, fieldManager } = this.#options
+    return client.apply(resource, object, { fieldManager, force: true }, signal)
+  }
+
+  /**
+   * Applies to the status alone: `object` needs apiVersion, kind, name, namespace and `status`. With
+   * a `metadata.uid` it is refused for another object of the same name.
+   */
+  applyStatus<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { client, statusManager: fieldManager } = this.#options
+    return client.apply(
+      resource,
+      object,
+      { fieldManager, force: true, subresource: 'status' },
+      signal,
+    )
+  }
+}

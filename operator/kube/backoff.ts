@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock, Random } from './clock.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+export interface BackoffOptions {
+  readonly firstMs: number
+  readonly mostMs: number
+  /** After so long without a failure the next one counts as the first. */
+  readonly forgiveMs: number
+}
+
+/** Delays between attempts at one thing: doubling, with jitter of up to the delay again. */
+export class Backoff {
+  readonly #options: BackoffOptions
+  readonly #clock: Clock
+  readonly #random: Random
+  #nextMs: number
+  #failedAtMs = -Infinity
+
+  constructor(options: BackoffOptions, clock: Clock, random: Random) {
+    this.#options = options
+    this.#clock = clock
+    this.#random = random
+    this.#nextMs = options.firstMs
+  }
+
+  /** How long to wait after the failure that is told by this call, in milliseconds. */
+  failed(): number {
+    const { firstMs, mostMs, forgiveMs } = this.#options
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#failedAtMs > forgiveMs + this.#nextMs) this.#nextMs = firstMs
+    this.#failedAtMs = nowMs
+    const delayMs = this.#nextMs
+    this.#nextMs = Math.min(mostMs, delayMs * 2)
+    return delayMs * (1 + this.#random.next())
+  }
+}
+
+const itemFirstMs = 5
+const itemMostMs = 1_000_000
+const allPerSecond = 10
+const allBurst = 100
+
+/**
+ * Delays of items that failed: each item's own doubles from 5 ms to 1,000 s, and all of them together
+ * come back at 10 a second after a burst of 100. The longer of the two holds.
+ */
+export class ItemBackoff {
+  readonly #failures = new Map<string, number>()
+  readonly #all: TokenBucket
+
+  constructor(clock: Clock) {
+    this.#all = new TokenBucket({ perSecond: allPerSecond, burst: allBurst, clock })
+  }
+
+  /** Counts a failure of the item: how long it must stay away, in milliseconds. */
+  failed(key: string): number {
+    const before = this.#failures.get(key) ?? 0
+    this.#failures.set(key, before + 1)
+    return Math.max(Math.min(itemMostMs, itemFirstMs * 2 ** before), this.#all.reserve())
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key)
+  }
+
+  /** How often the item failed since it was last forgotten. */
+  failuresOf(key: string): number {
+    return this.#failures.get(key) ?? 0
+  }
+}

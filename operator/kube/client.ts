@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from './clock.ts'
+import type { Cluster } from './cluster.ts'
+import { ApiError, isNotFound } from './errors.ts'
+import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
+import type { KubeObserver } from './observer.ts'
+import { Requester } from './requester.ts'
+import {
+  apiVersionOf,
+  collectionPathOf,
+  groupPathOf,
+  objectPathOf,
+  type Resource,
+} from './resource.ts'
+import { Transport } from './transport.ts'
+import { readWatch, type WatchEvent } from './watch-event.ts'
+
+const readMs = 30_000
+const listMs = 60_000
+const writeMs = 30_000
+
+export interface KubeClientOptions {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  /** `rpc-operator/0.1.0`: how the API server's audit log knows us. */
+  readonly userAgent: string
+  /** How fast this client may ask; watches that run do not count. Default: 200 a second, burst 400. */
+  readonly limit?: { readonly perSecond: number; readonly burst: number }
+  readonly observer?: KubeObserver
+}
+
+export interface Selection {
+  /** All namespaces when left out. */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+export interface ListOptions extends Selection {
+  /** Objects per page; all at once when left out. */
+  readonly limit?: number
+  readonly continue?: string
+}
+
+export interface WatchOptions extends Selection {
+  /** Changes after this version. */
+  readonly resourceVersion: string
+  /** After how long the server shall end the watch. */
+  readonly timeoutSeconds: number
+  /** After how long without an event or a bookmark the connection counts as dead. */
+  readonly silenceMs: number
+}
+
+export interface ApplyOptions {
+  readonly fieldManager: string
+  /** Takes fields over from other managers. Without it their fields are conflicts. */
+  readonly force?: boolean
+  readonly subresource?: 'status' | 'scale'
+  /** Asks the server to judge without storing. */
+  readonly dryRun?: boolean
+}
+
+export interface DeleteOptions {
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+}
+
+const usualLimit = { perSecond: 200, burst: 400 }
+
+/**
+ * The verbs of the Kubernetes API on plain JSON, for any kind.
+ *
+ * Every call takes a signal, waits for the client's rate limit, has a time limit of its own, and
+ * rejects with a `KubeError`. A server that asks for patience by `Retry-After` gets it, a few times.
+ */
+export class KubeClient {
+  readonly #options: KubeClientOptions
+  readonly #transport: Transport
+  readonly #requester: Requester
+
+  constructor(options: KubeClientOptions)
+  /** @internal */
+  constructor(options: KubeClientOptions, transport: Transport, mayWrite: () => void)
+  constructor(options: KubeClientOptions, transport?: Transport, mayWrite = () => {}) {
+    const { clock, limit = usualLimit, observer = {} } = options
+    this.#options = options
+    this.#transport = transport ?? new Transport(options)
+    this.#requester = new Requester({
+      transport: this.#transport,
+      clock,
+      limit,
+      mayWrite,
+      observer,
+    })
+  }
+
+  /**
+   * A client on the same connections, with a rate limit of its own, that asks `mayWrite` before each
+   * write and once more when it goes onto the wire. What `mayWrite` throws is what the caller gets.
+   */
+  guardedBy(mayWrite: () => void): KubeClient {
+    return new KubeClient(this.#options, this.#transport, mayWrite)
+  }
+
+  get<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#requester.send<T>(
+      {
+        resource,
+        verb: 'get',
+        method: 'GET',
+        path: objectPathOf(resource, ref),
+        timeoutMs: readMs,
+      },
+      signal,
+    )
+  }
+
+  async list<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions,
+    signal: AbortSignal,
+  ): Promise<ObjectList<T>> {
+    const { namespace, ...query } = options
+    const path = collectionPathOf(resource, namespace)
+    const answer = await this.#requester.send<{
+      items: readonly T[] | null
+      metadata: { resourceVersion: string; continue?: string }
+    }>(
+      { resource, verb: 'list', method: 'GET', path, query: { ...query }, timeoutMs: listMs },
+      signal,
+    )
+    // The items of a list leave out what the list says once; those of a watch do not.
+    const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
+    return {
+      items: (answer.items ?? []).map((item) => ({ ...type, ...item })),
+      resourceVersion: answer.metadata.resourceVersion,
+      ...(answer.metadata.continue && { continue: answer.metadata.continue }),
+    }
+  }
+
+  /**
+   * The changes after a version, until the server ends the watch. Bookmarks are asked for.
+   * @throws ApiError also for an error that the server tells inside of the watch
+   */
+  async *watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, silenceMs, ...rest } = options
+    const path = collectionPathOf(resource, namespace)
+    const query = { ...rest, watch: true, allowWatchBookmarks: true }
+    const body = this.#requester.stream(
+      { resource, verb: 'watch', method: 'GET', path, query, timeoutMs: silenceMs },
+      signal,
+    )
+    yield* readWatch<T>(`GET ${path}`, body)
+  }
+
+  create<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
+    const path = collectionPathOf(resource, object.metadata.namespace)
+    return this.#requester.send<T>(
+      { resource, verb: 'create', method: 'POST', path, body: object, timeoutMs: writeMs },
+      signal,
+    )
+  }
+
+  /** Writes the whole object; a conflict when `metadata.resourceVersion` is not the present one. */
+  replace<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
+    const path = objectPathOf(resource, object.metadata)
+    return this.#requester.send<T>(
+      { resource, verb: 'update', method: 'PUT', path, body: object, timeoutMs: writeMs },
+      signal,
+    )
+  }
+
+  /** Merges by RFC 7396: null removes, lists are replaced whole. */
+  mergePatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: object,
+    signal: AbortSignal,
+    subresource?: 'status' | 'scale',
+  ): Promise<T> {
+    return this.#requester.send<T>(
+      {
+        resource,
+        verb: 'patch',
+        method: 'PATCH',
+        path: objectPathOf(resource, ref, subresource),
+        contentType: 'application/merge-patch+json',
+        body: patch,
+        timeoutMs: writeMs,
+      },
+      signal,
+    )
+  }
+
+  /** Server-side apply: the fields of `object` become the manager's, those that it left out are given up. */
+  apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    { fieldManager, force = false, subresource, dryRun = false }: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#requester.send<T>(
+      {
+        resource,
+        verb: 'patch',
+        method: 'PATCH',
+        path: objectPathOf(resource, object.metadata, subresource),
+        query: { fieldManager, ...(force && { force }), ...(dryRun && { dryRun: 'All' }) },
+        contentType: 'application/apply-patch+yaml',
+        body: object,
+        timeoutMs: writeMs,
+      },
+      signal,
+    )
+  }
+
+  /** Deletes one object; false when there was none. A conflict when it is not the one that `uid` names. */
+  async delete(
+    resource: Resource,
+    ref: ObjectRef,
+    options: DeleteOptions,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { propagation = 'Background', ...preconditions } = options
+    const path = objectPathOf(resource, ref)
+    const body = { propagationPolicy: propagation, preconditions }
+    try {
+      await this.#requester.send(
+        { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: writeMs },
+        signal,
+      )
+      return true
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
+    }
+  }
+
+  /** Whether the API server knows the kind, such as that of an operator that may be absent. */
+  async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { resources } = await this.#requester.send<{ resources: readonly { name: string }[] }>(
+        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: readMs },
+        signal,
+      )
+      return resources.some(({ name }) => name === resource.plural)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false
+      throw error
+    }
+  }
+
+  /** Ends all connections, and with them the requests in flight. */
+  close(): Promise<void> {
+    return this.#transport.close()
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inCluster, serviceAccountFolder } from './in-cluster.ts'
+import { readKubeConfig } from './kube-config.ts'
+
+/** What a connection needs to trust the server and to be trusted. PEM. */
+export interface TlsMaterial {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly serverName?: string
+  /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
+  readonly insecure?: boolean
+}
+
+export interface Credentials {
+  /** Headers that go with each request: `authorization`, impersonation. Secret. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: TlsMaterial
+}
+
+/** Where an API server is, and how to be let in. */
+export interface Cluster {
+  /** `https://host:port`, perhaps with a path below which the API stands. */
+  readonly server: string
+  /** The namespace of the service account or of the kubeconfig's context. */
+  readonly namespace: string
+  /** An HTTP proxy on the way. */
+  readonly proxyUrl?: string
+  /** Read anew by each call: files, plugins and tokens change. The client asks once a minute. */
+  credentials(): Promise<Credentials>
+}
+
+export interface ClusterOptions {
+  /** The environment of the process: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and _PORT. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** A kubeconfig file that comes before all else. */
+  readonly kubeconfig?: string
+  /** Its context; the current one when left out. */
+  readonly context?: string
+}
+
+/**
+ * Finds the cluster as kubectl does: the file that was named, `KUBECONFIG`, `~/.kube/config`, and
+ * then the service account of the pod.
+ * @throws Error that says where it looked, or what is wrong with what it found
+ */
+export async function findCluster({ env, kubeconfig, context }: ClusterOptions): Promise<Cluster> {
+  if (kubeconfig !== undefined) return readKubeConfig([kubeconfig], context)
+  const named = (env['KUBECONFIG'] ?? '').split(':').filter(Boolean)
+  if (named.length > 0) return readKubeConfig(named, context)
+  const usual = env['HOME'] === undefined ? null : join(env['HOME'], '.kube', 'config')
+  if (usual !== null && (await exists(usual))) return readKubeConfig([usual], context)
+  if (await exists(join(serviceAccountFolder, 'token'))) return inCluster(env)
+  throw new Error(
+    `no cluster: KUBECONFIG is not set, there is no ${usual ?? '~/.kube/config'}, and this is no pod with a service account`,
+  )
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

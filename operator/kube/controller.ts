@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock, Random } from './clock.ts'
+import { deadline } from './deadline.ts'
+import { ApiError, NotLeadingError, TerminalError, TimeoutError } from './errors.ts'
+import { keyOf, type KubeObject } from './object.ts'
+import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
+import type { Store } from './store.ts'
+import { WorkQueue } from './work-queue.ts'
+
+export interface ReconcileContext {
+  /** Aborted when the controller stops and when the time is up. */
+  readonly signal: AbortSignal
+  /** Tells this run from others in logs. */
+  readonly reconcileId: string
+}
+
+/** What a reconcile that went well may ask for. */
+export interface Outcome {
+  /** Comes again after so long even if nothing changes. */
+  readonly requeueAfterMs?: number
+}
+
+export interface ControllerOptions {
+  /** For metrics and logs. */
+  readonly name: string
+  /**
+   * Brings the world of one key to what the objects ask for, from what the stores say now. What it
+   * throws is tried again with growing delays; a `TerminalError` waits for a change instead.
+   */
+  readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome | void>
+  readonly clock: Clock
+  readonly random: Random
+  /** How many keys are worked on at once. Default 4. */
+  readonly workers?: number
+  /** For one reconcile. Default two minutes. */
+  readonly timeoutMs?: number
+  /** Changes within so long of the first make one reconcile. Default 100 ms. */
+  readonly settleMs?: number
+  readonly observer?: KubeObserver
+}
+
+/** Takes keys from a queue and reconciles them, level-driven: what happened is not told, only that something did. */
+export class Controller {
+  readonly #options: ControllerOptions
+  readonly queue: WorkQueue
+
+  constructor(options: ControllerOptions) {
+    const { name, clock, observer } = options
+    this.#options = options
+    this.queue = new WorkQueue({ name, clock, ...(observer && { observer }) })
+  }
+
+  /** Reconciles the key soon, once for all calls that come close together. */
+  enqueue(key: string): void {
+    this.queue.addAfter(key, this.#options.settleMs ?? 100)
+  }
+
+  /**
+   * Enqueues what a change in the store concerns: of the object as it is, and as it was, since it may
+   * have concerned others before. Without `keysOf` it is the object itself.
+   */
+  watch<T extends KubeObject>(
+    store: Pick<Store<T>, 'subscribe'>,
+    keysOf: (object: T) => Iterable<string> = ({ metadata }) => [keyOf(metadata)],
+  ): void {
+    store.subscribe(({ object, previous }) => {
+      for (const key of keysOf(object)) this.enqueue(key)
+      if (previous !== null) for (const key of keysOf(previous)) this.enqueue(key)
+    })
+  }
+
+  /** Works until the signal is aborted; resolves when the last reconcile has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = () => {
+      this.queue.shutDown()
+    }
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    const { workers = 4 } = this.#options
+    await Promise.all(Array.from({ length: workers }, () => this.#work(signal)))
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
+      await this.#reconcile(key, signal)
+      this.queue.done(key)
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const { name, reconcile, clock, random, observer, timeoutMs = 120_000 } = this.#options
+    const reconcileId = Math.floor(random.next() * 2 ** 48)
+      .toString(16)
+      .padStart(12, '0')
+    const startedMs = clock.nowMs()
+    const tell = (result: ReconcileResult, error?: unknown) => {
+      const durationMs = clock.nowMs() - startedMs
+      const told: Reconciled = { controller: name, key, reconcileId, result, durationMs }
+      observer?.reconciled?.(error === undefined ? told : { ...told, error })
+    }
+    using limit = deadline(clock, timeoutMs, signal, () => {
+      return new TimeoutError(`the reconcile of ${key} took longer than ${timeoutMs / 1000} s`)
+    })
+    try {
+      const { requeueAfterMs } = (await reconcile(key, { signal: limit.signal, reconcileId })) ?? {}
+      this.queue.forget(key)
+      if (requeueAfterMs === undefined) return tell('success')
+      this.queue.addAfter(key, requeueAfterMs)
+      tell('requeue')
+    } catch (error) {
+      if (signal.aborted || error instanceof NotLeadingError) return tell('stopped', error)
+      if (error instanceof TerminalError) {
+        this.queue.forget(key)
+        return tell('terminal', error)
+      }
+      const askedMs = error instanceof ApiError ? error.retryAfterMs : null
+      this.queue.addRateLimited(key, askedMs ?? 0)
+      tell(limit.signal.aborted ? 'timeout' : 'error', error)
+    }
+  }
+}

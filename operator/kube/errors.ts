@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** One field that the API server refused. */
+export interface StatusCause {
+  readonly reason?: string
+  readonly message?: string
+  readonly field?: string
+}
+
+/** The `Status` object with which the API server refuses, in an answer or in a watch. */
+export interface Status {
+  readonly kind?: string
+  readonly code?: number
+  readonly reason?: string
+  readonly message?: string
+  readonly details?: {
+    readonly retryAfterSeconds?: number
+    readonly causes?: readonly StatusCause[]
+  }
+}
+
+/** Any failure of the way to the API server, or of the API server. `code` is stable. */
+export abstract class KubeError extends Error {
+  abstract readonly code: string
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+  }
+}
+
+/** The API server answered, and refused. */
+export class ApiError extends KubeError {
+  readonly code = 'OP_KUBE_API'
+  /** What was asked, as `PATCH /apis/...`. Without query. */
+  readonly request: string
+  /** The HTTP status, or the code of an error inside a watch. */
+  readonly status: number
+  /** Kubernetes' own word: `NotFound`, `Conflict`, `AlreadyExists`, `Expired`, `Invalid`, `Forbidden`, ... */
+  readonly reason: string
+  /** Which fields were refused and why. */
+  readonly causes: readonly StatusCause[]
+  /** How long the server asks to be left alone; null when it does not. */
+  readonly retryAfterMs: number | null
+
+  constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
+    const reason = body.reason || `HTTP ${status}`
+    // What is wrong with a Secret may quote it.
+    const message = /\/secrets(\/|$)/.test(request) ? '' : (body.message ?? '')
+    super(`${request}: ${reason}${message && `: ${message}`}`)
+    this.request = request
+    this.status = status
+    this.reason = reason
+    this.causes = message === '' ? [] : (body.details?.causes ?? [])
+    const seconds = body.details?.retryAfterSeconds
+    this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? null : seconds * 1000)
+  }
+}
+
+/** No connection, or it broke: whether the request took effect is unknown. */
+export class ConnectionError extends KubeError {
+  readonly code = 'OP_KUBE_CONNECTION'
+}
+
+/** No answer in time: whether the request took effect is unknown. */
+export class TimeoutError extends KubeError {
+  readonly code = 'OP_KUBE_TIMEOUT'
+}
+
+/** What came is not what the API server speaks: cut JSON, a proxy's page. */
+export class MalformedAnswerError extends KubeError {
+  readonly code = 'OP_KUBE_MALFORMED'
+}
+
+/** A write was held back because this process no longer leads. Nothing was sent. */
+export class NotLeadingError extends KubeError {
+  readonly code = 'OP_KUBE_NOT_LEADING'
+}
+
+/** What cannot succeed by trying again: the controller then waits for a change. */
+export class TerminalError extends KubeError {
+  readonly code = 'OP_KUBE_TERMINAL'
+}
+
+function hasStatus(error: unknown, ...statuses: readonly number[]): error is ApiError {
+  return error instanceof ApiError && statuses.includes(error.status)
+}
+
+export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
+export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
+export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422)
+export const isTooManyRequests = (error: unknown): error is ApiError => hasStatus(error, 429)
+
+/** The name is taken, also by an object that is being deleted. */
+export const isAlreadyExists = (error: unknown): error is ApiError =>
+  hasStatus(error, 409) && error.reason === 'AlreadyExists'
+
+/** Somebody else wrote first, or owns a field. */
+export const isConflict = (error: unknown): error is ApiError =>
+  hasStatus(error, 409) && error.reason !== 'AlreadyExists'
+
+/** The version asked for is no longer known, or not known yet: only a new list helps. */
+export const isExpired = (error: unknown): error is ApiError =>
+  hasStatus(error, 410) ||
+  (error instanceof ApiError &&
+    error.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge'))

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeClient } from './client.ts'
+import { type Clock, type Random, sleep } from './clock.ts'
+import { deadline } from './deadline.ts'
+import { isConflict, isNotFound, KubeError, NotLeadingError, TimeoutError } from './errors.ts'
+import { claimed, type Lease, leases, released } from './lease.ts'
+import type { ObjectRef } from './object.ts'
+import type { KubeObserver } from './observer.ts'
+
+export interface LeaderElectorOptions {
+  /** Not one that is guarded by this elector: it could never begin. */
+  readonly client: KubeClient
+  readonly lease: Required<ObjectRef>
+  /** Who we are, different for each process: the name of the pod and something random. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly random: Random
+  /** For how long a leader that is not heard of still counts. Default 15 s, whole seconds. */
+  readonly leaseMs?: number
+  /** After how long without a renewal a leader gives up. Must be shorter. Default 10 s. */
+  readonly renewDeadlineMs?: number
+  /** Between two attempts. Default 2 s. */
+  readonly retryMs?: number
+  readonly observer?: KubeObserver
+}
+
+/** How much of its pause an attempt may be late by, so that rivals do not ask all at once. */
+const jitter = 1.2
+
+/** The leader lost its lease. The process must end: what it still had in hand may be done by another by now. */
+export class LeaseLostError extends KubeError {
+  readonly code = 'OP_KUBE_LEASE_LOST'
+}
+
+/**
+ * One leader among processes, by a Lease.
+ *
+ * Clocks of different machines are never compared: how old a rival's lease is, is measured from when we
+ * saw it change, on our monotonic clock; our own counts from before the renewal was sent. So the leader
+ * gives up before anybody may follow, also when its process was stopped in between: `guard` looks at the
+ * clock whenever a write goes out.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions
+  readonly #leaseMs: number
+  readonly #renewDeadlineMs: number
+  readonly #retryMs: number
+  /** The lease as last seen, and since when it looks like this. */
+  #seen: { readonly lease: Lease; readonly sinceMs: number } | null = null
+  #renewedMs = -Infinity
+  #leads = false
+  #isOver = false
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? 15_000
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000
+    this.#retryMs = options.retryMs ?? 2_000
+    if (this.#renewDeadlineMs >= this.#leaseMs)
+      throw new TypeError('renewDeadlineMs must be shorter than leaseMs')
+    if (this.#retryMs * jitter >= this.#renewDeadlineMs)
+      throw new TypeError(`renewDeadlineMs must be longer than retryMs x ${jitter}`)
+  }
+
+  /** True while the lease is ours for certain. */
+  get isLeading(): boolean {
+    return !this.#isOver && this.#options.clock.nowMs() - this.#renewedMs < this.#renewDeadlineMs
+  }
+
+  /** False when we took the lead and can no longer keep it: for the liveness probe. */
+  get isHealthy(): boolean {
+    return !this.#leads || this.isLeading
+  }
+
+  /** Who leads, as far as it is known; null when nobody does. */
+  get leader(): string | null {
+    return this.#seen?.lease.spec?.holderIdentity || null
+  }
+
+  /** Throws unless the lease is ours at this instant: for `KubeClient.guardedBy`. */
+  readonly guard = (): void => {
+    if (!this.isLeading)
+      throw new NotLeadingError(`${this.#options.identity} does not lead: the write is held back`)
+  }
+
+  /**
+   * Waits for the lead and runs `lead` with it. When `signal` is aborted, so is the signal of `lead`; the
+   * lease is kept until `lead` has ended, and then released for the next.
+   * @throws LeaseLostError as soon as the lease is lost, without waiting for `lead`
+   */
+  async run(signal: AbortSignal, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (!(await this.#acquire(signal))) return
+    const term = new AbortController()
+    const keeping = new AbortController()
+    const stop = () => {
+      term.abort(signal.reason)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    this.#setLeads(true)
+    try {
+      const work = lead(term.signal)
+      const ended = () => {
+        keeping.abort()
+      }
+      work.then(ended, ended)
+      await this.#keep(keeping.signal)
+      await this.#release()
+      await work
+    } catch (error) {
+      term.abort(error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#setLeads(false)
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      await this.#attempt(signal)
+      if (this.isLeading) return true
+      await this.#pause(signal)
+    }
+    return false
+  }
+
+  /** Renews until told to stop; rejects when the lease is lost. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#pause(signal)
+      if (signal.aborted) return
+      // Checked before the attempt as well: a process that slept must not take up where it left off.
+      if (this.isLeading) await this.#attempt(signal)
+      if (signal.aborted) return
+      if (!this.isLeading)
+        throw new LeaseLostError(
+          `${this.#options.identity} lost the lease ${this.#options.lease.name}`,
+        )
+    }
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options
+    const factor = this.#leads ? 1 : 1 + random.next() * jitter
+    return sleep(clock, this.#retryMs * factor, signal).catch(() => {})
+  }
+
+  /** One try to get or keep the lease. A failure is told and changes nothing: time decides. */
+  async #attempt(signal: AbortSignal): Promise<void> {
+    const { lease: ref, identity, clock } = this.#options
+    await this.#write(signal, (present) => {
+      if (this.#isTaken(present)) {
+        this.#renewedMs = -Infinity
+        return null
+      }
+      return claimed(ref, present, { identity, leaseMs: this.#leaseMs, wallMs: clock.wallMs() })
+    })
+  }
+
+  async #release(): Promise<void> {
+    const { clock, identity } = this.#options
+    // Before it is sent: from then on another may lead.
+    this.#isOver = true
+    await this.#write(new AbortController().signal, (present) => {
+      const isOurs = present?.spec?.holderIdentity === identity
+      return isOurs ? released(present, clock.wallMs()) : null
+    })
+  }
+
+  async #write(signal: AbortSignal, next: (present: Lease | null) => Lease | null): Promise<void> {
+    const { clock, observer } = this.#options
+    const limitMs = this.#renewDeadlineMs / 2
+    using limit = deadline(clock, limitMs, signal, () => {
+      return new TimeoutError(`the lease was not answered for within ${limitMs / 1000} s`)
+    })
+    try {
+      // A leader knows what it wrote last; if it is wrong, the server says so.
+      if (this.#leads && this.#seen !== null)
+        try {
+          await this.#writeOver(this.#seen.lease, next, limit.signal)
+          return
+        } catch (error) {
+          if (!isConflict(error) && !isNotFound(error)) throw error
+        }
+      await this.#writeOver(await this.#read(limit.signal), next, limit.signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof KubeError)) throw error
+      observer?.leaseFailed?.(error)
+    }
+  }
+
+  async #writeOver(
+    present: Lease | null,
+    next: (present: Lease | null) => Lease | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock } = this.#options
+    const lease = next(present)
+    if (lease === null) return
+    // Counted from here: whoever sees the renewal sees it later.
+    const atMs = clock.nowMs()
+    const written = present
+      ? await client.replace(leases, lease, signal)
+      : await client.create(leases, lease, signal)
+    this.#see(written)
+    this.#renewedMs = atMs
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | null> {
+    const { client, lease } = this.#options
+    try {
+      const found = await client.get(leases, lease, signal)
+      this.#see(found)
+      return found
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      this.#seen = null
+      return null
+    }
+  }
+
+  /** Whether another holds the lease and may still be at work. */
+  #isTaken(present: Lease | null): boolean {
+    const { holderIdentity, leaseDurationSeconds = 0 } = present?.spec ?? {}
+    if (!holderIdentity || holderIdentity === this.#options.identity) return false
+    // One that holds the lease that was ours has taken it: whatever its age, we no longer lead.
+    if (this.#leads || this.#seen === null) return true
+    return this.#options.clock.nowMs() - this.#seen.sinceMs < leaseDurationSeconds * 1000
+  }
+
+  #see(lease: Lease): void {
+    const isSame = isDeepStrictEqual(this.#seen?.lease.spec, lease.spec)
+    const sinceMs = isSame && this.#seen ? this.#seen.sinceMs : this.#options.clock.nowMs()
+    this.#seen = { lease, sinceMs }
+  }
+
+  #setLeads(leads: boolean): void {
+    this.#leads = leads
+    if (!leads) this.#isOver = true
+    this.#options.observer?.leading?.(leads)
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/*
+ * The shape that all Kubernetes objects share, as it travels: every instant is a string, whatever
+ * way the object came.
+ */
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+/** Which fields a writer owns. */
+export interface ManagedFields {
+  readonly manager?: string
+  readonly operation?: 'Apply' | 'Update'
+  readonly apiVersion?: string
+  readonly subresource?: string
+  readonly time?: string
+  readonly fieldsV1?: Readonly<Record<string, unknown>>
+}
+
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly OwnerReference[]
+  readonly finalizers?: readonly string[]
+  readonly managedFields?: readonly ManagedFields[]
+}
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+}
+
+/** One page of a list, or all of it. */
+export interface ObjectList<T extends KubeObject> {
+  readonly items: readonly T[]
+  readonly resourceVersion: string
+  /** Where the next page begins; absent at the last one. */
+  readonly continue?: string
+}
+
+/** Names one object of a kind. Without namespace for kinds that have none. */
+export interface ObjectRef {
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** `namespace/name`, or `name` for a kind without namespaces. */
+export function keyOf({ namespace, name }: ObjectRef): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+/** The opposite of `keyOf`. */
+export function refOf(key: string): ObjectRef {
+  const slash = key.indexOf('/')
+  if (slash === -1) return { name: key }
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}
+
+/** The object without the record of who owns which field: often half of its size. For a reflector's `keep`. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/**
+ * Whether `a` is older than `b`. Versions of one kind compare as integers; others are never older,
+ * as nothing is known of them.
+ */
+export function isOlder(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  const digits = /^\d+$/
+  return digits.test(a) && digits.test(b) && BigInt(a) < BigInt(b)
+}

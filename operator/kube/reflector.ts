@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff, type BackoffOptions } from './backoff.ts'
+import type { KubeClient, Selection } from './client.ts'
+import { type Clock, type Random, sleep } from './clock.ts'
+import { ApiError, isExpired, KubeError } from './errors.ts'
+import { listAll } from './list-all.ts'
+import { isOlder, keyOf, type KubeObject } from './object.ts'
+import type { KubeObserver } from './observer.ts'
+import type { Resource } from './resource.ts'
+import type { Store } from './store.ts'
+import type { WatchEvent } from './watch-event.ts'
+
+/** The server is asked to end each watch after 5 to 10 minutes, so that load moves when servers do. */
+const watchSeconds = { least: 300, spread: 300 }
+/** The API server sends a bookmark about every minute, so this much silence is a dead connection. */
+const usualSilenceMs = 150_000
+/** A watch that ends sooner, with nothing in it, is a failure: else it would be asked for without pause. */
+const shortestMs = 1_000
+const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 120_000 }
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: KubeClient
+  readonly resource: Resource<T>
+  readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace' | 'get'>
+  readonly clock: Clock
+  readonly random: Random
+  readonly selection?: Selection
+  /** What of an object is kept, such as `withoutManagedFields`. Must keep name, uid and version. */
+  readonly keep?: (object: T) => T
+  readonly observer?: KubeObserver
+  readonly backoff?: BackoffOptions
+  readonly silenceMs?: number
+}
+
+/**
+ * Keeps a store equal to what the API server has: a list, then a watch from its version, and both
+ * again whenever they end. Nothing that the way to the server does ends it; only its signal does.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #backoff: Backoff
+  readonly #firstList = Promise.withResolvers<void>()
+  #hasSynced = false
+  #version: string | null = null
+  #heardAtMs: number | null = null
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options
+    const { backoff = usualBackoff, clock, random } = options
+    this.#backoff = new Backoff(backoff, clock, random)
+  }
+
+  /** Resolves when the first list is in the store. */
+  get synced(): Promise<void> {
+    return this.#firstList.promise
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  /** Milliseconds since the server was last heard: list, event or bookmark. Null before the first list. */
+  get silentMs(): number | null {
+    return this.#heardAtMs === null ? null : this.#options.clock.nowMs() - this.#heardAtMs
+  }
+
+  /**
+   * Runs until the signal is aborted, and then resolves, with no request left behind.
+   * @throws whatever a listener of the store throws, as that is a mistake in the program
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, observer, resource } = this.#options
+    while (!signal.aborted) {
+      const verb = this.#version === null ? 'list' : 'watch'
+      try {
+        if (this.#version === null) await this.#list(signal)
+        else await this.#watch(this.#version, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!(error instanceof KubeError)) throw error
+        if (isExpired(error)) this.#version = null
+        const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
+        const retryMs = Math.max(askedMs, this.#backoff.failed())
+        observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
+        await sleep(clock, retryMs, signal).catch(() => {})
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { client, resource, selection = {}, keep, store, clock, observer } = this.#options
+    const startedMs = clock.nowMs()
+    const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
+    // Stopped in the meantime: nobody is there for the changes any more.
+    if (signal.aborted) return
+    store.replace(items)
+    this.#heard(resourceVersion)
+    observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
+    if (this.#hasSynced) return
+    this.#hasSynced = true
+    this.#firstList.resolve()
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { client, resource, selection, clock, random, silenceMs = usualSilenceMs } = this.#options
+    const startedMs = clock.nowMs()
+    const timeoutSeconds = Math.round(watchSeconds.least + random.next() * watchSeconds.spread)
+    const options = { ...selection, resourceVersion, timeoutSeconds, silenceMs }
+    let events = 0
+    for await (const event of client.watch(resource, options, signal)) {
+      if (signal.aborted) return
+      events += 1
+      this.#take(event)
+    }
+    if (events === 0 && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
+      throw new EmptyWatchError(
+        `GET ${resource.plural}: the watch ended at once, with nothing in it`,
+      )
+  }
+
+  #take(event: WatchEvent<T>): void {
+    const { store, keep = (object: T) => object } = this.#options
+    if (event.type === 'BOOKMARK') return this.#heard(event.resourceVersion)
+    const { metadata } = event.object
+    const key = keyOf(metadata)
+    const known = store.get(key)?.metadata
+    // A server that begins further back tells again what is known; only what is newer counts.
+    if (!isOlder(metadata.resourceVersion, known?.resourceVersion)) {
+      if (event.type === 'DELETED') store.delete(key, keep(event.object))
+      else store.set(keep(event.object))
+    }
+    this.#heard(metadata.resourceVersion as string)
+  }
+
+  /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
+  #heard(version: string): void {
+    this.#heardAtMs = this.#options.clock.nowMs()
+    if (this.#version === null || !isOlder(version, this.#version)) this.#version = version
+  }
+}
+
+/** The server ends watches as soon as they begin. */
+class EmptyWatchError extends KubeError {
+  readonly code = 'OP_KUBE_EMPTY_WATCH'
+}

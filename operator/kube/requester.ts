@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Clock, sleep } from './clock.ts'
+import { deadline, type Deadline } from './deadline.ts'
+import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
+import type { KubeObserver, Verb } from './observer.ts'
+import type { Resource } from './resource.ts'
+import { TokenBucket } from './token-bucket.ts'
+import type { Transport, WireAnswer, WireRequest } from './transport.ts'
+
+/** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */
+const patientTimes = 4
+const patientMs = 30_000
+/** A page of a list stays far below; more means that something else answers. */
+const mostAnswerBytes = 256 * 1024 * 1024
+
+export type Query = Readonly<Record<string, string | number | boolean>>
+
+export interface ApiRequest {
+  readonly resource: Resource
+  readonly verb: Verb
+  readonly method: WireRequest['method']
+  readonly path: string
+  readonly query?: Query
+  readonly contentType?: string
+  readonly body?: unknown
+  /** For the whole answer; of a stream: for its head and for each silence in it. */
+  readonly timeoutMs: number
+}
+
+export interface RequesterOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly limit: { readonly perSecond: number; readonly burst: number }
+  readonly mayWrite: () => void
+  readonly observer: KubeObserver
+}
+
+/** Sends requests at a bounded rate, in bounded time, and turns refusals into errors. */
+export class Requester {
+  readonly #options: RequesterOptions
+  readonly #bucket: TokenBucket
+
+  constructor(options: RequesterOptions) {
+    this.#options = options
+    this.#bucket = new TokenBucket({ ...options.limit, clock: options.clock })
+  }
+
+  /** The JSON of the answer. */
+  send<T>(request: ApiRequest, signal: AbortSignal): Promise<T> {
+    return this.#patiently(request, signal, async () => {
+      using limit = this.#deadline(request, signal)
+      const answer = await this.#ask(request, limit.signal)
+      return parseJson(request, await readText(request, answer)) as T
+    })
+  }
+
+  /** The pieces of an answer without end. */
+  async *stream(request: ApiRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    using limit = this.#deadline(request, signal)
+    const answer = await this.#patiently(request, limit.signal, () => {
+      limit.renew()
+      return this.#ask(request, limit.signal)
+    })
+    for await (const piece of answer.body) {
+      limit.renew()
+      yield piece
+    }
+  }
+
+  #deadline(request: ApiRequest, signal: AbortSignal): Deadline {
+    const { timeoutMs } = request
+    return deadline(this.#options.clock, timeoutMs, signal, () => {
+      return new TimeoutError(`${nameOf(request)}: nothing came for ${timeoutMs / 1000} s`)
+    })
+  }
+
+  async #patiently<T>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    const { clock, observer } = this.#options
+    const wait = (waitMs: number, by: 'client' | 'server') => {
+      observer.throttled?.(request.resource.plural, request.verb, waitMs, by)
+      return sleep(clock, waitMs, signal)
+    }
+    for (let times = 1; ; times++) {
+      const turnMs = this.#bucket.reserve()
+      if (turnMs > 0) await wait(turnMs, 'client')
+      try {
+        return await attempt()
+      } catch (error) {
+        // A request that was turned away like this has not begun: it can be sent again, a write too.
+        const askedMs = isTurnedAway(error) ? error.retryAfterMs : null
+        if (askedMs === null || askedMs > patientMs || times > patientTimes) throw error
+        await wait(askedMs, 'server')
+      }
+    }
+  }
+
+  async #ask(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const { transport, clock, observer, mayWrite } = this.#options
+    const startedMs = clock.nowMs()
+    let outcome: number | string = 'aborted'
+    try {
+      if (request.method !== 'GET') mayWrite()
+      const answer = await transport.send({ ...toWire(request), mayWrite }, signal)
+      outcome = answer.status
+      if (answer.status >= 300) throw await readRefusal(request, answer)
+      return answer
+    } catch (error) {
+      if (error instanceof KubeError && !(error instanceof ApiError)) outcome = error.code
+      throw error
+    } finally {
+      observer.requested?.(
+        request.resource.plural,
+        request.verb,
+        outcome,
+        clock.nowMs() - startedMs,
+      )
+    }
+  }
+}
+
+function isTurnedAway(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 429 || error.status === 503)
+}
+
+function nameOf({ method, path }: ApiRequest): string {
+  return `${method} ${path}`
+}
+
+function toWire({
+  method,
+  path,
+  query = {},
+  contentType,
+  body,
+}: ApiRequest): Omit<WireRequest, 'mayWrite'> {
+  const pairs = Object.entries(query).map(([name, value]) => [name, String(value)])
+  const search = new URLSearchParams(pairs).toString()
+  return {
+    method,
+    path: search === '' ? path : `${path}?${search}`,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  }
+}
+
+async function readText(request: ApiRequest, { body }: WireAnswer): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body) {
+    length += piece.length
+    if (length > mostAnswerBytes)
+      throw new MalformedAnswerError(
+        `${nameOf(request)}: the answer is longer than ${mostAnswerBytes} bytes`,
+      )
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+function parseJson(request: ApiRequest, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MalformedAnswerError(`${nameOf(request)}: the answer is no JSON`, { cause })
+  }
+}
+
+async function readRefusal(request: ApiRequest, answer: WireAnswer): Promise<ApiError> {
+  const text = await readText(request, answer)
+  const seconds = Number(answer.header('retry-after') ?? NaN)
+  const retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null
+  return new ApiError(nameOf(request), answer.status, statusIn(text), retryAfterMs)
+}
+
+/** A refusal that is no Status comes from something on the way; its words are shown as they are, in part. */
+function statusIn(text: string): Status {
+  try {
+    const parsed = JSON.parse(text) as Status | null
+    if (parsed?.kind === 'Status') return parsed
+  } catch {
+    return { message: text.slice(0, 200).trim() }
+  }
+  return {}
+}

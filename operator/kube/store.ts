@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { keyOf, type KubeObject } from './object.ts'
+
+/** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
+export interface Change<T extends KubeObject> {
+  readonly type: 'added' | 'updated' | 'deleted'
+  readonly object: T
+  /** What stood there before; null for one that is added. */
+  readonly previous: T | null
+}
+
+export type ChangeListener<T extends KubeObject> = (change: Change<T>) => void
+
+/** The values under which an object is found by an index. */
+export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
+
+/**
+ * What is known of the objects of one kind, by key and by indexes. Objects are frozen to their depth:
+ * they are shared by all who read, and a write to one throws.
+ *
+ * Only a reflector writes to it. Another object under the same name is told as a deletion and an
+ * addition, never as an update.
+ */
+export class Store<T extends KubeObject, I extends string = never> {
+  readonly #objects = new Map<string, T>()
+  readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
+  readonly #listeners = new Set<ChangeListener<T>>()
+
+  constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
+    const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
+    this.#indexes = new Map(entries.map(([name, of]) => [name, { of, keys: new Map() }]))
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key)
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#objects.keys()
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()]
+  }
+
+  /** The objects that the index has under the value, in no particular order. */
+  byIndex(index: I, value: string): T[] {
+    const keys = this.#indexes.get(index)?.keys.get(value) ?? []
+    return [...keys].map((key) => this.#objects.get(key) as T)
+  }
+
+  /** Hears of every change from now on, and at once of what is there, as added. Gives back how to stop. */
+  subscribe(listener: ChangeListener<T>): () => void {
+    for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Takes over the state of one object. One that is the same version again is no change. */
+  set(object: T): void {
+    const key = keyOf(object.metadata)
+    const previous = this.#objects.get(key)
+    if (previous !== undefined && isSame(previous, object)) return
+    if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) this.#remove(key)
+    const before = this.#objects.get(key) ?? null
+    deepFreeze(object)
+    this.#unindex(key, before)
+    this.#objects.set(key, object)
+    for (const { of, keys } of this.#indexes.values())
+      for (const value of of(object)) {
+        const under = keys.get(value)
+        if (under) under.add(key)
+        else keys.set(value, new Set([key]))
+      }
+    this.#tell({ type: before === null ? 'added' : 'updated', object, previous: before })
+  }
+
+  /** Removes an object, told in the state in which it was last seen. Nothing happens when there is none. */
+  delete(key: string, last?: T): void {
+    if (this.#objects.has(key)) this.#remove(key, last)
+  }
+
+  /** Takes over a full list: what is not in it is deleted. */
+  replace(objects: readonly T[]): void {
+    const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
+    for (const key of this.#objects.keys()) if (!present.has(key)) this.#remove(key)
+    for (const object of objects) this.set(object)
+  }
+
+  #remove(key: string, last?: T): void {
+    const previous = this.#objects.get(key) as T
+    this.#unindex(key, previous)
+    this.#objects.delete(key)
+    this.#tell({ type: 'deleted', object: deepFreeze(last ?? previous), previous })
+  }
+
+  #unindex(key: string, object: T | null): void {
+    if (object === null) return
+    for (const { of, keys } of this.#indexes.values())
+      for (const value of of(object)) {
+        const under = keys.get(value)
+        under?.delete(key)
+        if (under?.size === 0) keys.delete(value)
+      }
+  }
+
+  #tell(change: Change<T>): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function isSame(a: KubeObject, b: KubeObject): boolean {
+  const [left, right] = [a.metadata, b.metadata]
+  return (
+    left.resourceVersion !== undefined &&
+    left.resourceVersion === right.resourceVersion &&
+    left.uid === right.uid
+  )
+}
+
+function deepFreeze<V>(value: V): V {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const each of Object.values(value)) deepFreeze(each)
+  return Object.freeze(value)
+}

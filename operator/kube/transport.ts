@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import type { Clock } from './clock.ts'
+import type { Cluster, Credentials, TlsMaterial } from './cluster.ts'
+import { ConnectionError, KubeError } from './errors.ts'
+
+/** How long credentials are taken for good before their files or plugins are asked again. */
+const credentialsMs = 60_000
+const connectTimeoutMs = 10_000
+const keepAliveMs = 30_000
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Path and query, below the path of the cluster's URL. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  /** Asked at the instant when a write goes out; it throws to hold the write back. */
+  readonly mayWrite: () => void
+}
+
+export interface WireAnswer {
+  readonly status: number
+  /** A header that stands once; null when it is absent. */
+  header(name: string): string | null
+  /** The body, in pieces. Must be read to its end or left by aborting the request. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+export interface TransportOptions {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly userAgent: string
+}
+
+/** The wire to one API server: one pool of kept-alive connections, and credentials that stay fresh. */
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #origin: string
+  readonly #basePath: string
+  #tls: TlsMaterial | null = null
+  #agent: Dispatcher | null = null
+  #credentials: Promise<Credentials> | null = null
+  #credentialsAtMs = 0
+
+  constructor(options: TransportOptions) {
+    const url = new URL(options.cluster.server)
+    this.#options = options
+    this.#origin = url.origin
+    this.#basePath = url.pathname.replace(/\/$/, '')
+  }
+
+  /**
+   * Sends one request. Whoever calls limits its time by the signal, which also ends the body.
+   * @throws ConnectionError, or the signal's reason
+   */
+  async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const answer = await this.#sendOnce(request, signal)
+    if (answer.status !== 401) return answer
+    // A token may end before its minute: read it again, once.
+    for await (const _ of answer.body);
+    this.#credentials = null
+    return this.#sendOnce(request, signal)
+  }
+
+  /** Ends all connections, and with them the requests in flight. */
+  async close(): Promise<void> {
+    await this.#agent?.destroy()
+  }
+
+  async #sendOnce(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const { headers, tls } = await this.#freshCredentials()
+    signal.throwIfAborted()
+    try {
+      const answer = await this.#dispatcherFor(tls, request).request({
+        origin: this.#origin,
+        path: this.#basePath + request.path,
+        method: request.method,
+        headers: { 'user-agent': this.#options.userAgent, ...request.headers, ...headers },
+        body: request.body,
+        signal,
+      })
+      return {
+        status: answer.statusCode,
+        header: (name) => {
+          const value = answer.headers[name]
+          return typeof value === 'string' ? value : null
+        },
+        body: this.#read(answer.body, request, signal),
+      }
+    } catch (error) {
+      throw this.#explain(error, request, signal)
+    }
+  }
+
+  async *#read(
+    body: AsyncIterable<Uint8Array>,
+    request: WireRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body
+    } catch (error) {
+      throw this.#explain(error, request, signal)
+    }
+  }
+
+  /** What the library threw, in our own words. Its messages name addresses and codes, no headers. */
+  #explain(error: unknown, { method, path }: WireRequest, signal: AbortSignal): unknown {
+    if (signal.aborted) return signal.reason
+    if (error instanceof KubeError) return error
+    const why = error instanceof Error ? error.message : String(error)
+    return new ConnectionError(
+      `${method} ${path.split('?')[0]}: the connection to ${this.#origin} failed: ${why}`,
+      { cause: error },
+    )
+  }
+
+  async #freshCredentials(): Promise<Credentials> {
+    const nowMs = this.#options.clock.nowMs()
+    if (this.#credentials === null || nowMs - this.#credentialsAtMs > credentialsMs) {
+      this.#credentialsAtMs = nowMs
+      this.#credentials = this.#options.cluster.credentials()
+    }
+    try {
+      return await this.#credentials
+    } catch (cause) {
+      this.#credentials = null
+      throw new ConnectionError(
+        `the credentials for ${this.#origin} cannot be had: ${(cause as Error).message}`,
+        { cause },
+      )
+    }
+  }
+
+  #dispatcherFor(tls: TlsMaterial, { method, mayWrite }: WireRequest): Dispatcher {
+    const agent = this.#agentFor(tls)
+    return method === 'GET' ? agent : agent.compose(holdBack(mayWrite))
+  }
+
+  /** Certificates belong to connections: others need another pool. What is in flight goes on in the old one. */
+  #agentFor(tls: TlsMaterial): Dispatcher {
+    if (this.#agent !== null && isDeepStrictEqual(tls, this.#tls)) return this.#agent
+    void this.#agent?.close()
+    this.#tls = tls
+    this.#agent = createAgent(this.#options.cluster, tls)
+    return this.#agent
+  }
+}
+
+function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
+  const connect = {
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.cert !== undefined && { cert: tls.cert }),
+    ...(tls.key !== undefined && { key: tls.key }),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+    ...(tls.insecure && { rejectUnauthorized: false }),
+    timeout: connectTimeoutMs,
+    // Below the 60 s after which common load balancers forget an idle connection.
+    keepAliveInitialDelay: 30_000,
+  }
+  const options = {
+    keepAliveTimeout: keepAliveMs,
+    // Time is the caller's: his signal ends a request.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+  return proxyUrl === undefined
+    ? new Agent({ ...options, connect })
+    : new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connect })
+}
+
+/**
+ * Asks for leave once more when a write goes onto the wire. A process that was stopped while the
+ * write waited for its connection wakes up here, and another may lead by now.
+ */
+function holdBack(mayWrite: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    return dispatch(options, {
+      onRequestStart: (controller, context: unknown) => {
+        mayWrite()
+        handler.onRequestStart?.(controller, context)
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    })
+  }
+}
