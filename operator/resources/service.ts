@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { V1ServicePort } from '@kubernetes/client-node'
+import type { V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { routerObjectName } from '../translate/object-names.ts'
@@ -22,7 +22,7 @@ export function buildService(router: RpcRouter): Service {
     }),
     spec: {
       type,
-      ...rest,
+      ...(rest as Partial<V1ServiceSpec>),
       selector: { ...selectorLabels(router, 'router') },
       ports: endpoints.map(servicePort),
     },
