@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findAssets } from './assets.ts'
 
@@ -20,6 +21,8 @@ export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
     if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
     const child = spawn(kubectl, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
+      // What it learns of one cluster is gone with it.
+      env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
     })
     child.stdin.end(objects.map((object) => JSON.stringify(object)).join('\n---\n'))
     const [stdout, stderr, code] = await Promise.all([

@@ -57,7 +57,13 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   fastify: ['proxy/telemetry/**', 'operator/cli/**'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
   'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
-  yaml: ['proxy/config/**', 'proxy/chain/**', 'operator/api/crd/**', 'operator/translate/**', 'operator/cli/**'],
+  yaml: [
+    'proxy/config/**',
+    'proxy/chain/**',
+    'operator/api/crd/**',
+    'operator/translate/**',
+    'operator/cli/**',
+  ],
   zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
 }
 
