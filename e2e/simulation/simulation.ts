@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
 import type { NodeUrlConfig } from '../../proxy/config/types.ts'
 import type { ListenerObserver } from '../../proxy/listener/observer.ts'
 import type { RelayObserver } from '../../proxy/relay/observer.ts'
@@ -123,6 +124,7 @@ class Simulation implements Arena, WireObserver {
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
     this.#relay = createRelay({
       chain,
+      dialect: dialects.jsonrpc,
       pool: this.pool,
       config: settings.relay,
       selectionStats: false,
@@ -133,6 +135,7 @@ class Simulation implements Arena, WireObserver {
     this.#watch = new Watch({
       pool: this.pool,
       iface,
+      dialect: dialects.jsonrpc,
       blockTimeMs: chain.blockTimeMs,
       failures: chain.failures,
       healthCheckIntervalMs: settings.healthCheckIntervalMs,

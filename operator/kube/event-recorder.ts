@@ -33,7 +33,7 @@ export interface Occurrence {
 }
 
 export interface EventRecorderOptions {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'create' | 'mergePatch'>
   /** `rpcrouter.dev/operator`. */
   readonly reportingController: string
   /** The pod. */
@@ -122,7 +122,7 @@ export class EventRecorder {
   }
 
   async #tell(
-    client: KubeClient,
+    client: EventRecorderOptions['client'],
     { event, told, lastWallMs }: Series,
     count: number,
     signal: AbortSignal,

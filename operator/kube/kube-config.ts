@@ -55,7 +55,7 @@ export async function readKubeConfig(files: readonly string[], context?: string)
     ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
     async credentials() {
       const options: Applied = {}
-      await config.applyToHTTPSOptions(options as object)
+      await config.applyToHTTPSOptions(options)
       return { headers: headersOf(options), tls: tlsOf(options) }
     },
   }

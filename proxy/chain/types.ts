@@ -93,18 +93,24 @@ export interface Classification {
   readonly internalPath?: string
 }
 
-/** Where a value stands in `result`, and how its number is written. */
+/** Where a value stands in an answer, and how its number is written. */
 export interface ResultPath {
-  /** Keys and indexes from `result` down; empty for `result` itself. */
+  /**
+   * JSON-RPC and Tendermint RPC: keys and indexes from `result` down, empty for `result` itself.
+   * REST: the same from the document down. gRPC: the numbers of fields, from the message down.
+   */
   readonly path: readonly (string | number)[]
   readonly encoding: 'hex' | 'decimal' | 'text'
+  /** It stands in this response header instead, lower case. */
+  readonly header?: string
 }
 
 /** A question that the router itself asks an upstream. */
 export interface ProbeCall {
   readonly verb: string
+  /** gRPC: `/package.Service/Method`. */
   readonly path: string
-  /** Complete request body; null for none. */
+  /** Complete request body; null for none, and for the empty message of gRPC. */
   readonly body: string | null
   readonly result: ResultPath
   /** Milliseconds from the spec, null for the default. */

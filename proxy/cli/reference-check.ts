@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkAgainstCatalog } from '../chain/check-config.ts'
+import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
@@ -24,9 +24,7 @@ export function createReferenceCheck(): ReferenceCheck {
     async check(parsed) {
       try {
         catalog = await loadCatalog(parsed.specSources)
-        const ofChains = checkAgainstCatalog(parsed.chainUses, catalog, (path) =>
-          parsed.locate(path),
-        )
+        const ofChains = checkChains(parsed.chainUses, catalog, (path) => parsed.locate(path))
         return parsed.config ? [...ofChains, ...checkTlsFiles(parsed.config)] : ofChains
       } catch (error) {
         if (!(error instanceof SpecError)) throw error

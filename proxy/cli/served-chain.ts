@@ -9,6 +9,7 @@ import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
 import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
+import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
 import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
@@ -89,6 +90,7 @@ function serveChain(
     ...router,
     pool,
     iface,
+    dialect: dialects[apiInterface],
     blockTimeMs,
     failures: chain.failures,
     clock,
@@ -119,6 +121,7 @@ function createListener(
   const { apiInterface } = config
   const relay = createRelay({
     chain,
+    dialect: dialects[apiInterface],
     pool,
     config: config.relay,
     selectionStats: router.enableSelectionStats,

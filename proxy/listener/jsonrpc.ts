@@ -7,12 +7,13 @@ import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/er
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
 import { release, type Body, type HeaderList } from '../upstream/wire.ts'
+import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
 import { createHttpServer } from './http-server.ts'
 import { batchPieces, collectShort, type ItemAnswer } from './jsonrpc-batch.ts'
-import { JsonRpcCalls, internal, type CallOrigin, type JsonRpcCall } from './jsonrpc-calls.ts'
+import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
 import { RequestRefused, readBody, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
 import type { Span } from '../json/span.ts'
@@ -56,11 +57,11 @@ const requestHeaders: HeaderList = ['content-type', json]
 
 class JsonRpcHandler implements HttpHandler {
   readonly #options: JsonRpcListenerOptions
-  readonly #calls: JsonRpcCalls
+  readonly #calls: Calls
 
   constructor(options: JsonRpcListenerOptions) {
     this.#options = options
-    this.#calls = new JsonRpcCalls(options)
+    this.#calls = new Calls(options)
   }
 
   serve(exchange: HttpExchange): void {
@@ -132,7 +133,7 @@ class JsonRpcHandler implements HttpHandler {
 
   async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
     const request = readRequest(exchange.body, span)
-    const call = this.#calls.make(request, this.#originOf(exchange), guid)
+    const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
     const outcome = await this.#calls.run(call)
     if (outcome instanceof CallAborted) return this.#calls.ended(call, outcome)
 
@@ -215,7 +216,7 @@ class JsonRpcHandler implements HttpHandler {
     if (exchange.gone) return null
     try {
       const request = readRequest(exchange.body, span)
-      const call = this.#calls.make(request, origin, guid)
+      const call = makeJsonRpcCall(request, origin, guid, this.#options)
       const outcome = settled(call, await this.#calls.run(call))
       if (outcome instanceof RelayError) {
         this.#calls.ended(call, outcome)
@@ -252,11 +253,6 @@ class JsonRpcHandler implements HttpHandler {
       else this.#calls.ended(call, brokenOff(end.cause))
     })
   }
-}
-
-function brokenOff(cause: unknown): RelayError {
-  const message = 'the answer of the upstream broke off'
-  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
 
 /** In a batch, what is no JSON-RPC cannot be passed on: it would spoil the answers to the others. */

@@ -3,11 +3,12 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { readBlockNumber } from '../upstream/block-number.ts'
+import type { Dialect } from '../upstream/dialect.ts'
 import { parseRetryAfter } from '../upstream/hold-off.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { readBlockNumber } from '../upstream/result.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
@@ -27,6 +28,7 @@ export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
 
 export interface AttemptOptions {
   readonly chain: Chain
+  readonly dialect: Dialect
   readonly pool: Pool
   readonly judge: Judge
   readonly minRelayTimeoutMs: number
@@ -161,7 +163,7 @@ class Asking {
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
-    const { judge, pool } = this.#options
+    const { judge, pool, dialect } = this.#options
     const { asked } = this.#call
     const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
     if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
@@ -174,7 +176,7 @@ class Asking {
       const isKept = passOn !== null && incoming.body instanceof Uint8Array
       return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
-    const block = asked.tellsTip && readBlockNumber(incoming.body, asked.tellsTip)
+    const block = asked.tellsTip && readBlockNumber(dialect, incoming, asked.tellsTip)
     if (block !== null) pool.sighted(this.#upstream, block)
     return this.#pass(incoming, judgement.rest, null)
   }

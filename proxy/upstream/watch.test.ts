@@ -10,6 +10,7 @@ import { createPool } from './create-pool.ts'
 import type { Pool } from './pool.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
+import { dialects } from './dialect.ts'
 import { Watch, type WatchOptions } from './watch.ts'
 
 let chain: Chain
@@ -93,6 +94,7 @@ class WatchFixture {
     this.watch = new Watch({
       pool: this.pool,
       iface,
+      dialect: dialects.jsonrpc,
       failures: chain.failures,
       blockTimeMs: chain.blockTimeMs,
       healthCheckIntervalMs: 300_000,

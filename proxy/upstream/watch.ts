@@ -5,10 +5,11 @@ import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { ask, type AskUrl } from './ask.ts'
+import type { Dialect } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
-import { toBlockNumber } from './result.ts'
+import { toBlockNumber } from './block-number.ts'
 import type { Upstream } from './upstream.ts'
 import { verify } from './verify.ts'
 
@@ -20,6 +21,7 @@ const tipIntervalMs = { least: 1_000, most: 15_000 }
 export interface WatchOptions {
   readonly pool: Pool
   readonly iface: ChainInterface
+  readonly dialect: Dialect
   readonly failures: FailureTable
   readonly blockTimeMs: number
   readonly healthCheckIntervalMs: number
@@ -38,7 +40,7 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions
   readonly #ask: AskUrl = (url, call) =>
-    ask(url, call, this.#options.failures, this.#options.clock, this.#stop.signal)
+    ask(url, call, { ...this.#options, signal: this.#stop.signal })
   readonly #stop = new AbortController()
   #firstRound: Promise<unknown> = Promise.resolve()
 

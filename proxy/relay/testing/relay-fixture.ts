@@ -8,6 +8,7 @@ import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/ty
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { spells } from '../../json/text.ts'
 import { createPool } from '../../upstream/create-pool.ts'
+import { dialects } from '../../upstream/dialect.ts'
 import type { Pool } from '../../upstream/pool.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import {
@@ -140,6 +141,7 @@ export class RelayFixture {
     this.events.length = 0
     this.relay = createRelay({
       chain,
+      dialect: dialects.jsonrpc,
       pool: this.pool,
       config: relayConfig,
       selectionStats: true,
