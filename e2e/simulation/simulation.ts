@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
 import type { NodeUrlConfig } from '../../proxy/config/types.ts'
 import type { ListenerObserver } from '../../proxy/listener/observer.ts'
 import type { RelayObserver } from '../../proxy/relay/observer.ts'
@@ -9,6 +10,7 @@ import type { Relay } from '../../proxy/relay/step.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
+import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Arena, Rule, Seat, Violation } from './arena.ts'
@@ -104,6 +106,7 @@ class Simulation implements Arena, WireObserver {
         random,
         observer,
         failureThreshold: settings.failureThreshold,
+        createSocketTransport: createNoSocket,
         createTransport: (url: NodeUrlConfig) => transports.get(url.url.toString()) as SimulatedUrl,
       },
     )
@@ -123,6 +126,7 @@ class Simulation implements Arena, WireObserver {
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
     this.#relay = createRelay({
       chain,
+      dialect: dialects.jsonrpc,
       pool: this.pool,
       config: settings.relay,
       selectionStats: false,
@@ -133,6 +137,7 @@ class Simulation implements Arena, WireObserver {
     this.#watch = new Watch({
       pool: this.pool,
       iface,
+      dialect: dialects.jsonrpc,
       blockTimeMs: chain.blockTimeMs,
       failures: chain.failures,
       healthCheckIntervalMs: settings.healthCheckIntervalMs,

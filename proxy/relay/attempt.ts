@@ -3,17 +3,18 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { readBlockNumber } from '../upstream/block-number.ts'
+import type { Dialect } from '../upstream/dialect.ts'
 import { parseRetryAfter } from '../upstream/hold-off.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { readBlockNumber } from '../upstream/result.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import type { Call } from './call.ts'
+import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
@@ -27,6 +28,7 @@ export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
 
 export interface AttemptOptions {
   readonly chain: Chain
+  readonly dialect: Dialect
   readonly pool: Pool
   readonly judge: Judge
   readonly minRelayTimeoutMs: number
@@ -69,6 +71,7 @@ function mayFailOver(
   failed: AttemptFailed,
   { maxAttempts, clock }: AttemptOptions,
 ): boolean {
+  if (!isRepeatable(call)) return false
   const { attempts, deadlineMs } = call.journal
   if (clock.nowMs() >= deadlineMs) return false
   // A write goes to every upstream, however many they are.
@@ -161,7 +164,7 @@ class Asking {
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
-    const { judge, pool } = this.#options
+    const { judge, pool, dialect } = this.#options
     const { asked } = this.#call
     const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
     if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
@@ -174,8 +177,8 @@ class Asking {
       const isKept = passOn !== null && incoming.body instanceof Uint8Array
       return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
-    const block = asked.tellsTip && readBlockNumber(incoming.body, asked.tellsTip)
-    if (block !== null) pool.sighted(this.#upstream, block)
+    const block = asked.tellsTip && readBlockNumber(dialect, incoming, asked.tellsTip)
+    if (block !== null) pool.sighted(this.#upstream, block, this.#record.startedMs)
     return this.#pass(incoming, judgement.rest, null)
   }
 

@@ -3,6 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { ask, type ProbeAnswer } from '../upstream/ask.ts'
+import type { Dialect } from '../upstream/dialect.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Call } from './call.ts'
@@ -14,6 +15,7 @@ import type { Step } from './step.ts'
 
 export interface KnownTransactionOptions {
   readonly chain: Chain
+  readonly dialect: Dialect
   readonly pool: Pool
   readonly clock: Clock
   readonly observer: RelayObserver
@@ -99,7 +101,7 @@ async function askFor(
   url: NodeUrl,
   { method, result }: Confirm,
   hash: string,
-  { chain, clock }: KnownTransactionOptions,
+  { chain, dialect, clock }: KnownTransactionOptions,
 ): Promise<ProbeAnswer> {
   const over = new AbortController()
   const end = () => {
@@ -112,7 +114,8 @@ async function askFor(
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
     const path = { path: result, encoding: 'text' } as const
     const probe = { verb: 'POST', path: '', body, result: path, timeoutMs: null }
-    return await ask(url, probe, chain.failures, clock, over.signal)
+    const { failures } = chain
+    return await ask(url, probe, { dialect, failures, clock, signal: over.signal })
   } catch (error) {
     if (signal.aborted) throw new CallAborted()
     if (!over.signal.aborted) throw error

@@ -8,7 +8,9 @@ import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/ty
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { spells } from '../../json/text.ts'
 import { createPool } from '../../upstream/create-pool.ts'
+import { dialects } from '../../upstream/dialect.ts'
 import type { Pool } from '../../upstream/pool.ts'
+import { createNoSocket } from '../../upstream/testing/no-sockets.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import {
   ScriptedTransport,
@@ -125,6 +127,7 @@ export class RelayFixture {
       random,
       observer: poolObserver,
       failureThreshold: 5,
+      createSocketTransport: createNoSocket,
       createTransport: (url) => {
         const [name, script] = scripts.get(url)!
         const transport = new ScriptedTransport(clock, script)
@@ -140,6 +143,7 @@ export class RelayFixture {
     this.events.length = 0
     this.relay = createRelay({
       chain,
+      dialect: dialects.jsonrpc,
       pool: this.pool,
       config: relayConfig,
       selectionStats: true,

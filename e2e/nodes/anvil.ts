@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Child } from '../processes/child-processes.ts'
+import { askRpc } from '../processes/rpc-client.ts'
+import { type NodeSite, untilItServes } from './node-site.ts'
+
+/** The first account of every anvil; its key is public. */
+export const anvilKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+
+/** A real Ethereum node. HTTP and WebSocket are on one port. */
+export interface AnvilNode {
+  readonly name: string
+  readonly url: string
+  readonly webSocketUrl: string
+  readonly child: Child
+}
+
+export interface AnvilOptions {
+  readonly name: string
+  readonly port: number
+  readonly chainId: number
+  /** Nodes with the same genesis and the same blocks have the same hashes. Default: now. */
+  readonly genesisSeconds?: number
+  /** Default: it mines only when it is told to. */
+  readonly mining?: 'each-transaction' | { readonly everySeconds: number }
+  readonly children: NodeSite['children']
+  readonly signal: AbortSignal
+}
+
+/** Starts one anvil and waits until it answers. */
+export async function startAnvil(options: AnvilOptions): Promise<AnvilNode> {
+  const { name, port, chainId, genesisSeconds, children, signal } = options
+  const child = await children.start({
+    name,
+    command: anvilBinary(),
+    args: [
+      ...['--port', String(port), '--chain-id', String(chainId), '--quiet'],
+      ...(genesisSeconds === undefined ? [] : ['--timestamp', String(genesisSeconds)]),
+      ...miningFlags(options.mining),
+    ],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilItServes(
+    child,
+    signal,
+    async () => Number(await askRpc<string>(url, 'eth_chainId')) === chainId,
+  )
+  return { name, url, webSocketUrl: `ws://127.0.0.1:${port}`, child }
+}
+
+function miningFlags(mining: AnvilOptions['mining']): string[] {
+  if (mining === undefined) return ['--no-mining']
+  return mining === 'each-transaction' ? [] : ['--block-time', String(mining.everySeconds)]
+}
+
+/** The program itself and not the package's launcher, so that a kill hits the node. */
+function anvilBinary(): string {
+  const launcher = import.meta.resolve('@foundry-rs/anvil/bin.mjs')
+  const cpu = process.arch === 'x64' ? 'amd64' : process.arch
+  const platform = `@foundry-rs/anvil-${process.platform}-${cpu}`
+  try {
+    const found = createRequire(launcher).resolve(`${platform}/package.json`)
+    return join(dirname(found), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+  } catch (cause) {
+    throw new Error(`anvil for this machine is missing: ${platform}. Get it with: npm ci`, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What a reason of a condition means. */
+interface ReasonMeaning {
+  /** The status that the condition has with this reason. */
+  readonly status: 'True' | 'False' | 'Unknown'
+  /** When it is set. */
+  readonly when: string
+  /** What a person does about it; null when there is nothing to do. */
+  readonly remedy: string | null
+}
+
+/** A condition: what its status tells, and every reason that it can have. */
+export interface ConditionMeaning {
+  readonly meaning: string
+  readonly reasons: Readonly<Record<string, ReasonMeaning>>
+}
+
+const pending = {
+  status: 'Unknown',
+  when: 'The operator has not judged this generation yet.',
+  remedy: 'Wait a few seconds. If it stays, look whether the operator runs and has a leader.',
+} as const satisfies ReasonMeaning
+
+const secretNotFound = {
+  status: 'False',
+  when: 'A Secret that is referred to does not exist. The last good config keeps serving.',
+  remedy:
+    'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
+} as const satisfies ReasonMeaning
+
+const secretKeyNotFound = {
+  status: 'False',
+  when: 'A Secret lacks the key that is referred to, or the key is empty. The last good config keeps serving.',
+  remedy: 'Add the key to the Secret, or correct the reference. It is picked up at once.',
+} as const satisfies ReasonMeaning
+
+const configMapNotFound = {
+  status: 'False',
+  when: 'A ConfigMap that is referred to does not exist. The last good config keeps serving.',
+  remedy: 'Create the ConfigMap in the same namespace, or correct the reference.',
+} as const satisfies ReasonMeaning
+
+const configMapKeyNotFound = {
+  status: 'False',
+  when: 'A ConfigMap lacks the key that is referred to, or the key is empty. The last good config keeps serving.',
+  remedy: 'Add the key to the ConfigMap, or correct the reference.',
+} as const satisfies ReasonMeaning
+
+const resolvedRefs = {
+  meaning: 'Every Secret and ConfigMap that is referred to exists and has the key.',
+  reasons: {
+    ResolvedRefs: { status: 'True', when: 'All references are good.', remedy: null },
+    SecretNotFound: secretNotFound,
+    SecretKeyNotFound: secretKeyNotFound,
+    ConfigMapNotFound: configMapNotFound,
+    ConfigMapKeyNotFound: configMapKeyNotFound,
+    Pending: pending,
+  },
+} as const satisfies ConditionMeaning
+
+const unsupported = {
+  status: 'False',
+  when: 'It asks for something that this version of the router does not do; the message is the sentence of the router.',
+  remedy: 'Remove the setting, or upgrade the router and the operator.',
+} as const satisfies ReasonMeaning
+
+const invalidConfig = {
+  status: 'False',
+  when: 'The router would refuse the config that follows from it; the message names the field.',
+  remedy: 'Correct the field. Until then the last good config keeps serving.',
+} as const satisfies ReasonMeaning
+
+/** Conditions of an RpcRouter. `docs/reference/conditions.md` is made of this table. */
+export const rpcRouterConditions = {
+  Accepted: {
+    meaning: 'The spec and the selected providers make a config that the router would start with.',
+    reasons: {
+      Accepted: { status: 'True', when: 'The config is good.', remedy: null },
+      PartiallyAccepted: {
+        status: 'True',
+        when: 'The config is good without some of the selected providers, which the message names.',
+        remedy: 'Look at the conditions of the providers that the message names.',
+      },
+      InvalidSpec: {
+        status: 'False',
+        when: 'A field of the spec cannot be right, though the API server let it pass.',
+        remedy: 'Correct the field that the message names.',
+      },
+      InvalidConfig: invalidConfig,
+      Unsupported: unsupported,
+      UnknownChain: {
+        status: 'False',
+        when: 'No chain spec has the chain of an endpoint, or the chain does not have its interface.',
+        remedy: 'Correct chainId or apiInterface, or add the spec of the chain with specSources.',
+      },
+      NoProviders: {
+        status: 'False',
+        when: 'An endpoint has no accepted provider that serves its chain and interface.',
+        remedy:
+          'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
+      },
+      Pending: pending,
+    },
+  },
+  ResolvedRefs: resolvedRefs,
+  Programmed: {
+    meaning: 'The objects of this generation were applied.',
+    reasons: {
+      Programmed: { status: 'True', when: 'All objects are applied.', remedy: null },
+      NotAccepted: {
+        status: 'False',
+        when: 'Accepted or ResolvedRefs is False, so nothing was changed: the last good config keeps serving.',
+        remedy: 'Look at these conditions.',
+      },
+      NameConflict: {
+        status: 'False',
+        when: 'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
+        remedy: 'Rename the router, or delete the object that the message names.',
+      },
+      ApplyFailed: {
+        status: 'False',
+        when: 'The API server refused an object; the message has its answer.',
+        remedy: 'Act on the answer: often a quota, an admission policy or a field of spec.pod.',
+      },
+      Paused: {
+        status: 'False',
+        when: 'The annotation rpcrouter.dev/paused is "true": nothing is changed.',
+        remedy: 'Remove the annotation.',
+      },
+      Pending: pending,
+    },
+  },
+  Available: {
+    meaning: 'Enough pods are ready to serve.',
+    reasons: {
+      MinimumReplicasAvailable: {
+        status: 'True',
+        when: 'The Deployment has its minimum of available pods.',
+        remedy: null,
+      },
+      MinimumReplicasUnavailable: {
+        status: 'False',
+        when: 'Too few pods are ready.',
+        remedy: 'Look at the pods and their logs: kubectl describe pod, kubectl logs.',
+      },
+      ScaledToZero: {
+        status: 'False',
+        when: 'No pod is wanted.',
+        remedy: 'kubectl scale it to one or more.',
+      },
+      NotProgrammed: {
+        status: 'False',
+        when: 'No config has been good yet, so there are no pods.',
+        remedy: 'Look at Accepted, ResolvedRefs and Programmed.',
+      },
+      Pending: pending,
+    },
+  },
+  Progressing: {
+    meaning: 'A rollout is under way.',
+    reasons: {
+      RolloutInProgress: {
+        status: 'True',
+        when: 'Pods of the newest revision are on their way.',
+        remedy: null,
+      },
+      RolloutComplete: {
+        status: 'False',
+        when: 'All pods are of the newest revision.',
+        remedy: null,
+      },
+      RolloutStalled: {
+        status: 'False',
+        when: 'The newest revision made no progress within progressDeadlineSeconds. The old pods keep serving.',
+        remedy:
+          'Look at the newest pods and their logs; correct the cause, or kubectl rollout undo the Deployment while the router is paused.',
+      },
+      NotProgrammed: {
+        status: 'False',
+        when: 'Nothing was applied, so nothing rolls out.',
+        remedy: 'Look at Programmed.',
+      },
+      Pending: pending,
+    },
+  },
+  Ready: {
+    meaning: 'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True.',
+    reasons: {
+      Ready: { status: 'True', when: 'All of them are True.', remedy: null },
+      NotAccepted: {
+        status: 'False',
+        when: 'Accepted is not True. The last good config keeps serving.',
+        remedy: 'Look at Accepted.',
+      },
+      RefsNotResolved: {
+        status: 'False',
+        when: 'ResolvedRefs is not True. The last good config keeps serving.',
+        remedy: 'Look at ResolvedRefs.',
+      },
+      NotProgrammed: {
+        status: 'False',
+        when: 'Programmed is not True.',
+        remedy: 'Look at Programmed.',
+      },
+      NotAvailable: {
+        status: 'False',
+        when: 'Available is not True.',
+        remedy: 'Look at Available.',
+      },
+      Pending: pending,
+    },
+  },
+} as const satisfies Readonly<Record<string, ConditionMeaning>>
+
+/** Conditions of an UpstreamProvider; `status.routers[]` has the first and the last per router. */
+export const upstreamProviderConditions = {
+  Accepted: {
+    meaning: 'The provider makes an upstream that a router would start with.',
+    reasons: {
+      Accepted: { status: 'True', when: 'It is good.', remedy: null },
+      InvalidSpec: {
+        status: 'False',
+        when: 'A field of the spec cannot be right, though the API server let it pass.',
+        remedy: 'Correct the field that the message names.',
+      },
+      InvalidConfig: invalidConfig,
+      Unsupported: unsupported,
+      UnknownVariable: {
+        status: 'False',
+        when: 'A text has a ${NAME} that is not among the variables of the provider.',
+        remedy: 'Add the variable, or correct its name.',
+      },
+      UnknownChain: {
+        status: 'False',
+        when: 'No chain spec has its chain, or the chain does not have its interface.',
+        remedy:
+          'Create it again with the right chainId and apiInterface, or add the spec of the chain to the router.',
+      },
+      DuplicateName: {
+        status: 'False',
+        when: 'An older provider that the same router selects has this name for the same chain and interface.',
+        remedy: 'Give one of them another upstreamName, or other labels.',
+      },
+      ChainNotServed: {
+        status: 'False',
+        when: 'The router that selects it has no endpoint for its chain and interface.',
+        remedy: 'Add an endpoint to the router, or other labels to the provider.',
+      },
+      Pending: pending,
+    },
+  },
+  ResolvedRefs: resolvedRefs,
+  Programmed: {
+    meaning: 'The config that the router runs holds the provider. Only in status.routers[].',
+    reasons: {
+      Programmed: { status: 'True', when: 'It was applied.', remedy: null },
+      NotProgrammed: {
+        status: 'False',
+        when: 'The newest config of the router could not be applied, or does not hold the provider.',
+        remedy: 'Look at the conditions of the router.',
+      },
+      Pending: pending,
+    },
+  },
+  Ready: {
+    meaning: 'At least one router runs with it, and none that selects it refused it.',
+    reasons: {
+      Ready: { status: 'True', when: 'It serves.', remedy: null },
+      NotAccepted: {
+        status: 'False',
+        when: 'Accepted is not True.',
+        remedy: 'Look at Accepted, and at status.routers[].',
+      },
+      RefsNotResolved: {
+        status: 'False',
+        when: 'ResolvedRefs is not True.',
+        remedy: 'Look at ResolvedRefs.',
+      },
+      NotSelected: {
+        status: 'False',
+        when: 'No router selects it.',
+        remedy: 'Give it labels that the providerSelector of a router matches.',
+      },
+      NotProgrammed: {
+        status: 'False',
+        when: 'No router that selects it has applied it.',
+        remedy: 'Look at status.routers[] and at the conditions of the routers.',
+      },
+      Ineligible: {
+        status: 'False',
+        when: 'The replicas take it out of the request path: it fails, lags behind or was not verified.',
+        remedy: 'Ask the node itself, and look at the logs of the router.',
+      },
+      Pending: pending,
+    },
+  },
+} as const satisfies Readonly<Record<string, ConditionMeaning>>
+
+export type RpcRouterConditionType = keyof typeof rpcRouterConditions
+export type UpstreamProviderConditionType = keyof typeof upstreamProviderConditions
+
+/** The reasons that a condition of an RpcRouter can have. */
+export type RpcRouterReason<T extends RpcRouterConditionType> =
+  keyof (typeof rpcRouterConditions)[T]['reasons'] & string
+
+/** The reasons that a condition of an UpstreamProvider can have. */
+export type UpstreamProviderReason<T extends UpstreamProviderConditionType> =
+  keyof (typeof upstreamProviderConditions)[T]['reasons'] & string

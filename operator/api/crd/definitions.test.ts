@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { annotatedSchema, type JsonSchema } from '../../../proxy/config/json-schema.ts'
+import { rulesKeyword } from '../field.ts'
+import { rpcRouterDefinition } from './rpc-router.ts'
+import type { StructuralSchema } from './structural-schema.ts'
+import { upstreamProviderDefinition } from './upstream-provider.ts'
+
+interface Place {
+  readonly path: string
+  readonly schema: StructuralSchema
+}
+
+/** Every schema below one, each with its path. */
+function placesBelow(path: string, schema: StructuralSchema): readonly Place[] {
+  return [
+    { path, schema },
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+      path === '' && name === 'metadata' ? [] : placesBelow(`${path}.${name}`, field),
+    ),
+    ...(schema.items ? placesBelow(`${path}[]`, schema.items) : []),
+    ...(schema.additionalProperties ? placesBelow(`${path}{}`, schema.additionalProperties) : []),
+  ]
+}
+
+const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
+
+describe.each(definitions.map((definition) => [definition.spec.names.kind, definition] as const))(
+  '%s',
+  (_, definition) => {
+    const { schema } = definition.spec.versions[0]
+    const places = placesBelow('', schema.openAPIV3Schema)
+    const pathsWhere = (holds: (schema: StructuralSchema) => boolean): readonly string[] =>
+      places.filter((place) => holds(place.schema)).map((place) => place.path)
+
+    test('every field says what it means', () => {
+      expect(pathsWhere(({ description = '' }) => !/^[A-Za-z].*[.?]$/m.test(description))).toEqual(
+        [],
+      )
+    })
+
+    test('every field that people write shows an example or a default', () => {
+      const silent = places.filter(
+        ({ path, schema: { description = '', default: value } }) =>
+          /^\.spec[.[]/.test(path) &&
+          !path.endsWith('{}') &&
+          value === undefined &&
+          !description.includes('\nExample: '),
+      )
+      expect(silent.map(({ path }) => path)).toEqual([])
+    })
+
+    test('every text, list, number and map is bounded', () => {
+      expect(pathsWhere(isUnbounded)).toEqual([])
+    })
+
+    test('only affinity, which is a pod’s own, has fields that are not described here', () => {
+      const open = pathsWhere((field) => field['x-kubernetes-preserve-unknown-fields'] === true)
+      expect(open).toEqual(definition.spec.names.kind === 'RpcRouter' ? ['.spec.pod.affinity'] : [])
+    })
+
+    test('every list says how it is merged', () => {
+      const lists = pathsWhere(
+        (field) => field.type === 'array' && field['x-kubernetes-list-type'] === undefined,
+      )
+      expect(lists).toEqual([])
+    })
+
+    test('keys of lists are required or have a default', () => {
+      const loose = places.flatMap(({ path, schema: { items, ...list } }) =>
+        (list['x-kubernetes-list-map-keys'] ?? [])
+          .filter(
+            (key) =>
+              items?.required?.includes(key) !== true &&
+              items?.properties?.[key]?.default === undefined,
+          )
+          .map((key) => `${path}.${key}`),
+      )
+      expect(loose).toEqual([])
+    })
+
+    test('every rule is short and says what must hold', () => {
+      const rules = places.flatMap(({ path, schema: field }) =>
+        (field[rulesKeyword] ?? []).map((rule) => ({ path, ...rule })),
+      )
+      expect(rules.length).toBeGreaterThan(10)
+      expect(rules.filter(({ rule }) => rule.length > 200)).toEqual([])
+      expect(rules.filter(({ message }) => !/\bmust\b/.test(message))).toEqual([])
+    })
+
+    test('columns, selectable fields and the scale subresource name fields that exist', () => {
+      const { additionalPrinterColumns, selectableFields, subresources } =
+        definition.spec.versions[0]
+      const known = new Set(places.map(({ path }) => path))
+      const named = [
+        ...additionalPrinterColumns.map(({ jsonPath }) => jsonPath.replace(/\[\?\(.*?\)\]/, '[]')),
+        ...selectableFields.map(({ jsonPath }) => jsonPath),
+        ...Object.values(subresources.scale ?? {}),
+      ]
+      const unknown = named.filter((path) => !path.startsWith('.metadata.') && !known.has(path))
+      expect(unknown).toEqual([])
+    })
+  },
+)
+
+function isUnbounded(schema: StructuralSchema): boolean {
+  const { type, maxLength, enum: words, minimum, maximum, maxItems, maxProperties } = schema
+  switch (type) {
+    case 'string':
+      return maxLength === undefined && words === undefined
+    case 'integer':
+      return minimum === undefined || maximum === undefined
+    case 'array':
+      return maxItems === undefined
+    case 'object':
+      return schema.additionalProperties !== undefined && maxProperties === undefined
+    default:
+      return type !== 'boolean' && schema['x-kubernetes-int-or-string'] !== true
+  }
+}
+
+describe('what the router takes, the API takes', () => {
+  const router = rpcRouterDefinition().spec.versions[0].schema.openAPIV3Schema
+  const spec = router.properties?.['spec']?.properties ?? {}
+  const relay = spec['relay']?.properties ?? {}
+  const upstreams = spec['upstreams']?.properties ?? {}
+  const settings = annotatedSchema().properties ?? {}
+
+  test.each([
+    ['set-relay-retry-limit', relay['retryLimit']],
+    ['max-relay-attempts', relay['maxAttempts']],
+    ['max-sessions-per-provider', upstreams['maxSessionsPerProvider']],
+    ['upstream-failure-threshold', upstreams['failureThreshold']],
+  ])('%s has the same bounds', (name, field) => {
+    const { minimum, maximum } = settings[name] as JsonSchema & StructuralSchema
+    expect({ minimum: field?.minimum, maximum: field?.maximum }).toEqual({ minimum, maximum })
+  })
+
+  test.each([
+    ['strategy', relay['strategy']],
+    ['integrity', relay['integrity']],
+    ['log-level', spec['logging']?.properties?.['level']],
+    ['log-format', spec['logging']?.properties?.['format']],
+  ])('%s has the same words', (name, field) => {
+    expect(field?.enum).toEqual((settings[name] as StructuralSchema).enum)
+  })
+})

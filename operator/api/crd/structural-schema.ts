@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { type Rule, rulesKeyword } from '../field.ts'
+import { describe } from './describe.ts'
+
+/** A structural OpenAPI v3 schema, as a CustomResourceDefinition holds it. */
+export interface StructuralSchema {
+  description?: string
+  type?: string
+  format?: string
+  default?: unknown
+  enum?: readonly unknown[]
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  maxProperties?: number
+  items?: StructuralSchema
+  properties?: Record<string, StructuralSchema>
+  required?: readonly string[]
+  additionalProperties?: StructuralSchema
+  anyOf?: readonly StructuralSchema[]
+  [rulesKeyword]?: readonly Rule[]
+  'x-kubernetes-int-or-string'?: boolean
+  'x-kubernetes-list-type'?: string
+  'x-kubernetes-list-map-keys'?: readonly string[]
+  'x-kubernetes-map-type'?: string
+  'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+
+/** What zod makes of a schema: ours and some keywords that the API server does not take. */
+interface ZodJsonSchema extends StructuralSchema {
+  $schema?: string
+  example?: unknown
+  propertyNames?: unknown
+}
+
+/**
+ * The schema of a kind, for a CustomResourceDefinition.
+ * @throws Error when the zod schema holds what no structural schema can say
+ */
+export function structuralSchema(kind: z.ZodType): StructuralSchema {
+  // A tree in which no two places are one object.
+  const tree = JSON.parse(JSON.stringify(z.toJSONSchema(kind, { io: 'input' }))) as ZodJsonSchema
+  delete tree.$schema
+  tree.properties = { ...tree.properties, ...metaFields() }
+  shape(tree)
+  return tree
+}
+
+/** The fields that every object has. The API server knows more of them than any schema can say. */
+function metaFields(): Record<string, StructuralSchema> {
+  return {
+    apiVersion: {
+      type: 'string',
+      maxLength: 317,
+      description: 'Group and version of the schema that this object follows.',
+    },
+    kind: { type: 'string', maxLength: 63, description: 'Kind of this object.' },
+    metadata: { type: 'object' },
+  }
+}
+
+/** Makes a schema of zod structural, in place. */
+function shape(schema: ZodJsonSchema): void {
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    schema.anyOf = [{ type: 'integer' }, { type: 'string' }]
+    schema.maxLength = 32
+  } else if (schema.anyOf !== undefined) {
+    throw new Error(`a structural schema has no anyOf: ${schema.description ?? ''}`)
+  }
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) delete schema.additionalProperties
+  // A rule of ours says the same in words.
+  if (schema.type === 'string' && schema[rulesKeyword] !== undefined) delete schema.pattern
+  if (schema.type === 'integer') schema.format = integerFormat(schema.maximum)
+  if (schema.description !== undefined) schema.description = describe(schema)
+  delete schema.propertyNames
+  delete schema.example
+  for (const inner of innerSchemas(schema)) shape(inner)
+  if (schema.default !== undefined) schema.default = withInnerDefaults(schema, schema.default)
+}
+
+/** A default with those of its fields: the API server judges it by the rules before it fills them in. */
+function withInnerDefaults(schema: StructuralSchema, value: unknown): unknown {
+  if (schema.type !== 'object' || typeof value !== 'object') return value
+  const inner = Object.entries(schema.properties ?? {})
+    .filter(([, field]) => field.default !== undefined)
+    .map(([name, field]) => [name, field.default] as const)
+  return { ...Object.fromEntries(inner), ...value }
+}
+
+const largestInt32 = 2 ** 31 - 1
+
+function integerFormat(maximum = Infinity): string {
+  return maximum <= largestInt32 ? 'int32' : 'int64'
+}
+
+/** The schemas inside of one: of its fields, its items or its values. */
+export function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
+  return [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.items === undefined ? [] : [schema.items]),
+    ...(schema.additionalProperties === undefined ? [] : [schema.additionalProperties]),
+  ]
+}

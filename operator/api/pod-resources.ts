@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { type About, object } from './field.ts'
+import { quantity } from './quantity.ts'
+
+function amounts(name: string, about: About) {
+  return z
+    .record(z.string(), quantity(name, { description: 'The amount.', example: '256Mi' }))
+    .meta({ ...about, maxProperties: 16 })
+}
+
+/** Requests and limits of a container. */
+export function resources(about: About) {
+  return object(
+    {
+      requests: amounts('requests', {
+        description: 'What is reserved for the container.',
+        example: { cpu: '500m', memory: '512Mi' },
+      }).optional(),
+      limits: amounts('limits', {
+        description: 'The most it may use. A CPU limit is seldom wise: it adds latency.',
+        example: { memory: '512Mi' },
+      }).optional(),
+    },
+    about,
+  )
+}
+
+export type Resources = z.output<ReturnType<typeof resources>>

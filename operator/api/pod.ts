@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { z } from 'zod'
+import { integer, list, object, oneOf, text, textMap } from './field.ts'
+import { group } from './group.ts'
+import { objectName } from './names.ts'
+import { resources } from './pod-resources.ts'
+import { countOrPercent } from './quantity.ts'
+import { schedulingFields } from './scheduling.ts'
+
+const shutdown = object(
+  {
+    preStopSeconds: integer({
+      description:
+        'How long a pod goes on as before once it is told to stop, so that everyone learns of it.',
+      example: 10,
+      min: 0,
+      max: 300,
+    }).default(10),
+    drainSeconds: integer({
+      description: 'How long it then waits for calls in flight.',
+      example: 25,
+      min: 0,
+      max: 3600,
+    }).default(25),
+    terminationGracePeriodSeconds: integer({
+      description: 'When it is killed. Unset: preStopSeconds + drainSeconds + 10.',
+      example: 45,
+      min: 1,
+      max: 7200,
+    }).optional(),
+  },
+  {
+    description: 'How a pod ends.',
+    example: { drainSeconds: 60 },
+    rules: [
+      {
+        rule: '!has(self.terminationGracePeriodSeconds) || self.terminationGracePeriodSeconds >= self.preStopSeconds + self.drainSeconds + 10',
+        message:
+          'terminationGracePeriodSeconds must be at least preStopSeconds + drainSeconds + 10',
+        fieldPath: '.terminationGracePeriodSeconds',
+      },
+    ],
+  },
+)
+
+const rollout = object(
+  {
+    maxSurge: countOrPercent('maxSurge', {
+      description:
+        'Pods beyond the wanted count while a rollout runs. None is ever taken away before its successor is ready.',
+      example: '25%',
+    }).default('25%'),
+    minReadySeconds: integer({
+      description: 'How long a new pod must have been ready before the next one is replaced.',
+      example: 5,
+      min: 0,
+      max: 3600,
+    }).default(5),
+    progressDeadlineSeconds: integer({
+      description: 'After how long without progress a rollout counts as stalled.',
+      example: 600,
+      min: 1,
+      max: 86_400,
+    }).default(600),
+    revisionHistoryLimit: integer({
+      description:
+        'How many old ReplicaSets, and their configs, are kept for kubectl rollout undo.',
+      example: 3,
+      min: 0,
+      max: 20,
+    }).default(3),
+  },
+  {
+    description: 'How a change reaches the pods.',
+    example: { maxSurge: 1, minReadySeconds: 10 },
+    rules: [
+      {
+        rule: 'self.progressDeadlineSeconds > self.minReadySeconds',
+        message: 'progressDeadlineSeconds must be more than minReadySeconds',
+        fieldPath: '.progressDeadlineSeconds',
+      },
+      {
+        rule: "!(string(self.maxSurge) in ['0', '0%'])",
+        message: 'maxSurge must be more than 0, for no pod goes before its successor is ready',
+        fieldPath: '.maxSurge',
+      },
+    ],
+  },
+)
+
+/** The pods of a router. */
+export const pod = object(
+  {
+    image: text({
+      description: "Image of the router. Unset: the operator's own version of it.",
+      example: 'registry.example.com/rpc-router:1.2.0',
+      max: 512,
+      pattern: /^[^\s]+$/,
+      must: 'image must be the name of an image, without spaces',
+    }).optional(),
+    imagePullPolicy: oneOf(['Always', 'IfNotPresent', 'Never'], {
+      description: 'When the image is pulled.',
+      example: 'IfNotPresent',
+    }).default('IfNotPresent'),
+    imagePullSecrets: list(
+      object(
+        { name: objectName('name', { description: 'Name of the Secret.', example: 'pull' }) },
+        { description: 'A Secret of the same namespace.', example: { name: 'pull' } },
+      ),
+      {
+        description: 'Secrets to pull images with.',
+        example: [{ name: 'pull' }],
+        max: 16,
+        kind: ['name'],
+      },
+    ).optional(),
+    resources: resources({
+      description:
+        'What the container asks for. Unset: 250m of CPU and 512Mi of memory, which is the limit too.',
+      example: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
+    }).optional(),
+    ...schedulingFields,
+    labels: textMap({
+      description: 'Further labels of the pods.',
+      example: { team: 'payments' },
+      max: 32,
+      maxValueLength: 63,
+      rules: [
+        {
+          rule: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
+          message: `labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`,
+        },
+      ],
+    }).optional(),
+    annotations: textMap({
+      description: 'Further annotations of the pods.',
+      example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
+      max: 32,
+      maxValueLength: 4096,
+      rules: [
+        {
+          rule: `!self.exists(k, k.startsWith('${group}/'))`,
+          message: `annotations must not begin with ${group}/, which the operator sets`,
+        },
+      ],
+    }).optional(),
+    shutdown: shutdown.prefault({}),
+    rollout: rollout.prefault({}),
+    maxUnavailable: countOrPercent('maxUnavailable', {
+      description:
+        'How many pods may be away while nodes are drained (PodDisruptionBudget). With one replica there is no budget.',
+      example: 1,
+    }).default(1),
+  },
+  {
+    description: 'The pods of the router.',
+    example: { resources: { requests: { cpu: '1', memory: '1Gi' } } },
+  },
+)
+
+export type Pod = z.output<typeof pod>

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { type About, text, withRules } from './field.ts'
+
+const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
+
+interface DurationOptions extends About {
+  /** The field, as messages name it. */
+  readonly name: string
+  readonly min: string
+  readonly max: string
+}
+
+/** A duration as Go writes it, within bounds. */
+export function duration({ name, min, max, ...about }: DurationOptions): z.ZodString {
+  const pattern = durationPattern.source
+  const bounds = `duration(self) >= duration('${min}') && duration(self) <= duration('${max}')`
+  const rules = [
+    {
+      rule: `!self.matches(r'${pattern}') || (${bounds})`,
+      message: `${name} must be from ${min} to ${max}`,
+    },
+  ]
+  const must = `${name} must be a duration such as 500ms, 5s or 1m30s`
+  return text({ ...about, max: 32, pattern: durationPattern, must, rules })
+}
+
+const byteSizePattern = /^[1-9][0-9]{0,9}(Ki|Mi|Gi)?$/
+
+interface ByteSizeOptions extends About {
+  /** The field, as messages name it. */
+  readonly name: string
+  readonly max: string
+}
+
+/** An amount of bytes, such as `10Mi`, up to a most. */
+export function byteSize({ name, max, ...about }: ByteSizeOptions): z.ZodString {
+  const bound = `quantity(self).compareTo(quantity('${max}')) <= 0`
+  return text({
+    ...about,
+    max: 16,
+    pattern: byteSizePattern,
+    must: `${name} must be a size such as 512Ki, 10Mi or 1Gi`,
+    rules: [
+      {
+        rule: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
+        message: `${name} must be at most ${max}`,
+      },
+    ],
+  })
+}
+
+const quantityPattern =
+  /^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
+
+interface IntOrStringOptions extends About {
+  /** What a text must look like. */
+  readonly pattern: RegExp
+  /** At least this, when it is a number. */
+  readonly min: number
+  /** The sentence that a wrong value gets. */
+  readonly must: string
+}
+
+function intOrString({ pattern, min, must, ...about }: IntOrStringOptions) {
+  const rule = `type(self) == int ? self >= ${min} : self.matches(r'${pattern.source}')`
+  return z.union([z.int().min(min), z.string().max(32).regex(pattern, must)]).meta({
+    ...about,
+    'x-kubernetes-int-or-string': true,
+    ...withRules([{ rule, message: must }]),
+  })
+}
+
+/** A quantity of Kubernetes: `500m`, `256Mi`, `2`. */
+export function quantity(name: string, about: About) {
+  const must = `${name} must be a quantity such as 500m, 256Mi or 2`
+  return intOrString({ ...about, pattern: quantityPattern, min: 0, must })
+}
+
+/** A number of pods or a share of them: `1`, `25%`. */
+export function countOrPercent(name: string, about: About) {
+  const must = `${name} must be a number of pods such as 1, or a share of them such as 25%`
+  return intOrString({ ...about, pattern: /^[0-9]{1,3}%$/, min: 0, must })
+}

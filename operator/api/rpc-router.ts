@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { autoscaling } from './autoscaling.ts'
+import { cache } from './cache.ts'
+import { crossValidation } from './cross-validation.ts'
+import { endpoints } from './endpoints.ts'
+import { boolean, integer, object, oneOf, withRules } from './field.ts'
+import { apiVersion, rpcRouterNames } from './group.ts'
+import { labelSelector } from './label-selector.ts'
+import { networkPolicy } from './network-policy.ts'
+import { objectMeta } from './object-meta.ts'
+import { pod } from './pod.ts'
+import { byteSize } from './quantity.ts'
+import { routerRelay } from './relay.ts'
+import { rpcRouterStatus } from './rpc-router-status.ts'
+import { serviceSettings } from './exposure.ts'
+import { sharedState } from './shared-state.ts'
+import { specSources } from './spec-sources.ts'
+import { logging, monitoring, tracing } from './telemetry.ts'
+import { upstreamSettings } from './upstreams.ts'
+
+const spec = object(
+  {
+    endpoints,
+    portRange: oneOf(['Standard', 'Custom'], {
+      description: 'Standard: endpoints use the ports 3360 to 3367. Custom: any port from 1024.',
+      example: 'Standard',
+    }).default('Standard'),
+    bindHost: oneOf(['0.0.0.0', '::'], {
+      description: 'What listeners bind to: :: takes IPv6, and IPv4 where the node allows both.',
+      example: '0.0.0.0',
+    }).default('0.0.0.0'),
+    providerSelector: labelSelector({
+      description:
+        'Which UpstreamProviders of the same namespace it uses. Empty selects all; unset selects none.',
+      example: { matchLabels: { 'rpc.example.com/pool': 'mainnet' } },
+    }).optional(),
+    relay: routerRelay.prefault({}),
+    upstreams: upstreamSettings.prefault({}),
+    crossValidation: crossValidation.optional(),
+    cache: cache.optional(),
+    sharedState: sharedState.optional(),
+    specSources: specSources.optional(),
+    skipWebsocketVerification: boolean({
+      description: 'Start without a WebSocket URL on chains whose spec has subscriptions.',
+      example: true,
+    }).default(false),
+    maxRequestSize: byteSize({
+      name: 'maxRequestSize',
+      description: 'The largest request body that is taken.',
+      max: '1Gi',
+      example: '10Mi',
+    }).default('10Mi'),
+    replicas: integer({
+      description:
+        'How many pods there are. Unset: 2, or what autoscaling says. kubectl scale writes it.',
+      example: 3,
+      min: 0,
+      max: 1000,
+    }).optional(),
+    autoscaling: autoscaling.optional(),
+    pod: pod.prefault({}),
+    service: serviceSettings.prefault({}),
+    networkPolicy: networkPolicy.prefault({}),
+    monitoring: monitoring.prefault({}),
+    tracing: tracing.optional(),
+    logging: logging.prefault({}),
+  },
+  {
+    description: 'What the fleet serves and how it runs.',
+    rules: [
+      {
+        rule: '!has(self.autoscaling) || !has(self.replicas)',
+        message: 'replicas must not be set beside autoscaling, which owns the count',
+        fieldPath: '.replicas',
+      },
+      {
+        rule: "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
+        message: 'ports must be 3360 to 3367, unless portRange is Custom',
+        fieldPath: '.endpoints',
+      },
+      {
+        rule: 'self.endpoints.all(e, e.port != 7779)',
+        message: 'ports must not be 7779, where metrics are served',
+        fieldPath: '.endpoints',
+      },
+    ],
+  },
+)
+
+/** A fleet of routers behind one Service. */
+export const rpcRouterSchema = z
+  .object({
+    apiVersion: z.literal(apiVersion),
+    kind: z.literal(rpcRouterNames.kind),
+    metadata: objectMeta,
+    spec,
+    status: rpcRouterStatus.optional(),
+  })
+  .meta({
+    description:
+      'A fleet of routers behind one Service: one URL per chain and interface in front of all your node providers.',
+    ...withRules([
+      {
+        rule: "self.metadata.name.size() <= 40 && self.metadata.name.matches(r'^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+        message:
+          'metadata.name must be at most 40 lower-case letters, digits and dashes, and begin with a letter: Services are named after it',
+      },
+    ]),
+  })
+
+/** An RpcRouter as the API server gives it: with defaults. */
+export type RpcRouter = z.output<typeof rpcRouterSchema>
+/** An RpcRouter as people write it: what has a default may be missing. */
+export type RpcRouterManifest = z.input<typeof rpcRouterSchema>
+export type RpcRouterSpec = RpcRouter['spec']

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import { integer, list, object, oneOf, text, textMap } from './field.ts'
+import { labelSelector } from './label-selector.ts'
+
+const toleration = object(
+  {
+    key: text({
+      description: 'Key of the taint. Unset: all.',
+      example: 'dedicated',
+      max: 317,
+    }).optional(),
+    operator: oneOf(['Exists', 'Equal'], {
+      description: 'How the key relates to the value. Unset: Equal.',
+      example: 'Equal',
+    }).optional(),
+    value: text({ description: 'Value of the taint.', example: 'rpc', min: 0, max: 63 }).optional(),
+    effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
+      description: 'Effect of the taint. Unset: all.',
+      example: 'NoSchedule',
+    }).optional(),
+    tolerationSeconds: integer({
+      description: 'How long a NoExecute taint is tolerated. Unset: for ever.',
+      example: 60,
+      min: 0,
+      max: 2_147_483_647,
+    }).optional(),
+  },
+  { description: 'A taint that the pods bear.', example: { key: 'dedicated', value: 'rpc' } },
+)
+
+const topologySpreadConstraint = object(
+  {
+    topologyKey: text({
+      description: 'Label of nodes that tells the domains apart.',
+      example: 'topology.kubernetes.io/zone',
+      max: 317,
+    }),
+    maxSkew: integer({
+      description: 'How far the counts of two domains may differ.',
+      example: 1,
+      min: 1,
+      max: 1000,
+    }).default(1),
+    whenUnsatisfiable: oneOf(['ScheduleAnyway', 'DoNotSchedule'], {
+      description: 'Whether a pod that would break the rule is started all the same.',
+      example: 'ScheduleAnyway',
+    }).default('ScheduleAnyway'),
+    labelSelector: labelSelector({
+      description: 'Pods that count. Unset: those of this router.',
+      example: { matchLabels: { app: 'rpc' } },
+    }).optional(),
+  },
+  {
+    description: 'How pods are spread.',
+    example: { topologyKey: 'topology.kubernetes.io/zone' },
+  },
+)
+
+/** Where pods may run. */
+export const schedulingFields = {
+  nodeSelector: textMap({
+    description: 'Labels that a node must have.',
+    example: { 'kubernetes.io/arch': 'amd64' },
+    max: 32,
+    maxValueLength: 63,
+  }).optional(),
+  tolerations: list(toleration, {
+    description: 'Taints that the pods bear.',
+    example: [{ key: 'dedicated', operator: 'Equal', value: 'rpc', effect: 'NoSchedule' }],
+    max: 32,
+    kind: 'atomic',
+  }).optional(),
+  affinity: z
+    .record(z.string(), z.unknown())
+    .meta({
+      description:
+        'Affinity of the pods, as in the spec of a Pod. It is checked when the Deployment is applied.',
+      example: { podAntiAffinity: {} },
+      'x-kubernetes-preserve-unknown-fields': true,
+    })
+    .optional(),
+  topologySpreadConstraints: list(topologySpreadConstraint, {
+    description: 'How pods are spread. Unset: over nodes and zones, as far as possible.',
+    example: [{ topologyKey: 'topology.kubernetes.io/zone' }],
+    max: 8,
+    kind: ['topologyKey', 'whenUnsatisfiable'],
+  }).optional(),
+  priorityClassName: text({
+    description: 'Priority class of the pods.',
+    example: 'production',
+    max: 253,
+  }).optional(),
+}
+
+export type Toleration = z.output<typeof toleration>
+export type TopologySpreadConstraint = z.output<typeof topologySpreadConstraint>

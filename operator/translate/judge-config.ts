@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
+import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
+import { parseConfig } from '../../proxy/config/parse.ts'
+import type { Problem } from '../../proxy/config/problem.ts'
+import { providerField, routerField } from './config-field.ts'
+import { configFile } from './pod-paths.ts'
+import type { RouterDocument } from './router-document.ts'
+import type { Refusal, RefusalReason } from './violation.ts'
+
+/** What the router itself says of a config: of which provider, or of the router object. */
+export interface Judgement {
+  readonly ofRouter: readonly Refusal[]
+  /** By name of the provider. */
+  readonly ofProviders: ReadonlyMap<string, readonly Refusal[]>
+}
+
+/**
+ * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a line break at the
+ * end of a key is found before a pod fails over it. No message holds a value.
+ *
+ * @param chains null when the config brings chain specs of its own, which only the router can read
+ */
+export function judgeConfig(
+  document: RouterDocument,
+  environment: Readonly<Record<string, string>>,
+  chains: KnownChains | null,
+): Judgement {
+  const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
+  const ofChains = chains === null ? [] : checkChains(parsed.chainUses, chains, () => null)
+  const ofRouter: Refusal[] = []
+  const ofProviders = new Map<string, Refusal[]>()
+  const errors = parsed.problems.filter(({ severity }) => severity === 'error')
+  for (const problem of [...errors, ...ofChains]) {
+    const reason = reasonOf(problem, ofChains.includes(problem))
+    const message = sentenceOf(problem)
+    const place = upstreamPlace(problem.path, document)
+    if (place === null) {
+      const field = routerField(problem.path, document.endpointNames, document.storeField)
+      ofRouter.push({ reason, field, message })
+      continue
+    }
+    const refusal = { reason, field: providerField(place.within), message }
+    ofProviders.set(place.provider, [...(ofProviders.get(place.provider) ?? []), refusal])
+  }
+  return { ofRouter, ofProviders }
+}
+
+function upstreamPlace(
+  path: string,
+  { upstreams }: RouterDocument,
+): { provider: string; within: string } | null {
+  const [, list, index, within = ''] = /^((?:backup-)?direct-rpc)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
+  if (list === undefined) return null
+  const tier = list === 'direct-rpc' ? 'primary' : 'backup'
+  const provider = upstreams.filter((upstream) => upstream.tier === tier)[Number(index)]?.provider
+  return provider === undefined ? null : { provider, within }
+}
+
+const unsupportedEnding = unsupportedMessage('').trim()
+
+function reasonOf({ message, path }: Problem, isOfChains: boolean): RefusalReason {
+  if (message.includes(unsupportedEnding)) return 'Unsupported'
+  return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
+}
+
+/** The router's sentence and its remedy, without the lines of a file that nobody sees. */
+export function sentenceOf({ message, hint }: Problem): string {
+  return [message, ...(hint === null ? [] : [hint])]
+    .map((text) => text.replaceAll(/ \(used on lines? [\d, ?]+\)| on line [\d?]+/g, ''))
+    .join('. ')
+    .replaceAll('..', '.')
+    .replaceAll('`--use-static-spec`', 'specSources')
+}

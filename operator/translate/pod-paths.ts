@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+/** Where the pods find the ConfigMap with the config. */
+export const configDirectory = '/etc/rpc-router/config'
+
+/** Where the pods find files from Secrets. */
+export const secretDirectory = '/etc/rpc-router/secrets'
+
+/** Where the image has the bundled chain specs, from its working directory. */
+export const bundledSpecs = 'specs'
+
+/** The key of our ConfigMap with the router's config. */
+export const configFile = 'router.yml'
+
+/** The key of our ConfigMap that says how each upstream came about. */
+export const upstreamsFile = 'upstreams.json'
+
+/** The port of metrics and probes. */
+export const metricsPort = 7779

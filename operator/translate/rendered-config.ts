@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { digestEntries } from './digest.ts'
+import { secretValues } from './environment.ts'
+import { configFile, upstreamsFile } from './pod-paths.ts'
+import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
+import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+
+/** A config that the router accepts, with all that its pods need. */
+export interface RenderedConfig {
+  /** The data of the ConfigMap. */
+  readonly data: Readonly<Record<string, string>>
+  readonly upstreams: readonly UpstreamPlan[]
+  /** In the order of their names. */
+  readonly variables: readonly Variable[]
+  /** In the order of their paths. */
+  readonly files: readonly SecretFile[]
+  /** Of the ConfigMap's data. */
+  readonly configHash: string
+  /** Of the values of the keys that are referred to, and of nothing else in their Secrets. */
+  readonly secretHash: string
+}
+
+/** Gathers what a config needs, under hashes that change when it does. */
+export function renderConfig(
+  { text, upstreams }: RouterDocument,
+  router: RouterPlan,
+  data: ReferenceData,
+): RenderedConfig {
+  const parts = [router, ...upstreams]
+  const copies = parts.flatMap((part) => part.copies.map((copy) => [copy.name, copy.text] as const))
+  const variables = sortBy(
+    parts.flatMap((part) => part.variables),
+    (variable) => variable.name,
+  )
+  const files = sortBy(
+    parts.flatMap((part) => part.files),
+    (file) => file.path,
+  )
+  const texts: Record<string, string> = {
+    [configFile]: text,
+    [upstreamsFile]: writeUpstreams(upstreams),
+    ...Object.fromEntries(sortBy(copies, ([name]) => name)),
+  }
+  return {
+    data: texts,
+    upstreams,
+    variables,
+    files,
+    configHash: digestEntries(Object.entries(texts)),
+    secretHash: digestEntries(secretValues(variables, files, data)),
+  }
+}
+
+/** How each upstream of a config came about, as it is kept beside the config. */
+function writeUpstreams(upstreams: readonly UpstreamPlan[]): string {
+  const plans = upstreams.map(({ copies, ...plan }) => ({
+    ...plan,
+    copies: copies.map(({ name }) => name),
+  }))
+  return `${JSON.stringify(plans, null, 1)}\n`
+}
+
+/** The upstreams of a ConfigMap that was applied earlier; none when it is not one of ours. */
+export function readUpstreams(data: Readonly<Record<string, string>>): readonly UpstreamPlan[] {
+  type Kept = Omit<UpstreamPlan, 'copies'> & { readonly copies: readonly string[] }
+  const plans = JSON.parse(data[upstreamsFile] ?? '[]') as readonly Kept[]
+  return plans.map((plan) => ({
+    ...plan,
+    copies: plan.copies.map((name) => ({ name, text: data[name] ?? '' })),
+  }))
+}
+
+function sortBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b))))
+}

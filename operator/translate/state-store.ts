@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { unsupportedName } from '../../proxy/config/capabilities.ts'
+import type { RedisConnection } from '../api/redis.ts'
+import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
+import type { ManagedRedis } from '../api/shared-state.ts'
+import type { YamlMap } from './canonical-yaml.ts'
+import { configText } from './config-text.ts'
+import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
+import { mostReplicas } from './replica-count.ts'
+import { tlsSection } from './tls-section.ts'
+import type { Place, ValueCollector } from './value-collector.ts'
+import type { Refusal } from './violation.ts'
+
+/** The key-value store of a router, which keeps answers, sticky sessions or both. */
+export type StateStore =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'managed'; readonly settings: ManagedRedis }
+  | { readonly kind: 'external'; readonly connection: RedisConnection; readonly field: string }
+
+/** Which store a router has, and whether its replicas share their sessions in it. */
+export interface StateChoice {
+  readonly store: StateStore
+  readonly shared: boolean
+  readonly refusals: readonly Refusal[]
+}
+
+/** Decides where state is kept, defaults included. */
+export function chooseState(spec: RpcRouterSpec): StateChoice {
+  const { sharedState, cache } = spec
+  const ofCache: StateStore =
+    cache?.redis === undefined
+      ? { kind: 'none' }
+      : { kind: 'external', connection: cache.redis, field: 'spec.cache.redis' }
+  switch (sharedState?.mode ?? usualMode(spec)) {
+    case 'None':
+      return { store: ofCache, shared: false, refusals: [] }
+    case 'Cache':
+      return { store: ofCache, shared: true, refusals: [] }
+    case 'Managed':
+      return {
+        store: { kind: 'managed', settings: sharedState?.managed ?? {} },
+        shared: true,
+        refusals: ofCache.kind === 'none' ? [] : [twoStores],
+      }
+    case 'External': {
+      const connection = sharedState?.external
+      const store: StateStore =
+        connection === undefined
+          ? { kind: 'none' }
+          : { kind: 'external', connection, field: 'spec.sharedState.external' }
+      const same = JSON.stringify(connection) === JSON.stringify(cache?.redis)
+      return { store, shared: true, refusals: ofCache.kind === 'none' || same ? [] : [twoStores] }
+    }
+  }
+}
+
+const twoStores: Refusal = {
+  reason: 'InvalidSpec',
+  field: 'spec.sharedState',
+  message:
+    'a router has one Redis, for answers and for sessions: with cache.redis, sharedState must be unset, None, or External with the same connection',
+}
+
+/** Replicas share where there can be several, as soon as the router is able to. */
+function usualMode(spec: RpcRouterSpec): 'None' | 'Managed' | 'Cache' {
+  if (mostReplicas(spec) < 2 || unsupportedName('shared-state', 'true') !== null) return 'None'
+  return spec.cache?.redis === undefined ? 'Managed' : 'Cache'
+}
+
+/** The `resp-cache` section of the config. */
+export function storeSection(
+  router: RpcRouter,
+  store: StateStore,
+  collector: ValueCollector,
+): YamlMap | undefined {
+  if (store.kind === 'none') return undefined
+  if (store.kind === 'managed') {
+    const name = redisObjectName(router)
+    const place = { field: 'spec.sharedState.managed', words: ['', 'redis', 'password'] }
+    const password = collector.secretValue(place, { name, key: redisPasswordKey })
+    return {
+      addresses: [`${name}.${router.metadata.namespace}.svc:${redisPort}`],
+      password: configText([password]) ?? undefined,
+    }
+  }
+  const { topology, addresses, username, password, db, keyPrefix, tls } = store.connection
+  const at = (part: string): Place => ({
+    field: `${store.field}.${part}`,
+    words: ['', 'redis', part],
+  })
+  const secret = (part: string, ref: typeof password): string | undefined =>
+    ref && (configText([collector.secretValue(at(part), ref)]) ?? undefined)
+  return {
+    topology,
+    addresses,
+    username: secret('username', username),
+    password: secret('password', password),
+    db,
+    'key-prefix': keyPrefix && (configText([{ literal: keyPrefix }]) ?? undefined),
+    tls: tls && tlsSection(at('tls'), tls, collector),
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { Endpoint } from '../api/endpoints.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { ReferenceData } from './reference-data.ts'
+import type { RenderedConfig } from './rendered-config.ts'
+import type { UpstreamPlan } from './router-document.ts'
+import type { StateChoice } from './state-store.ts'
+import type { Dangling, Refusal } from './violation.ts'
+
+/** All that a router's config depends on. */
+export interface TranslateInput {
+  readonly router: RpcRouter
+  /** Those that the router selects, in any order. */
+  readonly providers: readonly UpstreamProvider[]
+  readonly data: ReferenceData
+  /** The chains of the image's specs. */
+  readonly chains: KnownChains
+  /** What the pods run with now; empty before the first config. */
+  readonly running: readonly UpstreamPlan[]
+}
+
+/** What becomes of a provider: used as it is written, kept in its last good form, or not used. */
+export type Fate = 'used' | 'kept' | 'left-out'
+
+/** What became of one provider. */
+export interface ProviderVerdict {
+  readonly provider: string
+  readonly fate: Fate
+  /** Of the provider as it is written now. */
+  readonly refusals: readonly Refusal[]
+  readonly dangling: readonly Dangling[]
+}
+
+/** What became of one endpoint. */
+export interface EndpointVerdict {
+  readonly endpoint: Endpoint
+  /** Upstreams of both tiers that serve it. */
+  readonly upstreams: number
+  readonly served: boolean
+}
+
+/** What a router comes to. */
+export interface Translation {
+  /** Null when what runs must stay as it is; `refusals` or `dangling` then say why. */
+  readonly config: RenderedConfig | null
+  /** What is wrong with the router; with a config beside it, the part that it leaves out. */
+  readonly refusals: readonly Refusal[]
+  /** References that the router waits for. */
+  readonly dangling: readonly Dangling[]
+  /** By name. */
+  readonly providers: readonly ProviderVerdict[]
+  readonly endpoints: readonly EndpointVerdict[]
+  readonly state: StateChoice
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { ReferenceData } from './reference-data.ts'
+import type { UpstreamPlan } from './router-document.ts'
+import type { Serving } from './serving.ts'
+import { upstreamEntry, upstreamNameOf } from './upstream-entry.ts'
+import { ValueCollector } from './value-collector.ts'
+import type { Dangling, Refusal } from './violation.ts'
+
+/** A provider as it is written now, and what is wrong with it before the router was asked. */
+export interface Candidate {
+  readonly plan: UpstreamPlan
+  readonly refusals: readonly Refusal[]
+  readonly dangling: readonly Dangling[]
+}
+
+/** Calls a chain by its id where it is known, so that an alias of it means the same chain. */
+export function chainNames(chains: KnownChains | null): (chainId: string) => string {
+  return (chainId) => chains?.find(chainId)?.id ?? chainId
+}
+
+/**
+ * Plans the providers of a router, in the order of their names.
+ *
+ * @param isRunning whether the pods run with a provider now
+ */
+export function planUpstreams(
+  providers: readonly UpstreamProvider[],
+  isRunning: (provider: string) => boolean,
+  serving: Serving,
+  chainIdOf: (chainId: string) => string,
+  data: ReferenceData,
+): readonly Candidate[] {
+  const seniority = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
+    `${isRunning(name) ? 0 : 1} ${creationTimestamp} ${name}`
+  const holders = new Map<string, string>()
+  const candidates = providers
+    .toSorted((a, b) => (seniority(a) < seniority(b) ? -1 : 1))
+    .map((provider) => {
+      const { plan, refusals, dangling } = planUpstream(provider, chainIdOf, data)
+      const name = upstreamNameOf(provider)
+      const identity = `${plan.serves} ${name}`
+      const holder = holders.get(identity)
+      if (!serving.isWanted(plan.serves)) return { plan, refusals: [notServed(plan)], dangling: [] }
+      if (holder !== undefined)
+        return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
+      holders.set(identity, plan.provider)
+      return { plan, refusals, dangling }
+    })
+  return candidates.toSorted((a, b) => (a.plan.provider < b.plan.provider ? -1 : 1))
+}
+
+function planUpstream(
+  provider: UpstreamProvider,
+  chainIdOf: (chainId: string) => string,
+  data: ReferenceData,
+): Candidate {
+  const { spec, metadata } = provider
+  const collector = new ValueCollector(data)
+  const chainId = chainIdOf(spec.chainId)
+  const { entry, refusals } = upstreamEntry(provider, chainId, collector)
+  const { variables, files, copies, dangling } = collector
+  const serves = `${chainId} ${spec.apiInterface}`
+  const plan = { provider: metadata.name, tier: spec.tier, serves, entry, variables, files, copies }
+  return { plan, refusals, dangling }
+}
+
+function notServed({ serves }: UpstreamPlan): Refusal {
+  const message = `the router has no endpoint for ${serves}`
+  return { reason: 'ChainNotServed', field: 'spec.chainId', message }
+}
+
+function duplicate({ serves }: UpstreamPlan, name: string, holder: string): Refusal {
+  const message = `the UpstreamProvider ${holder} has the name ${name} for ${serves} already`
+  return { reason: 'DuplicateName', field: 'spec.upstreamName', message }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ConfigMapKeyRef, SecretKeyRef, ValueFrom } from '../api/refs.ts'
+import type { Piece } from './config-text.ts'
+import { digest } from './digest.ts'
+import { standIn } from './environment.ts'
+import { configDirectory, secretDirectory } from './pod-paths.ts'
+import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
+import { variableName } from './variable-name.ts'
+import type { Dangling } from './violation.ts'
+
+/** A place in an object: the field, for messages, and the words that name it for good, for variables and files. */
+export interface Place {
+  readonly field: string
+  readonly words: readonly string[]
+}
+
+/**
+ * Gathers what one object (a provider, or the router itself) needs from Secrets and ConfigMaps while its part of the
+ * config is written. What stands in a Secret becomes a variable or a mounted file; what stands in a ConfigMap is
+ * copied, since it is no secret and a rollback should find it again.
+ */
+export class ValueCollector {
+  readonly variables: Variable[] = []
+  readonly files: SecretFile[] = []
+  readonly copies: CopiedFile[] = []
+  readonly dangling: Dangling[] = []
+  readonly #data: ReferenceData
+
+  constructor(data: ReferenceData) {
+    this.#data = data
+  }
+
+  /** A value, as it is written into the config. */
+  value(place: Place, { secretKeyRef, configMapKeyRef }: ValueFrom): Piece {
+    if (secretKeyRef !== undefined) return this.secretValue(place, secretKeyRef)
+    if (configMapKeyRef === undefined) return { literal: '' }
+    return { literal: this.#configMapText(place, configMapKeyRef) ?? standIn }
+  }
+
+  /** A value of a Secret, as it is written into the config. */
+  secretValue(place: Place, secret: SecretKeyRef): Piece {
+    const name = variableName(place.words)
+    if (!this.variables.some((variable) => variable.name === name)) {
+      this.variables.push({ name, secret })
+      this.#checkSecret(place, secret)
+    }
+    return { variable: name }
+  }
+
+  /** A file, as its path is written into the config. */
+  file(place: Place, { secretKeyRef, configMapKeyRef }: ValueFrom): string {
+    if (secretKeyRef !== undefined) return this.secretFile(place, secretKeyRef)
+    if (configMapKeyRef === undefined) return ''
+    const text = this.#configMapText(place, configMapKeyRef)
+    return this.copiedFile(place, text ?? standIn, 'pem')
+  }
+
+  /** A file of a Secret, as its path is written into the config. */
+  secretFile(place: Place, secret: SecretKeyRef): string {
+    const path = `${digest(place.words)}.pem`
+    this.files.push({ path, secret })
+    this.#checkSecret(place, secret)
+    return `${secretDirectory}/${path}`
+  }
+
+  /** A file with this text, as its path is written into the config. */
+  copiedFile(place: Place, text: string, extension: string): string {
+    const name = `${digest(place.words)}.${extension}`
+    this.copies.push({ name, text })
+    return `${configDirectory}/${name}`
+  }
+
+  /** Texts of a ConfigMap by key: of the keys that are named, or of all. */
+  configMapTexts(
+    field: string,
+    name: string,
+    keys: readonly string[] | undefined,
+  ): readonly (readonly [key: string, text: string])[] {
+    const data = this.#data.configMap(name)
+    if (data === null) this.dangling.push(configMapNotFound(field, name))
+    if (data === null) return []
+    return (keys ?? data.keys).map((key) => {
+      const place = { field: `${field}.keys`, words: [] }
+      return [key, this.#configMapText(place, { name, key }) ?? ''] as const
+    })
+  }
+
+  #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
+    const data = this.#data.secret(name)
+    if (data === null) {
+      // Certificate and key of one Secret are missed once.
+      const message = `there is no Secret ${name}`
+      if (this.dangling.every((each) => each.field !== field || each.message !== message))
+        this.dangling.push({ reason: 'SecretNotFound', field, message })
+    } else if (!data.get(key)) {
+      const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
+      this.dangling.push({
+        reason: 'SecretKeyNotFound',
+        field,
+        message: `the Secret ${name} ${why}`,
+      })
+    }
+  }
+
+  #configMapText({ field }: Place, { name, key }: ConfigMapKeyRef): string | null {
+    const data = this.#data.configMap(name)
+    const text = data?.get(key)
+    if (text) return text
+    if (data === null) this.dangling.push(configMapNotFound(field, name))
+    else {
+      const why = text === null ? `has no key ${key}` : `is empty under the key ${key}`
+      const message = `the ConfigMap ${name} ${why}`
+      this.dangling.push({ reason: 'ConfigMapKeyNotFound', field, message })
+    }
+    return null
+  }
+}
+
+function configMapNotFound(field: string, name: string): Dangling {
+  return { reason: 'ConfigMapNotFound', field, message: `there is no ConfigMap ${name}` }
+}

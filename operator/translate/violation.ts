@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
+
+/** Why something cannot be accepted; the reason of a condition `Accepted` that is False. */
+export type RefusalReason = Exclude<
+  RpcRouterReason<'Accepted'> | UpstreamProviderReason<'Accepted'>,
+  'Accepted' | 'PartiallyAccepted' | 'Pending'
+>
+
+/** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
+export type DanglingReason = Exclude<RpcRouterReason<'ResolvedRefs'>, 'ResolvedRefs' | 'Pending'>
+
+/** Something that keeps a router or a provider from being served as it is written. */
+export interface Violation<Reason extends string = RefusalReason | DanglingReason> {
+  readonly reason: Reason
+  /** Where it stands in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
+  readonly field: string
+  /** What is wrong and what would be right. Never holds the value of a Secret. */
+  readonly message: string
+}
+
+export type Refusal = Violation<RefusalReason>
+export type Dangling = Violation<DanglingReason>
+
+/** `spec.nodeUrls[0].url: is not a URL.` */
+export function violationText({ field, message }: Violation): string {
+  return field === '' ? message : `${field}: ${message}`
+}

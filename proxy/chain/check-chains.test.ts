@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import type { ChainUse } from '../config/chain-use.ts'
+import type { ApiInterface } from '../config/types.ts'
+import { checkChains } from '../config/check-chains.ts'
+import { loadCatalog } from './load-catalog.ts'
+import type { ChainCatalog } from './types.ts'
+
+let catalog: ChainCatalog
+
+beforeAll(async () => {
+  catalog = await loadCatalog([fileURLToPath(new URL('testdata/catalog', import.meta.url))])
+})
+
+interface Words {
+  readonly addons?: readonly string[]
+  readonly skipVerifications?: readonly string[]
+}
+
+/** A use of a chain as the config's parser finds it. */
+function use(
+  path: string,
+  chainId: string,
+  apiInterface: ApiInterface,
+  words: Words = {},
+): ChainUse {
+  const placed = (key: string, list: readonly string[] = []) =>
+    list.map((word, index) => ({ path: `${path}.node-urls[0].${key}[${index}]`, word }))
+  return {
+    path,
+    chainId,
+    apiInterface,
+    addons: placed('addons', words.addons),
+    skippedVerifications: placed('skip-verifications', words.skipVerifications),
+  }
+}
+
+function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): ChainUse {
+  return use('endpoints[0]', chainId, apiInterface)
+}
+
+function upstream(chainId: string, words: Words): ChainUse {
+  return use('direct-rpc[0]', chainId, 'jsonrpc', words)
+}
+
+function check(uses: readonly ChainUse[]) {
+  return checkChains(uses, catalog, (path) => ({ line: path.length, column: 1 }))
+}
+
+it('finds nothing wrong with what is right, whatever the case', () => {
+  const url = { addons: ['archive', 'debug'], skipVerifications: ['chain-id', '*'] }
+  expect(check([endpoint('eth1'), endpoint('APT1', 'rest'), upstream('ETH1', url)])).toEqual([])
+})
+
+describe('what is wrong', () => {
+  test.each<[string, ChainUse, string, string, string]>([
+    [
+      'an unknown chain',
+      endpoint('ETH2'),
+      'endpoints[0].chain-id',
+      'No chain spec has the id "ETH2".',
+      'Did you mean ETH1?',
+    ],
+    [
+      'a chain like no other',
+      endpoint('Q'.repeat(30)),
+      'endpoints[0].chain-id',
+      'No chain spec',
+      'Known chains: ',
+    ],
+    [
+      'an interface',
+      endpoint('ETH1', 'grpc'),
+      'endpoints[0].api-interface',
+      'ETH1 is not served through grpc.',
+      'ETH1 has: jsonrpc.',
+    ],
+    [
+      'an add-on',
+      upstream('ETH1', { addons: ['archive', 'debgu'] }),
+      'direct-rpc[0].node-urls[0].addons[1]',
+      'ETH1 has no add-on "debgu" on jsonrpc.',
+      'Did you mean "debug"? Its add-ons: ',
+    ],
+    [
+      'an add-on of a chain without any',
+      upstream('BTC', { addons: ['trace'] }),
+      'direct-rpc[0].node-urls[0].addons[0]',
+      'BTC has no add-on "trace" on jsonrpc.',
+      'It has no add-ons.',
+    ],
+    [
+      'a verification',
+      upstream('ETH1', { skipVerifications: ['chain_id'] }),
+      'direct-rpc[0].node-urls[0].skip-verifications[0]',
+      'ETH1 has no verification "chain_id"',
+      'Did you mean "chain-id"?',
+    ],
+    [
+      'an upstream of an unknown chain',
+      upstream('NOPE', {}),
+      'direct-rpc[0].chain-id',
+      'No chain spec has the id "NOPE".',
+      '',
+    ],
+  ])('%s', (_case, one, path, message, hint) => {
+    const problems = check([one])
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatchObject({ severity: 'error', path, line: path.length, column: 1 })
+    expect(problems[0]?.message).toContain(message)
+    expect(problems[0]?.hint).toContain(hint)
+  })
+
+  it('is told all at once', () => {
+    const wrong = upstream('ETH1', { addons: ['a', 'b'], skipVerifications: ['c'] })
+    expect(check([endpoint('X1'), endpoint('ETH1', 'rest'), wrong])).toHaveLength(5)
+  })
+})

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/*
+ * Reads one field of a protobuf message without its schema: varints, and what has a length. It
+ * serves to tell a height and a chain's name in an answer, and the height that a request asks for.
+ */
+
+const varint = 0
+const fixed64 = 1
+const delimited = 2
+const fixed32 = 5
+
+/**
+ * The value at the end of a path of field numbers: a number for a varint, the text for what has a
+ * length; 0 is a field like any other. Of a field that comes twice the last counts.
+ * @returns undefined when there is none, or the bytes are no protobuf message
+ */
+export function fieldAt(
+  message: Uint8Array,
+  path: readonly (string | number)[],
+): number | string | undefined {
+  let value: number | Uint8Array | undefined = message
+  for (const field of path) {
+    if (!(value instanceof Uint8Array)) return undefined
+    value = fieldOf(value, Number(field))
+  }
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : value
+}
+
+function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | undefined {
+  let found: number | Uint8Array | undefined
+  let at = 0
+  while (at < message.length) {
+    const tag = readVarint(message, at)
+    if (tag === null) return undefined
+    at = tag.end
+    const isWanted = Math.floor(tag.value / 8) === wanted
+    const wire = tag.value % 8
+    if (wire === fixed64) at += 8
+    else if (wire === fixed32) at += 4
+    else if (wire === varint || wire === delimited) {
+      const number = readVarint(message, at)
+      if (number === null) return undefined
+      at = wire === varint ? number.end : number.end + number.value
+      if (at > message.length) return undefined
+      if (isWanted) found = wire === varint ? number.value : message.subarray(number.end, at)
+    } else return undefined
+  }
+  return at === message.length ? found : undefined
+}
+
+/** Numbers beyond 2^53 lose digits, which no height has. */
+function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } | null {
+  let value = 0
+  for (let at = start; at < bytes.length && at < start + 10; at++) {
+    const byte = bytes[at] as number
+    value += (byte & 0x7f) * 2 ** (7 * (at - start))
+    if (byte < 0x80) return { value, end: at + 1 }
+  }
+  return null
+}

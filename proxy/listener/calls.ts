@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { Call } from '../relay/call.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { Relay } from '../relay/step.ts'
+import type { CallEnd, ListenerObserver } from './observer.ts'
+
+export interface CallsOptions {
+  readonly relay: Relay
+  readonly clock: Clock
+  readonly observer: ListenerObserver
+}
+
+/** Runs the calls of one listener, whatever its interface, and tells how they ended. */
+export class Calls {
+  readonly #options: CallsOptions
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+  }
+
+  /** Never rejects: a failure that nobody foresaw is an internal error with its cause. */
+  async run(call: Call): Promise<Reply | RelayError | CallAborted> {
+    try {
+      return await this.#options.relay(call)
+    } catch (cause) {
+      if (call.signal.aborted) return new CallAborted()
+      return cause instanceof RelayError ? cause : internal(cause)
+    }
+  }
+
+  /** Tells the observer how a call ended. */
+  ended(call: Call, outcome: Reply | RelayError | CallAborted): void {
+    const { clock, observer } = this.#options
+    let end: CallEnd
+    if (call.signal.aborted || outcome instanceof CallAborted) end = { kind: 'abandoned' }
+    else if (outcome instanceof RelayError) end = { kind: 'error', error: outcome }
+    else end = { kind: 'reply', reply: outcome }
+    observer.callEnded(call, end, clock.nowMs() - call.journal.startedMs)
+  }
+}
+
+/** A defect of ours. Its cause is for the log; the client gets the guid to ask by. */
+export function internal(cause: unknown): RelayError {
+  return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
+}
+
+/** The stream of an answer failed when a part of it may have been on its way. */
+export function brokenOff(cause: unknown): RelayError {
+  const message = 'the answer of the upstream broke off'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fieldAt } from '../../chain/proto-field.ts'
+import type { ProbeCall } from '../../chain/types.ts'
+import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
+import { header } from '../wire.ts'
+import { readStatus } from './grpc-status.ts'
+
+/** An empty message, not compressed. */
+const emptyMessage = Buffer.alloc(5)
+const prefixBytes = 5
+
+/** Unary gRPC: one message each way, the outcome among the trailers. */
+export const grpcDialect: Dialect = {
+  ask: ({ path }: ProbeCall) => ({
+    verb: 'POST',
+    path,
+    headers: ['content-type', 'application/grpc', 'te', 'trailers'],
+    body: emptyMessage,
+  }),
+  read(answer: WholeAnswer): Said {
+    const status = readStatus(answer)
+    if (status === null)
+      return { kind: 'malformed', why: `HTTP ${answer.status} without grpc-status` }
+    if (status.code !== 0) return { kind: 'error', error: { status: answer.status, ...status } }
+    const message = soleMessage(answer.body)
+    if (message === null) return { kind: 'malformed', why: 'not exactly one whole plain message' }
+    return {
+      kind: 'answer',
+      at: ({ path, header: name }) =>
+        name === undefined ? fieldAt(message, path) : (header(answer.headers, name) ?? undefined),
+    }
+  },
+}
+
+/** The one message of a body; null when there is another number of them, or it is compressed. */
+function soleMessage(body: Uint8Array): Uint8Array | null {
+  if (body.length < prefixBytes || body[0] !== 0) return null
+  const length = new DataView(body.buffer, body.byteOffset, body.length).getUint32(1)
+  return body.length === prefixBytes + length ? body.subarray(prefixBytes) : null
+}

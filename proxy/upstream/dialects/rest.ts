@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ProbeCall } from '../../chain/types.ts'
+import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
+import { header } from '../wire.ts'
+import { parseJson, valueBelow } from './json-value.ts'
+import { restError } from './rest-error.ts'
+
+const accept = ['accept', 'application/json']
+
+/** JSON over HTTP, where the status says whether it is an error. */
+export const restDialect: Dialect = {
+  ask: ({ verb, path, body }: ProbeCall) => ({
+    verb,
+    path,
+    headers: body === null ? accept : [...accept, 'content-type', 'application/json'],
+    body: body === null ? null : Buffer.from(body),
+  }),
+  read({ status, headers, body }: WholeAnswer): Said {
+    const error = restError(status, body)
+    if (error) return { kind: 'error', error }
+    if (status >= 400) return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
+    const document = parseJson(body)
+    return {
+      kind: 'answer',
+      at: (place) =>
+        place.header === undefined
+          ? valueBelow(document, place.path)
+          : (header(headers, place.header) ?? undefined),
+    }
+  },
+}

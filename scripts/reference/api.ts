@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CustomResourceDefinition } from '../../operator/api/crd/definition.ts'
+import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
+import type { StructuralSchema } from '../../operator/api/crd/structural-schema.ts'
+import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
+import { rulesKeyword } from '../../operator/api/field.ts'
+
+/** The text of `docs/reference/api.md`. */
+export function render(): string {
+  return [
+    '<!-- Generated from operator/api. Do not edit. -->',
+    '',
+    '# Kubernetes API',
+    '',
+    'Group `rpcrouter.dev`, version `v1alpha1`. Both kinds belong to a namespace, and what they refer to is of the same one.',
+    '`kubectl explain rpcrouter.spec.endpoints` shows the same text in a terminal; `kubectl get rpc` lists both kinds.',
+    '[Conditions](conditions.md) lists what the status can say, `crds/samples/` has whole manifests.',
+    '',
+    ...rules,
+    ...kind(rpcRouterDefinition()),
+    ...kind(upstreamProviderDefinition()),
+  ].join('\n')
+}
+
+const rules = [
+  '## Values',
+  '',
+  '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`.',
+  '- A **size** is `512Ki`, `10Mi`, `1Gi` or plain bytes in quotes.',
+  '- A **quantity** is one of Kubernetes: `500m`, `256Mi`, `2`.',
+  '- `${NAME}` in a URL or a value of an UpstreamProvider stands for one of its `variables`. There is no escape: in a URL, `%24%7B` is a literal `${`.',
+  '- What must hold between fields is checked by the API server when the object is applied; it stands below each table. The',
+  '  rest is checked by the operator and told in `status.conditions`.',
+  '',
+]
+
+function kind(definition: CustomResourceDefinition): readonly string[] {
+  const { names, versions } = definition.spec
+  const [version] = versions
+  const { openAPIV3Schema: schema } = version.schema
+  const fields = version.selectableFields.map(({ jsonPath }) => `\`${jsonPath.slice(1)}\``)
+  return [
+    `## ${names.kind}`,
+    '',
+    `${textOf(schema).meaning} Short name: \`${names.shortNames.join('`, `')}\`.`,
+    '',
+    ...ruleLines(schema),
+    `Field selectors: ${fields.join(', ')}.`,
+    '',
+    '| Column | Meaning |',
+    '|---|---|',
+    ...version.additionalPrinterColumns.map(
+      ({ name, description, priority = 0 }) =>
+        `| ${name.toUpperCase()}${priority === 1 ? ' (with `-o wide`)' : ''} | ${description} |`,
+    ),
+    '',
+    ...['spec', 'status'].flatMap((name) =>
+      sections(`${names.kind}.${name}`, schema.properties?.[name] ?? {}),
+    ),
+  ]
+}
+
+/** A table of an object's fields, and below it those of the objects inside. */
+function sections(path: string, schema: StructuralSchema): readonly string[] {
+  const properties = Object.entries(schema.properties ?? {})
+  const inner = properties.flatMap(([name, field]) => {
+    const { object, suffix } = objectInside(field)
+    return object === null ? [] : sections(`${path}.${name}${suffix}`, object)
+  })
+  return [
+    `### ${path}`,
+    '',
+    textOf(schema).meaning,
+    '',
+    '| Field | Type | Default | Meaning |',
+    '|---|---|---|---|',
+    ...properties.map(([name, field]) => row(name, field, schema.required ?? [])),
+    '',
+    ...ruleLines(schema),
+    ...inner,
+  ]
+}
+
+/** The object with fields that a field is or holds. */
+function objectInside(field: StructuralSchema): {
+  object: StructuralSchema | null
+  suffix: string
+} {
+  if (field.properties !== undefined) return { object: field, suffix: '' }
+  const { items } = field
+  if (items?.properties !== undefined) return { object: items, suffix: '[]' }
+  return { object: null, suffix: '' }
+}
+
+function row(name: string, field: StructuralSchema, required: readonly string[]): string {
+  const { meaning, example } = textOf(field)
+  const value = field.default
+  const defaultText = required.includes(name)
+    ? '**required**'
+    : value === undefined || typeof value === 'object'
+      ? ''
+      : code(JSON.stringify(value).replaceAll('"', ''))
+  const own = field.properties === undefined ? rulesOf(field) : []
+  const text = [meaning, ...own.map(sentence), ...(example ? [`Example: ${code(example)}.`] : [])]
+  return `| \`${name}\` | ${typeOf(field)} | ${defaultText} | ${text.join(' ').replaceAll('|', '\\|')} |`
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+/** A description without its default, the example apart. */
+function textOf({ description = '' }: StructuralSchema): { meaning: string; example: string } {
+  const lines = description.split('\n')
+  const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length)
+  return { meaning: lines[0] ?? '', example: example ?? '' }
+}
+
+function rulesOf(field: StructuralSchema): readonly string[] {
+  const messages = [...(field[rulesKeyword] ?? []), ...(field.items?.[rulesKeyword] ?? [])]
+  return [...new Set(messages.map(({ message }) => message))]
+}
+
+function ruleLines(schema: StructuralSchema): readonly string[] {
+  const messages = [...new Set((schema[rulesKeyword] ?? []).map(({ message }) => message))]
+  return messages.length === 0 ? [] : [...messages.map((text) => `- ${sentence(text)}`), '']
+}
+
+function sentence(message: string): string {
+  const text = message.replaceAll(/\$\{\w+\}/g, '`$&`').replaceAll('*', '\\*')
+  const named = text.replace(/^[a-z][\w.]*(?= must )/, '`$&`')
+  return `${named.charAt(0).toUpperCase()}${named.slice(1)}.`
+}
+
+function typeOf(field: StructuralSchema): string {
+  if (field.enum) return field.enum.map((word) => code(String(word))).join(', ')
+  switch (field.type) {
+    case 'string':
+      return `text, ${field.maxLength} characters at most`
+    case 'integer':
+      return `integer, ${field.minimum} to ${field.maximum}`
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return listType(field)
+    case 'object':
+      return field.additionalProperties ? `map, ${field.maxProperties} entries at most` : 'object'
+    default:
+      return 'number or text'
+  }
+}
+
+function listType({ items = {}, minItems = 0, maxItems }: StructuralSchema): string {
+  const what = items.type === 'object' ? 'objects' : 'texts'
+  return `list of ${what}, ${minItems === 0 ? 'at most ' : `${minItems} to `}${maxItems}`
+}
