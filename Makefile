@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
@@ -106,6 +106,20 @@ mutants: install ## the engine with one deliberate mistake at a time: each must 
 drift: install
 	@$(NODE) scripts/generate.ts --check
 
+##@ With real nodes (Go and a C compiler are needed)
+
+.PHONY: nodes
+nodes: install ## build geth, btcd, wasmd and grpcurl into ~/.cache/rpc-router, once; some ten minutes
+	@$(NODE) e2e/nodes/main.ts
+
+.PHONY: run-nodes
+run-nodes: install ## start one chain of each kind, and print a config of the router for them
+	@$(NODE) e2e/nodes/main.ts run
+
+.PHONY: test-nodes
+test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path for some)
+	@$(BIN)/vitest run --config vitest.nodes.config.ts $(TEST_ARGS)
+
 ##@ Measure it
 
 .PHONY: bench
@@ -115,6 +129,10 @@ bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
+
+.PHONY: bench-hedge
+bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
+	@$(NODE) bench/hedge.ts
 
 .PHONY: flame
 flame: install ## a flame graph of the router under load

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
 
@@ -14,7 +14,8 @@ export default defineConfig({
         test: {
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
-          exclude: [onRealApi, '**/node_modules/**'],
+          // The suites of e2e/nodes need real nodes: vitest.nodes.config.ts.
+          exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**'],
         },
       },
       {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAnvil } from '../demo/anvil-node.ts'
+import { startAnvil } from '../nodes/anvil.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'

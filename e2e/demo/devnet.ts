@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRpc } from '../processes/rpc-client.ts'
 import { waitUntil } from '../processes/wait-until.ts'
-import { type AnvilNode, type AnvilOptions, startAnvil } from './anvil-node.ts'
+import { type AnvilNode, type AnvilOptions, startAnvil } from '../nodes/anvil.ts'
 
 const blockTimeMs = 1_000
 const firstBlocks = 20

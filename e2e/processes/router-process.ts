@@ -32,11 +32,15 @@ export interface RouterOptions {
   readonly signal: AbortSignal
   /** Flags for Node itself, such as `--cpu-prof`. */
   readonly nodeFlags?: readonly string[]
+  /** Flags for the router, such as `--strategy`. */
+  readonly flags?: readonly string[]
+  /** Of every upstream's URL: `timeout` and so on. */
+  readonly urlSettings?: Readonly<Record<string, unknown>>
 }
 
 /** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
-  const { children, directory, upstreams, signal, nodeFlags = [] } = options
+  const { children, directory, upstreams, signal, nodeFlags = [], flags = [] } = options
   const [port, adminPort] = await freePorts(2)
   const configText = stringify({
     endpoints: [
@@ -46,9 +50,10 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
       name,
       'chain-id': 'ETH1',
       'api-interface': 'jsonrpc',
-      'node-urls': [{ url }],
+      'node-urls': [{ url, ...options.urlSettings }],
     })),
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
+    'skip-websocket-verification': upstreams.every(({ url }) => url.startsWith('http')),
   })
   const configFile = join(directory, 'router.yml')
   await writeFile(configFile, configText)
@@ -56,7 +61,7 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
   const child = await children.start({
     name: 'router',
     command: process.execPath,
-    args: [...nodeFlags, entry, configFile],
+    args: [...nodeFlags, entry, configFile, ...flags],
   })
   const url = `http://127.0.0.1:${port}`
   const adminUrl = `http://127.0.0.1:${adminPort}`

@@ -6,11 +6,20 @@ import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
+import type { Listener } from '../../proxy/listener/listener.ts'
+import type { Pool } from '../../proxy/upstream/pool.ts'
+import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
 import type { SimNode } from '../upstream-sim/sim-node.ts'
 
 export interface ServedRouterOptions {
+  /** ETH1 when not said. */
+  readonly chainId?: string
+  /** `jsonrpc` when not said. */
+  readonly apiInterface?: ApiInterface
+  /** Spec sources instead of the bundled ones. */
+  readonly specSources?: readonly string[]
   readonly primaries: readonly Pick<SimNode, 'name' | 'url'>[]
   readonly backups?: readonly Pick<SimNode, 'name' | 'url'>[]
   /** Settings of the config file, by their names there. */
@@ -22,26 +31,28 @@ export interface ServedRouterOptions {
 /** A router in this process, on a real socket, with the machine's clock. */
 export interface ServedRouter extends AsyncDisposable {
   readonly url: string
+  readonly port: number
+  readonly pool: Pool
+  readonly listener: Listener
 }
 
-let catalog: Promise<ChainCatalog> | null = null
+let bundled: Promise<ChainCatalog> | null = null
 
 /**
- * Serves ETH1 as `router` does, and waits until every upstream was verified once, whatever came of
+ * Serves a chain as `router` does, and waits until every upstream was verified once, whatever came of
  * it. Upstreams take turns in the order of the file, so that it is certain who is asked first.
  */
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
-  const { primaries, backups = [], settings = {}, urlSettings = {} } = options
+  const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
+  const { chainId = 'ETH1', apiInterface = 'jsonrpc' } = options
+  const served = { 'chain-id': chainId, 'api-interface': apiInterface }
   const upstreamOf = ({ name, url }: Pick<SimNode, 'name' | 'url'>) => ({
     name,
-    'chain-id': 'ETH1',
-    'api-interface': 'jsonrpc',
+    ...served,
     'node-urls': [{ url, ...urlSettings[name] }],
   })
   const text = stringify({
-    endpoints: [
-      { 'network-address': '127.0.0.1:0', 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' },
-    ],
+    endpoints: [{ 'network-address': '127.0.0.1:0', ...served }],
     'direct-rpc': primaries.map(upstreamOf),
     ...(backups.length > 0 ? { 'backup-direct-rpc': backups.map(upstreamOf) } : {}),
     strategy: 'round-robin',
@@ -52,9 +63,8 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     { environment: {}, flags: {} },
   )
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
-  catalog ??= loadCatalog(config.specSources)
-  const [served] = serveChains(config, {
-    catalog: await catalog,
+  const [chain] = serveChains(config, {
+    catalog: await catalogOf(specSources),
     clock: systemClock,
     random: seededRandom(1),
     version: 'under-test',
@@ -62,9 +72,9 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     streamed: () => {},
     isDraining: () => false,
   })
-  const [endpoint] = served?.endpoints ?? []
-  if (!served || !endpoint) throw new Error('one listener was configured, and none is there')
-  const { pool, watch } = served
+  const [endpoint] = chain?.endpoints ?? []
+  if (!chain || !endpoint) throw new Error('one listener was configured, and none is there')
+  const { pool, watch } = chain
   const { listener } = endpoint
   const { host, port } = await listener.start()
   watch.start((error) => {
@@ -73,10 +83,18 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   await watch.firstRound
   return {
     url: `http://${host}:${port}`,
+    port,
+    pool,
+    listener,
     async [Symbol.asyncDispose]() {
       watch.stop()
       await listener.close()
       await pool.close()
     },
   }
+}
+
+/** The bundled specs are read once for all tests of a file. */
+function catalogOf(specSources: readonly string[]): Promise<ChainCatalog> {
+  return specSources.length > 0 ? loadCatalog(specSources) : (bundled ??= loadCatalog([]))
 }

@@ -1,57 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  filterOf,
+  nextNumber,
+  otherHash,
+  reply,
+  withField,
+  withLastLog,
+  type Fields,
+  type Lie,
+  type Lying,
+} from './lying.ts'
+import { subtleLies, visibleSubtleLies, type SubtleLieKind } from './subtle-lies.ts'
 
-/** A call as a node reads it. */
-export interface LiedAbout {
-  readonly id: unknown
-  readonly method: string
-  readonly params: readonly unknown[]
-}
-
-/** What a liar has at hand. */
-export interface Lying {
-  readonly call: LiedAbout
-  /** The honest result, parsed anew. Null when the honest answer is an error. */
-  readonly result: unknown
-  /** The honest answer as text. */
-  readonly honest: string
-  /** The honest result of the same method about something else; null when there is none. */
-  other(call: LiedAbout): unknown
-}
-
-type Lie = (lying: Lying) => string | null
-
-const reply = (call: LiedAbout, result: unknown) =>
-  JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
-
-type Fields = Record<string, unknown>
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The same object with another value in a field; null when it has no such field. */
-function withField({ call, result }: Lying, field: string, value: (own: string) => string) {
-  const own = isObject(result) ? result[field] : null
-  if (!isObject(result) || typeof own !== 'string') return null
-  return reply(call, { ...result, [field]: value(own) })
-}
-
-const nextNumber = (hex: string) => `0x${(Number(hex) + 1).toString(16)}`
-const otherHash = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
-
-/** The filter of a call for logs. */
-function filterOf({ call }: Lying): Fields {
-  const [filter] = call.params
-  return isObject(filter) ? filter : {}
-}
-
-/** Changes the last log of an answer. */
-function withLastLog({ call, result }: Lying, field: string, value: (own: string) => string) {
-  if (!Array.isArray(result) || !call.method.endsWith('Logs')) return null
-  const log: unknown = result.at(-1)
-  if (!isObject(log)) return null
-  return reply(call, [...result.slice(0, -1), { ...log, [field]: value(String(log[field])) }])
+/** The only log of a block that is asked for by its hash: nothing tells its height. */
+function isOnlyLog(lying: Lying): boolean {
+  const { result } = lying
+  return filterOf(lying)['blockHash'] !== undefined && Array.isArray(result) && result.length < 2
 }
 
 /** Asks about the next block instead. */
@@ -65,11 +30,9 @@ function aboutTheNextBlock({ call, other }: Lying): string | null {
   return result === null ? null : reply(call, result)
 }
 
-/**
- * Every way in which a node may say what is not true. A lie gives the body that is sent, or null
- * where it has nothing to say about such a call, and the honest answer goes out.
- */
+/** Every way in which a node may say what is not true. */
 const lies = {
+  ...subtleLies,
   /** HTTP 200 and half a document. */
   'cut-json': ({ honest }) => honest.slice(0, Math.max(1, honest.length >> 1)),
   'empty-body': () => '',
@@ -100,7 +63,7 @@ const lies = {
       : null,
   /** What `latest` stands for is the node's to say. */
   'log-out-of-range': (lying) =>
-    filterOf(lying)['toBlock'] === 'latest'
+    filterOf(lying)['toBlock'] === 'latest' || isOnlyLog(lying)
       ? null
       : withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) + 10_000).toString(16)}`),
   'log-of-other-address': (lying) =>
@@ -145,6 +108,7 @@ export const contentLies: readonly LieKind[] = [
   'log-of-other-address',
   'logs-unsorted',
   'receipts-mixed',
+  ...(Object.keys(subtleLies) as SubtleLieKind[]),
 ]
 
 /** @returns the body of the lie; null when the node has to be honest about such a call */
@@ -175,4 +139,5 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'log-of-other-address',
   'logs-unsorted',
   'receipts-mixed',
+  ...visibleSubtleLies,
 ])

@@ -54,7 +54,7 @@ export class EthereumNode {
     const skewed = faults.some((fault) => fault.kind === 'wrong-block')
     const outcome = this.#run(item, skewed ? this.view.skewed() : this.view)
     if (item.id === undefined) return null
-    return applyAnswerFaults(faults, item.id, outcome)
+    return applyAnswerFaults(faults, item, outcome)
   }
 
   #run(call: RpcCall, view: ChainView): { readonly result: unknown } | RpcError {

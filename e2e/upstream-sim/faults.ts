@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from '../../proxy/clock/random.ts'
-import { replyText } from './json-rpc.ts'
+import { replyText, type RpcCall } from './json-rpc.ts'
 import { RpcError } from './rpc-error.ts'
 
 /** A fault in what a node says about one call. In a batch each item draws on its own. */
@@ -18,6 +18,8 @@ export type AnswerFault =
       readonly message: string
       readonly data?: unknown
     }
+  /** A lie of the test's own: the text of the reply, or null to be honest about such a call. */
+  | { readonly kind: 'forged'; readonly forge: (call: RpcCall, honest: string) => string | null }
 
 /** A fault in how the reply travels. One draw for a whole request. */
 export type WireFault =
@@ -59,7 +61,13 @@ interface Active {
   left: number
 }
 
-const answerKinds = new Set<Fault['kind']>(['wrong-block', 'wrong-id', 'null-result', 'error'])
+const answerKinds = new Set<Fault['kind']>([
+  'wrong-block',
+  'wrong-id',
+  'null-result',
+  'error',
+  'forged',
+])
 
 /** A provider's way to say that the plan is used up, with HTTP 200. */
 export const quota: AnswerFault = {
@@ -118,15 +126,17 @@ export class FaultSwitch {
 /** The text of one reply with its faults in it. */
 export function applyAnswerFaults(
   faults: readonly AnswerFault[],
-  id: unknown,
+  call: RpcCall,
   truth: { readonly result: unknown } | RpcError,
 ): string {
   let outcome = truth
-  let answeredId = id
+  let answeredId = call.id
   for (const fault of faults) {
     if (fault.kind === 'wrong-id') answeredId = 'not-what-you-asked'
     if (fault.kind === 'null-result') outcome = { result: null }
     if (fault.kind === 'error') outcome = new RpcError(fault.code, fault.message, fault.data)
   }
-  return replyText(answeredId, outcome)
+  const text = replyText(answeredId, outcome)
+  for (const fault of faults) if (fault.kind === 'forged') return fault.forge(call, text) ?? text
+  return text
 }

@@ -30,9 +30,15 @@ export type Place =
     }
   /** A `{name}` of the REST path, a key of its query, or a header (REST and gRPC). */
   | { readonly in: 'path' | 'query' | 'header'; readonly name: string }
+  /** Field numbers of the gRPC request's message. */
+  | { readonly in: 'message'; readonly path: readonly number[] }
 
-/** What may stand there: anything that names a block, a height or tag only, or a hash only. */
-export type PointForm = 'any' | 'number' | 'hash'
+/**
+ * What may stand there: anything that names a block, a height or tag only, or a hash only. A
+ * `version` is a number on a scale of its own, such as a ledger version: what it names never
+ * changes, and how it stands to the tip is not known.
+ */
+export type PointForm = 'any' | 'number' | 'hash' | 'version'
 
 /** How a request tells the block that it asks about. */
 export type BlockRule =
@@ -87,6 +93,8 @@ export interface InterfaceSpec {
   readonly responseHeaders: ReadonlySet<string>
   /** Request headers that name the block wherever the method itself does not; lower case. */
   readonly blockHeaders: readonly string[]
+  /** Prefixes of method names, and the prefixes under which the same methods are known as well. */
+  readonly aliases: ReadonlyMap<string, string>
   readonly latestBlock: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** By `methodKey`. */

@@ -5,8 +5,11 @@ import type { Place } from './chain-spec.ts'
 /** A way down from `result`: keys and indexes; empty for `result` itself. */
 export type CheckPath = readonly (string | number)[]
 
-/** How two values are compared: hex without regard to case, by the number's value, or exactly. */
-export type Likeness = 'hash' | 'number' | 'text'
+/**
+ * How two values are compared: hex without regard to case, by the number's value, exactly, or by the
+ * bytes that one has in hex and the other in hex or in base64.
+ */
+export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 
 /**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
@@ -21,6 +24,10 @@ export type CheckRule =
       readonly hash: CheckPath | null
       /** Uncles are up to so many blocks older than the block asked for; 0: the block itself. */
       readonly older: number
+      /** Null at this place says that the node has no such block; null: the result itself says so. */
+      readonly absent: CheckPath | null
+      /** An answer that is one text is the block in hex, whose header has the hash asked for. */
+      readonly raw: 'bitcoin-header' | null
     }
   /** It is about the thing asked for. */
   | {
@@ -30,7 +37,11 @@ export type CheckRule =
       readonly as: Likeness
       /** `result` is an array, and the path leads down from each of its items. */
       readonly each: boolean
+      /** Nothing at the end of the path is no violation: the node may answer in another form. */
+      readonly optional: boolean
     }
+  /** It is a list with an item for each item of a list in the request. */
+  | { readonly check: 'length'; readonly place: Place; readonly result: CheckPath }
   /** The objects of an array belong to the block asked for and to each other. */
   | {
       readonly check: 'items'
@@ -47,16 +58,30 @@ export type CheckRule =
       readonly counted: string | null
       /** A member whose number rises from item to item. */
       readonly rising: string | null
+      /** A number in the object around the array: what the items used, so 0 without any. */
+      readonly used: string | null
+      /** The items are objects, and the array meant is a member of each of them. */
+      readonly each: string | null
+    }
+  /** The bloom filter of logs is made of them. */
+  | {
+      readonly check: 'bloom'
+      readonly place: null
+      readonly logs: string
+      readonly bloom: string
+      /** Of each object of an array. */
+      readonly each: boolean
     }
   /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
   | { readonly check: 'logs'; readonly place: Place }
-  /** A block that was seen before still has its height and its parent. */
+  /** A block that was heard of before still has its height and its parent. */
   | {
       readonly check: 'parent'
       readonly place: null
       readonly number: CheckPath
       readonly hash: CheckPath
-      readonly parent: CheckPath
+      /** Null: the answer is about something in the block, and does not tell it. */
+      readonly parent: CheckPath | null
     }
   /** It is the value that a verification of the interface wants, where that is not skipped. */
   | {

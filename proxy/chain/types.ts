@@ -59,6 +59,11 @@ export type Question =
       /** `package.Service/Method`. */
       readonly method: string
       readonly header: (name: string) => string | null
+      /**
+       * The request's message, without its frame; absent where it was not read: several messages, or
+       * a compressed one.
+       */
+      readonly message?: Uint8Array
     }
 
 /** What the spec says about one request. */
@@ -108,8 +113,13 @@ export interface ResultPath {
 /** A question that the router itself asks an upstream. */
 export interface ProbeCall {
   readonly verb: string
-  /** gRPC: `/package.Service/Method`. */
+  /** Below the node's URL. gRPC: `/package.Service/Method`. */
   readonly path: string
+  /**
+   * Where a node may serve the same instead: to be tried in this order when it does not know `path`.
+   * What worked is worth remembering for each URL.
+   */
+  readonly otherPaths?: readonly string[]
   /** Complete request body; null for none, and for the empty message of gRPC. */
   readonly body: string | null
   readonly result: ResultPath
@@ -147,6 +157,8 @@ export interface ChainInterface {
   readonly hasSubscriptions: boolean
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
+  /** Prefixes of method names, and the prefixes under which the same methods are known as well. */
+  readonly aliases: ReadonlyMap<string, string>
   /** Pure: the same question gives the same classification. Never throws. */
   classify(question: Question): Classification
 }

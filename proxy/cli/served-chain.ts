@@ -5,16 +5,16 @@ import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
-import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
 import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
-import { createHttpTransport } from '../upstream/http-transport.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
+import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
+import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -83,7 +83,13 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createHttpTransport(url, parts),
+    createTransport: (url) => createTransport(apiInterface, url, parts),
+    createSocketTransport: (url) =>
+      createWebSocketTransport(url, {
+        clock,
+        random,
+        subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
+      }),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({
@@ -99,7 +105,7 @@ function serveChain(
   })
   const endpoints = configs.map((config) => ({
     config,
-    listener: createListener({ config, chain, iface, pool, poolObserver }, router, parts),
+    listener: listenerFor({ config, chain, iface, pool, poolObserver }, router, parts),
   }))
   return { chainId, apiInterface, pool, watch, endpoints }
 }
@@ -112,7 +118,7 @@ interface ListenerParts {
   readonly poolObserver: PoolObserver
 }
 
-function createListener(
+function listenerFor(
   { config, chain, iface, pool, poolObserver }: ListenerParts,
   router: RouterConfig,
   { clock, version, observers, isDraining }: ServedChainParts,
@@ -129,7 +135,7 @@ function createListener(
     observer: observers.relayObserver(chainId, apiInterface),
     poolObserver,
   })
-  return createJsonRpcListener({
+  return createListener(apiInterface, {
     address: config.address,
     iface,
     relay,

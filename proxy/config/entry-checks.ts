@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage, unsupportedName } from './capabilities.ts'
 import { formatPath, type Path } from './path.ts'
 import type { Problem } from './problem.ts'
-import { child, isList, isMap, type Tree } from './scalar.ts'
+import { child, isList, isMap, Scalar, type Tree } from './scalar.ts'
 import { type UpstreamUrl, upstreamUrl } from './upstream-url.ts'
 import type { Position } from './yaml-text.ts'
 
@@ -46,23 +45,34 @@ function checkEndpoint(endpoint: Tree, path: Path, report: Report): void {
 }
 
 function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
-  const urls = entries(child(upstream, 'node-urls'), [...path, 'node-urls']).map(
-    ([entry, place]) => [entry, place, readUrl(entry)] as const,
-  )
-  // A URL that cannot be read may turn out to be a usable one.
-  const usable = urls.some(
-    ([, , url]) => url === null || unsupportedName('url', url.scheme) === null,
-  )
-  for (const [entry, place, url] of urls) {
+  for (const [entry, place] of entries(child(upstream, 'node-urls'), [...path, 'node-urls'])) {
+    const url = readUrl(entry)
     if (url === null) continue
-    const unsupported = unsupportedName('url', url.scheme)
-    if (unsupported !== null) {
-      const message = `${unsupportedMessage(unsupported)} (${url.scheme})`
-      if (usable) report('warning', [...place, 'url'], `${message}, so this URL is not used`, null)
-      else report('error', [...place, 'url'], message, 'Add an http or https URL of the same node.')
-    }
+    checkScheme(child(upstream, 'api-interface'), [...place, 'url'], url, report)
     checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
   }
+}
+
+/** By which wires a node can be asked through an interface. */
+const schemesOf: Readonly<Record<string, readonly UpstreamUrl['scheme'][]>> = {
+  jsonrpc: ['http', 'https', 'ws', 'wss'],
+  tendermintrpc: ['http', 'https', 'ws', 'wss'],
+  rest: ['http', 'https'],
+  grpc: ['grpc', 'grpcs', 'http', 'https'],
+}
+
+function checkScheme(
+  apiInterface: Tree | undefined,
+  path: Path,
+  { scheme }: UpstreamUrl,
+  report: Report,
+): void {
+  if (!(apiInterface instanceof Scalar)) return
+  const name = apiInterface.reveal()
+  const allowed = name === null ? undefined : schemesOf[name]
+  if (!allowed || allowed.includes(scheme)) return
+  const message = `a ${scheme} URL cannot serve ${name}`
+  report('error', path, message, `Write one of: ${allowed.join(', ')}.`)
 }
 
 function checkAuth(auth: Tree | undefined, path: Path, url: UpstreamUrl, report: Report): void {

@@ -16,7 +16,7 @@ import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import type { Listener } from './listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
-import { collectBody } from './request-body.ts'
+import { collectBody, uploadOf } from './request-body.ts'
 
 /** How long a client may take for what. */
 export interface HttpTimeouts {
@@ -41,6 +41,8 @@ const defaultTimeouts: HttpTimeouts = {
 }
 
 const maxHeaderBytes = 16 * 1024
+/** Longer bodies are passed on as they come, where the interface can do that. */
+const collectedBytes = 1024 * 1024
 const backlog = 4_096
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
@@ -170,6 +172,8 @@ class NodeHttpServer implements Listener {
     response.on('close', () => {
       this.#connections.ended(connection)
       exchange.closed()
+      // What nobody read of it would hold up the next request.
+      if (exchange.upload) request.resume()
     })
     return exchange
   }
@@ -183,6 +187,10 @@ class NodeHttpServer implements Listener {
     }
     if (head.contentLength > maxRequestBytes) return overflow()
     if (mustContinue) response.writeContinue()
+    if (head.contentLength > collectedBytes && isPlain(head) && handler.takesUploads === true) {
+      exchange.upload = uploadOf(request, head.contentLength)
+      return handler.serve(exchange)
+    }
     collectBody(
       request,
       maxRequestBytes,
@@ -253,6 +261,10 @@ class NodeHttpServer implements Listener {
         return handler.refuse(errorKinds.badHttp, 'this is not a request in HTTP/1.1')
     }
   }
+}
+
+function isPlain({ contentEncoding }: RequestHead): boolean {
+  return contentEncoding === null || contentEncoding === 'identity'
 }
 
 /** An answer now would be taken for the one to an earlier request of the same connection. */

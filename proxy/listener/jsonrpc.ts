@@ -1,65 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface } from '../chain/types.ts'
-import type { Clock } from '../clock/clock.ts'
-import type { Address } from '../config/types.ts'
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { Relay } from '../relay/step.ts'
 import { release, type Body, type HeaderList } from '../upstream/wire.ts'
+import { answerCall } from './answer-call.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
-import { createHttpServer } from './http-server.ts'
+import { createHttpListener, type ListenerOptions } from './http-listener.ts'
 import { batchPieces, collectShort, type ItemAnswer } from './jsonrpc-batch.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
-import { RequestRefused, readBody, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
+import { RequestRefused, readBody, readRequest } from './jsonrpc-request.ts'
 import type { Span } from '../json/span.ts'
 import type { Listener } from './listener.ts'
-import type { ListenerObserver } from './observer.ts'
+import { answerHealth } from './listener-health.ts'
 import { ResponseMetadata } from './response-headers.ts'
 import { withEnd } from './stream-end.ts'
 
-export interface JsonRpcListenerOptions {
-  readonly address: Address
-  readonly iface: ChainInterface
-  readonly relay: Relay
-  readonly clock: Clock
-  readonly observer: ListenerObserver
-  /** Of a request body, decoded. */
-  readonly maxRequestBytes: number
-  /** Goes into `Router-Version`. */
-  readonly version: string
-  /** A new unique name for a request. */
-  readonly newGuid: () => string
-  /** Whether this listener can serve, for `GET /health`. */
-  readonly health: () => boolean
-}
-
 /** A listener for `POST /` with JSON-RPC 2.0 or 1.0, single or in batches, and `GET /health`. */
-export function createJsonRpcListener(options: JsonRpcListenerOptions): Listener {
-  const { address, maxRequestBytes, clock, observer } = options
-  return createHttpServer({
-    address,
-    maxRequestBytes,
-    clock,
-    handler: new JsonRpcHandler(options),
-    connectionsChanged: (open) => {
-      observer.connectionsChanged(open)
-    },
-  })
+export function createJsonRpcListener(options: ListenerOptions): Listener {
+  return createHttpListener(options, new JsonRpcHandler(options))
 }
 
 const json = 'application/json'
 const requestHeaders: HeaderList = ['content-type', json]
 
-class JsonRpcHandler implements HttpHandler {
-  readonly #options: JsonRpcListenerOptions
+/** `POST /` and `GET /health`; refuses everything else. */
+export class JsonRpcHandler implements HttpHandler {
+  readonly #options: ListenerOptions
   readonly #calls: Calls
 
-  constructor(options: JsonRpcListenerOptions) {
+  constructor(options: ListenerOptions) {
     this.#options = options
     this.#calls = new Calls(options)
   }
@@ -70,8 +43,10 @@ class JsonRpcHandler implements HttpHandler {
       if (verb === 'POST') void this.#post(exchange)
       else this.#refuseVerb(exchange, 'POST')
     } else if (path === '/health') {
-      if (verb === 'GET' || verb === 'HEAD') this.#health(exchange)
-      else this.#refuseVerb(exchange, 'GET, HEAD')
+      if (verb === 'GET' || verb === 'HEAD') {
+        const { health, version } = this.#options
+        answerHealth(exchange, health(), version)
+      } else this.#refuseVerb(exchange, 'GET, HEAD')
     } else {
       const message = 'this listener serves POST / with a JSON-RPC body, and GET /health'
       const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
@@ -98,13 +73,6 @@ class JsonRpcHandler implements HttpHandler {
       headers: new ResponseMetadata(guid, this.#options.version).toHeaders(json),
       body: errorBytes(kind, message, id, guid),
     }
-  }
-
-  #health(exchange: HttpExchange): void {
-    const isHealthy = this.#options.health()
-    const text = isHealthy ? 'Health status OK' : 'Unhealthy'
-    const headers = ['Content-Type', 'text/plain', 'Router-Version', this.#options.version]
-    void exchange.respond(isHealthy ? 200 : 503, headers, Buffer.from(text))
   }
 
   /** Never rejects. */
@@ -134,57 +102,29 @@ class JsonRpcHandler implements HttpHandler {
   async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
     const request = readRequest(exchange.body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
+    if (request.isNotification) return this.#notify(exchange, call)
+    const wording = {
+      bodyOf: (reply: Reply) => bodyOf(call, reply),
+      contentTypeOf,
+      errorType: json,
+      errorBytes: ({ kind, message }: RelayError) =>
+        errorBytes(kind, message, idBytes(request.body, request.id), guid),
+    }
+    const { version, iface } = this.#options
+    const { responseHeaders } = iface
+    await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+  }
+
+  /** Whatever comes of it, its client wants no answer. */
+  async #notify(exchange: HttpExchange, call: JsonRpcCall): Promise<void> {
     const outcome = await this.#calls.run(call)
-    if (outcome instanceof CallAborted) return this.#calls.ended(call, outcome)
-
-    if (outcome instanceof RelayError) return this.#fail(exchange, request, call, outcome)
-    const metadata = new ResponseMetadata(guid, this.#options.version)
-    metadata.add(call.journal, outcome)
-    if (request.isNotification) {
-      release(outcome.incoming.body)
-      void exchange.respond(204, metadata.toHeaders(null), null)
-      return this.#calls.ended(call, outcome)
-    }
-    await this.#pass(exchange, request, call, outcome, metadata)
-  }
-
-  /** Answers with an error of the router's own; says nothing where an answer has begun already. */
-  #fail(
-    exchange: HttpExchange,
-    request: JsonRpcRequest,
-    call: JsonRpcCall,
-    error: RelayError,
-  ): void {
+    this.#calls.ended(call, outcome)
+    if (outcome instanceof CallAborted) return
+    const reply = outcome instanceof RelayError ? null : outcome
+    if (reply) release(reply.incoming.body)
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
-    metadata.add(call.journal, null)
-    this.#calls.ended(call, error)
-    const { kind, message } = error
-    const bytes = errorBytes(kind, message, idBytes(request.body, request.id), call.guid)
-    void (request.isNotification
-      ? exchange.respond(204, metadata.toHeaders(null), null)
-      : exchange.respond(kind.httpStatus, metadata.toHeaders(json), bytes))
-  }
-
-  /** Writes an upstream's answer as it is. */
-  async #pass(
-    exchange: HttpExchange,
-    request: JsonRpcRequest,
-    call: JsonRpcCall,
-    reply: Reply,
-    metadata: ResponseMetadata,
-  ): Promise<void> {
-    const { status, headers } = reply.incoming
-    const own = metadata.toHeaders(contentTypeOf(headers))
-    const all = forwardHeaders(headers, this.#options.iface.responseHeaders, own)
-    const written = exchange.respond(statusOf(status), all, bodyOf(call, reply))
-    if (written) {
-      try {
-        await written
-      } catch (cause) {
-        return this.#fail(exchange, request, call, brokenOff(cause))
-      }
-    }
-    this.#calls.ended(call, reply)
+    metadata.add(call.journal, reply)
+    void exchange.respond(204, metadata.toHeaders(null), null)
   }
 
   async #batch(exchange: HttpExchange, items: readonly Span[], guid: string): Promise<void> {
@@ -275,11 +215,4 @@ function settled(
 function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
   const { body } = incoming
   return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
-}
-
-/** An upstream's status, unless it is one that cannot come with a body. */
-function statusOf(status: number): number {
-  return status >= 200 && status <= 599 && status !== 204 && status !== 205 && status !== 304
-    ? status
-    : 502
 }

@@ -44,6 +44,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     verifications: [],
     hasSubscriptions: false,
     methods: new Set(),
+    aliases: new Map(),
     classify: (question: Question) => ({
       method: 'method' in question ? question.method : '',
       known: false,

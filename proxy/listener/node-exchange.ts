@@ -38,13 +38,17 @@ export function readHead(headers: HeaderList): RequestHead {
   return { contentLength, contentEncoding, acceptEncoding }
 }
 
+const nothing = new Uint8Array()
+
 /** One request and its answer on `node:http`. */
 export class NodeExchange implements HttpExchange {
   readonly verb: string
   readonly path: string
+  readonly query: string
   readonly headers: HeaderList
   readonly head: RequestHead
-  body: Uint8Array = new Uint8Array()
+  body: Uint8Array = nothing
+  upload: ByteStream | null = null
   gone = false
   readonly #response: ServerResponse
   /** A client that takes nothing of its answer for this long is cut off. */
@@ -60,7 +64,9 @@ export class NodeExchange implements HttpExchange {
     isDraining: () => boolean,
   ) {
     this.verb = request.method ?? ''
-    this.path = pathOf(request.url ?? '')
+    const { path, query } = targetOf(request.url ?? '')
+    this.path = path
+    this.query = query
     this.headers = request.rawHeaders
     this.head = head
     this.#response = response
@@ -175,11 +181,12 @@ export class NodeExchange implements HttpExchange {
   }
 }
 
-/** The path of a request target: without its query, and without the origin that proxies put there. */
-function pathOf(target: string): string {
-  const query = target.indexOf('?')
-  const path = query < 0 ? target : target.slice(0, query)
-  if (path.startsWith('/')) return path
+/** Path and query of a request target, without the origin that clients of a proxy put before them. */
+function targetOf(target: string): { path: string; query: string } {
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const query = mark < 0 ? '' : target.slice(mark + 1)
+  if (path.startsWith('/')) return { path, query }
   const origin = /^https?:\/\/[^/]*/i.exec(path)
-  return origin ? path.slice(origin[0].length) || '/' : path
+  return { path: origin ? path.slice(origin[0].length) || '/' : path, query }
 }

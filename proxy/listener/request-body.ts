@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Readable } from 'node:stream'
+import type { ByteStream } from '../upstream/wire.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -34,4 +35,22 @@ export function collectBody(
   stream.on('end', () => {
     if (!over) done(pieces ? Buffer.concat(pieces, length) : (first ?? nothing))
   })
+}
+
+/**
+ * A body as it comes, for one reader. One that leaves early lets the rest run dry, so that the
+ * connection stays of use.
+ */
+export function uploadOf(stream: Readable, length: number): ByteStream {
+  return {
+    length,
+    async *[Symbol.asyncIterator]() {
+      try {
+        for await (const piece of stream.iterator({ destroyOnReturn: false }))
+          yield piece as Uint8Array
+      } finally {
+        stream.resume()
+      }
+    },
+  }
 }

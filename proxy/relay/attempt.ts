@@ -14,7 +14,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import type { Call } from './call.ts'
+import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
@@ -71,6 +71,7 @@ function mayFailOver(
   failed: AttemptFailed,
   { maxAttempts, clock }: AttemptOptions,
 ): boolean {
+  if (!isRepeatable(call)) return false
   const { attempts, deadlineMs } = call.journal
   if (clock.nowMs() >= deadlineMs) return false
   // A write goes to every upstream, however many they are.
@@ -177,7 +178,7 @@ class Asking {
       return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
     const block = asked.tellsTip && readBlockNumber(dialect, incoming, asked.tellsTip)
-    if (block !== null) pool.sighted(this.#upstream, block)
+    if (block !== null) pool.sighted(this.#upstream, block, this.#record.startedMs)
     return this.#pass(incoming, judgement.rest, null)
   }
 

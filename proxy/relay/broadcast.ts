@@ -4,7 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import type { Call } from './call.ts'
+import { isRepeatable, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
@@ -22,7 +22,8 @@ const never = new AbortController().signal
  */
 export function broadcast(pool: Pool, attempt: Attempt): Step {
   return (next) => async (call) => {
-    if (call.asked.kind !== 'write' || call.directives.selectProvider !== null) return next(call)
+    const isForAll = call.asked.kind === 'write' && call.directives.selectProvider === null
+    if (!isForAll || !isRepeatable(call)) return next(call)
     const upstreams = pool.chooseAll(wantedBy(call))
     const sent: Call = { ...call, signal: never, attemptKind: 'broadcast' }
     const outcome = await firstSuccess(upstreams.map((upstream) => attempt(sent, upstream)))

@@ -27,3 +27,8 @@ export interface Call {
   /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
   readonly attemptKind: AttemptKind
 }
+
+/** It can be sent once more: most bodies that stream are gone with their first reading. */
+export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
+  return body === null || body instanceof Uint8Array || body.isRepeatable === true
+}

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import type { Call } from './call.ts'
+import { isRepeatable, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { HedgeBudget } from './hedge-budget.ts'
 import { RecentLatency } from './recent-latency.ts'
@@ -30,7 +30,8 @@ export function hedge(options: HedgeOptions): Step {
   const budget = new HedgeBudget()
   const latencies = new Map<string, RecentLatency>()
   return (next) => async (call) => {
-    if (call.asked.kind !== 'read' || options.retryLimit === 0) return next(call)
+    if (call.asked.kind !== 'read' || options.retryLimit === 0 || !isRepeatable(call))
+      return next(call)
     // A read that is tried again is still one read.
     if (call.attemptKind === 'first') budget.earn()
     const latency = latencyOf(latencies, call)

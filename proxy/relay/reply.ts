@@ -41,6 +41,8 @@ export interface ReplyReader {
 export interface StreamJudge {
   /** How many bytes the client gets, when that is known before. */
   readonly length: number | null
+  /** Every piece is of use as it comes, so none is held back until the end is known. */
+  readonly isLive?: boolean
   /**
    * Takes the next bytes, first those of the head.
    * @returns the same for the client, in the terms of its request

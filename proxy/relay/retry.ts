@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import type { Call } from './call.ts'
+import { isRepeatable, type Call } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
@@ -41,13 +41,14 @@ export function retry(limits: RetryLimits, clock: Clock): Step {
 }
 
 function mayRetry(
-  { asked, journal }: Call,
+  call: Call,
   failed: AttemptFailed,
   { retryLimit, maxAttempts }: RetryLimits,
   retries: number,
   clock: Clock,
 ): boolean {
-  if (!failed.failure.retry || retryLimit === 0) return false
+  const { asked, journal } = call
+  if (!failed.failure.retry || retryLimit === 0 || !isRepeatable(call)) return false
   if (journal.attempts.length >= maxAttempts || clock.nowMs() >= journal.deadlineMs) return false
   // What may have been done, and what is about one node's own state, is not asked twice.
   return failed.sent ? asked.kind === 'read' && retries < retryLimit : true

@@ -98,7 +98,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
       if (result.done) {
         this.#judge?.end()
         this.#finish({ kind: 'complete' })
-      } else this.#held = this.#judge ? this.#judge.push(result.value) : [result.value]
+      } else this.#take(this.#judge ? this.#judge.push(result.value) : [result.value])
     } catch (error) {
       const isTold = error instanceof MalformedAnswer || error instanceof TransportError
       const cause = isTold
@@ -108,6 +108,11 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
       const isReaderSlow = this.#readerMs > slowReaderMs
       this.#finish(isLeft ? { kind: 'left' } : { kind: 'broken', cause, isReaderSlow })
     }
+  }
+
+  #take(pieces: readonly Uint8Array[]): void {
+    if (this.#judge?.isLive) this.#ready.push(...pieces)
+    else this.#held = pieces
   }
 
   #finish(end: StreamEnd): void {

@@ -19,8 +19,8 @@ export type ProbeAnswer =
   | { readonly kind: 'refused'; readonly why: string }
   /** 429 and its kin: it wants to be left alone, for as long as it says or for the usual time. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
-  /** No answer in the protocol. */
-  | { readonly kind: 'failed'; readonly fault: string }
+  /** No answer in the protocol. `answered`: somebody did answer, in a form of their own. */
+  | { readonly kind: 'failed'; readonly fault: string; readonly answered?: boolean }
 
 /** `ask` with everything given but the URL and the question. */
 export type AskUrl = (url: NodeUrl, call: ProbeCall) => Promise<ProbeAnswer>
@@ -59,7 +59,7 @@ export async function ask(
     if (told.kind === 'value') return { ...told, latencyMs: clock.nowMs() - startedMs }
     if (told.kind === 'refused') return told
     const { failure, why } = told
-    if (!failure.holdOff) return { kind: 'failed', fault: why }
+    if (!failure.holdOff) return { kind: 'failed', fault: why, answered: true }
     const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), clock.wallMs())
     return { kind: 'limited', retryAfterMs }
   } catch (error) {

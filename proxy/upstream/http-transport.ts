@@ -6,9 +6,9 @@ import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { createDecoder } from './content-encoding.ts'
 import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
-import { readTls } from './tls.ts'
 import { faultOf } from './http-fault.ts'
 import { TransportError, type Transport } from './transport.ts'
+import { UpstreamTarget } from './upstream-target.ts'
 import { header, type HeaderList, type Incoming } from './wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
@@ -39,18 +39,15 @@ export function createHttpTransport(
   config: NodeUrlConfig,
   options: HttpTransportOptions,
 ): Transport {
-  const url = new URL(config.url.reveal())
-  const pool = new Pool(url.origin, {
-    connect: { ...readTls(config.tls), timeout: connectTimeoutMs },
+  const target = new UpstreamTarget(config)
+  const pool = new Pool(target.origin, {
+    connect: { ...target.tls, timeout: connectTimeoutMs },
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     // The attempt has its own time; a second clock here would only blur who gave up.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  const basePath = url.pathname.replace(/\/$/, '')
-  const query = queryOf(url, config)
-  const authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
 
   return {
     send(request, signal) {
@@ -59,9 +56,9 @@ export function createHttpTransport(
         const exchange = new Exchange(options, signal, resolve, reject)
         pool.dispatch(
           {
-            path: pathOf(basePath, request.path, query),
+            path: target.pathOf(request.path),
             method: request.verb,
-            headers: [...request.headers, ...authHeaders],
+            headers: [...request.headers, ...target.authHeaders],
             body: request.body as Buffer | null,
           },
           exchange,
@@ -70,20 +67,6 @@ export function createHttpTransport(
     },
     close: () => pool.destroy(),
   }
-}
-
-/** The path and query to ask for: the URL's own base, the call's path, and the keys of both. */
-function pathOf(basePath: string, path: string, query: string): string {
-  const joined = basePath + path || '/'
-  if (!query) return joined
-  return joined + (joined.includes('?') ? '&' : '?') + query
-}
-
-function queryOf(url: URL, config: NodeUrlConfig): string {
-  const keys = [...config.authQuery].map(
-    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.reveal())}`,
-  )
-  return [url.search.slice(1), ...keys].filter(Boolean).join('&')
 }
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */

@@ -18,8 +18,8 @@ export interface ReplyBodyLimits {
   readonly collectBytes: number
   /** Of a stream: bytes that wait for their reader before the source is told to pause. */
   readonly waitingBytes: number
-  /** Of a stream: how long its reader waits for the next bytes. */
-  readonly stallMs: number
+  /** Of a stream: how long its reader waits for the next bytes; null for as long as it takes. */
+  readonly stallMs: number | null
   /** Nothing is longer. */
   readonly maxBytes: number
 }
@@ -89,6 +89,11 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     }
   }
 
+  /** Hands on what there is, however short: more may be long in coming. */
+  begin(): void {
+    if (this.#over === null && !this.#isStream) this.#becomeStream()
+  }
+
   end(): void {
     if (this.#over !== null) return
     this.#over = 'ended'
@@ -124,9 +129,10 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     if (this.#over !== null) return Promise.resolve(done)
     const { clock, stallMs, source } = this.#options
     return new Promise((resolve, reject) => {
-      const cancelStall = clock.after(stallMs, () => {
+      const stalled = () => {
         source.abort(new TransportError('timeout', `no byte of the answer's rest in ${stallMs} ms`))
-      })
+      }
+      const cancelStall = stallMs === null ? () => {} : clock.after(stallMs, stalled)
       this.#waiter = { resolve, reject, cancelStall }
     })
   }
@@ -143,8 +149,9 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
 
   #becomeStream(): void {
     this.#isStream = true
-    this.#paused = true
-    this.#options.source.pause()
+    // Whoever reads what there is lets the source go on.
+    this.#paused = this.#chunks.length > 0
+    if (this.#paused) this.#options.source.pause()
     this.#options.ready(this)
   }
 

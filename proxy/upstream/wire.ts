@@ -16,6 +16,8 @@ export type HeaderList = readonly string[]
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** How many bytes will come, when that is known before. */
   readonly length?: number | null
+  /** Whether it can be read once more from its beginning; absent: never. */
+  readonly isRepeatable?: boolean
 }
 
 /** All of a message's bytes, or the bytes as they come. */

@@ -19,13 +19,15 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   chain: base,
   upstream: [...base, 'chain', 'clock'],
   relay: [...base, 'chain', 'clock', 'upstream'],
-  listener: [...base, 'chain', 'clock', 'upstream', 'relay'],
-  telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'listener'],
-  cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'listener', 'telemetry'],
+  subscription: [...base, 'chain', 'clock', 'upstream', 'relay'],
+  listener: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription'],
+  telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener'],
+  cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener', 'telemetry'],
   'main.ts': ['cli'],
   'operator/kube': [],
   'operator/api': ['config', 'operator/kube'],
   'operator/translate': ['config', 'operator/kube', 'operator/api'],
+  'operator/manifests': ['config', 'operator/kube', 'operator/api', 'operator/translate'],
   'operator/resources': ['operator/kube', 'operator/api', 'operator/translate'],
   'operator/status': ['operator/kube', 'operator/api', 'operator/translate', 'operator/resources'],
   'operator/controllers': [
@@ -33,6 +35,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operator/kube',
     'operator/api',
     'operator/translate',
+    'operator/manifests',
     'operator/resources',
     'operator/status',
   ],
@@ -41,6 +44,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operator/kube',
     'operator/api',
     'operator/translate',
+    'operator/manifests',
     'operator/resources',
     'operator/status',
     'operator/controllers',
@@ -53,6 +57,12 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': ['proxy/listener/http-server.ts', 'proxy/listener/node-exchange.ts'],
   'node:https': [],
   undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
+  'node:http2': [
+    'proxy/listener/http2-*.ts',
+    'proxy/upstream/http2-*.ts',
+    'proxy/upstream/grpc-transport.ts',
+  ],
+  ws: ['proxy/upstream/websocket-connection.ts', 'proxy/listener/websocket-server.ts'],
   '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
   fastify: ['proxy/telemetry/**', 'operator/cli/**'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
@@ -67,6 +77,11 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
 }
 
+/** Where the types of such a package may be used: they cost nothing when the program runs. */
+export const typesFreeTo: Readonly<Record<string, readonly string[]>> = {
+  '@kubernetes/client-node': ['operator/**'],
+}
+
 /** What a folder may import from elsewhere; a folder that is not here has no such limit. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   config: ['zod', 'yaml', 'node:util', 'node:net'],
@@ -76,9 +91,11 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 export const deterministicFolders = [
   'relay',
   'upstream',
+  'subscription',
   'operator/kube',
   'operator/api',
   'operator/translate',
+  'operator/manifests',
   'operator/resources',
   'operator/status',
   'operator/controllers',
@@ -100,6 +117,12 @@ export const emptyNames = [
   'manager',
   'service',
   'misc',
+]
+
+/** Kinds of Kubernetes that are called like that: the files that build them bear their names. */
+export const namedAfterKinds = [
+  'operator/resources/service.ts',
+  'operator/resources/service-account.ts',
 ]
 
 /** Lines of a source file, tests and generated files apart. */

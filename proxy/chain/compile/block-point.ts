@@ -27,7 +27,7 @@ export const tagPoints: Readonly<Record<BlockTag, BlockPoint>> = Object.freeze({
 /** How blocks are written on one chain, at one place. */
 export interface PointSyntax {
   readonly notation: Notation
-  readonly form: PointForm
+  readonly form: Exclude<PointForm, 'version'>
   /** The tags and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly numberField: string
@@ -52,10 +52,10 @@ const foreignHash = /^(?:0x)?[0-9a-z+/=_-]{32,96}$/i
 /** Reads a value that is there (neither undefined nor null). Null: it is no block. */
 export function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
   if (typeof value === 'string') return readText(value, syntax)
-  if (typeof value === 'number')
-    return syntax.form !== 'hash' && Number.isSafeInteger(value) && value >= 0
-      ? { kind: 'number', number: value }
-      : null
+  if (typeof value === 'number') {
+    if (syntax.form === 'hash' || !Number.isSafeInteger(value) || value < 0) return null
+    return syntax.words.get(String(value)) ?? { kind: 'number', number: value }
+  }
   if (typeof value === 'object' && value !== null && syntax.form === 'any')
     return readObject(value as Record<string, unknown>, syntax)
   return null

@@ -33,29 +33,32 @@ export function compileBlockRule<Request>(
 ): BlockRef | BlockReader<Request> {
   if (rule.kind === 'fixed') return absentRef(rule.block)
   if (rule.kind === 'range') return rangeReader(rule, notation, words, placeReader)
+  const isVersion = rule.form === 'version'
   const syntax: PointSyntax = {
     notation,
     words,
-    form: rule.form,
+    form: isVersion ? 'number' : rule.form,
     numberField: rule.numberField,
     hashField: rule.hashField,
   }
   const absent = absentRef(rule.absent)
   const places = rule.places.map(placeReader)
+  const read = (value: unknown): BlockRef => {
+    const point = readPoint(value, syntax) ?? invalidBlock
+    return isVersion && point.kind === 'number' ? noBlock : point
+  }
   const [first] = places
   if (first !== undefined && places.length === 1)
     return (request) => {
       const value = first(request)
-      return value === undefined || value === null
-        ? absent
-        : (readPoint(value, syntax) ?? invalidBlock)
+      return value === undefined || value === null ? absent : read(value)
     }
   return (request) => {
     let applies = false
     for (const place of places) {
       const value = place(request)
       if (value === unreadable) continue
-      if (value !== undefined && value !== null) return readPoint(value, syntax) ?? invalidBlock
+      if (value !== undefined && value !== null) return read(value)
       applies = true
     }
     return applies ? absent : invalidBlock

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { InterfaceSpec, MethodSpec, Place } from '../chain-spec.ts'
+import type { InterfaceSpec, Place } from '../chain-spec.ts'
+import { otherNames } from '../other-names.ts'
 import type { Classification, Question } from '../types.ts'
 import { compileBlockRule, unreadable } from './block-reader.ts'
 import type { PlaceReader } from './block-reader.ts'
@@ -29,10 +30,12 @@ export function compileRest(
     const tree = byVerb.get(verb) ?? new PathTree()
     byVerb.set(verb, tree)
     const rule = withBlockHeaders(method.block, spec.blockHeaders)
-    const placeReader = (place: Place) => restPlace(place, method)
-    const block = compileBlockRule(rule, 'plain', words, placeReader)
-    const checks = compileChecks(method, spec, placeReader)
-    tree.add(method.name, classifiedMethod(method, block, checks))
+    for (const name of [method.name, ...otherNames(method.name, spec.aliases)]) {
+      const placeReader = (place: Place) => restPlace(place, name)
+      const block = compileBlockRule(rule, 'plain', words, placeReader)
+      const checks = compileChecks(method, spec, placeReader)
+      tree.add(name, classifiedMethod(method, block, checks))
+    }
   }
   return (question) => {
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb
@@ -43,13 +46,13 @@ export function compileRest(
   }
 }
 
-function restPlace(place: Place, method: MethodSpec): PlaceReader<RestRequest> {
+function restPlace(place: Place, pattern: string): PlaceReader<RestRequest> {
   if (place.in === 'header') return ({ question }) => question.header(place.name)
   if (place.in === 'query') return ({ question }) => queryValue(question.query, place.name)
   if (place.in === 'path') {
-    const pattern = segmentsOf(method.name)
-    const at = pattern.indexOf(`{${place.name}}`)
-    const behindWildcard = pattern.slice(0, at).some(isWildcard)
+    const parts = segmentsOf(pattern)
+    const at = parts.indexOf(`{${place.name}}`)
+    const behindWildcard = parts.slice(0, at).some(isWildcard)
     if (at >= 0 && !behindWildcard) return ({ segments }) => segments[at]
   }
   return () => unreadable

@@ -39,6 +39,7 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     verifications: spec.verifications,
     hasSubscriptions: methods.some((method) => method.kind === 'subscribe'),
     methods: new Set(methods.map((method) => method.name)),
+    aliases: spec.aliases,
     classify: compileClassify(chain, spec),
   }
 }

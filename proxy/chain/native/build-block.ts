@@ -39,6 +39,7 @@ function range(from: Place, to: Place, hash: Place | null, block: NativePlace): 
 export function place(point: PointPlace): Place {
   if (point.query !== undefined) return { in: 'query', name: point.query }
   if (point.header !== undefined) return { in: 'header', name: point.header }
+  if (point.message !== undefined) return { in: 'message', path: point.message }
   if (point['path-parameter'] !== undefined) return { in: 'path', name: point['path-parameter'] }
   const field = point.field ?? []
   return param(point.param ?? 0, point.name, typeof field === 'string' ? [field] : field)

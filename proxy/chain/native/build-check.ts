@@ -8,24 +8,30 @@ import type { NativeCheck } from './schema.ts'
 export function buildCheck(native: NativeCheck): CheckRule {
   switch (native.check) {
     case 'block': {
-      const { number = null, hash = null, older = 0 } = native
-      return { check: 'block', place: null, number, hash, older }
+      const { number = null, hash = null, older = 0, absent = null, raw = null } = native
+      return { check: 'block', place: null, number, hash, older, absent, raw }
     }
     case 'identity': {
-      const { result, as = 'hash', each = false } = native
-      return { check: 'identity', place: place(native), result, as, each }
+      const { result, as = 'hash', each = false, optional = false } = native
+      return { check: 'identity', place: place(native), result, as, each, optional }
     }
+    case 'length':
+      return { check: 'length', place: place(native), result: native.result }
     case 'items': {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
-      const { counted = null, rising = null } = native
+      const { counted = null, rising = null, used = null, each = null } = native
       const repeated = new Map(Object.entries(like))
-      const own = { number, hash, alike, like: repeated, counted, rising }
+      const own = { number, hash, alike, like: repeated, counted, rising, used, each }
       return { check: 'items', place: null, result, ...own }
+    }
+    case 'bloom': {
+      const { logs, bloom, each = false } = native
+      return { check: 'bloom', place: null, logs, bloom, each }
     }
     case 'logs':
       return { check: 'logs', place: place(native) }
     case 'parent': {
-      const { number, hash, parent } = native
+      const { number, hash, parent = null } = native
       return { check: 'parent', place: null, number, hash, parent }
     }
     case 'expected': {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
 import type { MethodSpec } from '../chain-spec.ts'
+import type { ResultPath } from '../types.ts'
 import { buildBlock } from './build-block.ts'
 import { buildCheck } from './build-check.ts'
 import { durationMs } from './duration.ts'
@@ -13,11 +14,11 @@ export function buildMethod(
   name: string,
   method: NativeMethod,
   addon: string | null,
+  tipHeader: string | null,
 ): MethodSpec | null {
   const named = splitName(apiInterface, name)
   if (named === null) return null
   const kind = method.kind ?? 'read'
-  const tip = method['tells-tip']
   return {
     ...named,
     internalPath: method['internal-path'] ?? '',
@@ -30,9 +31,16 @@ export function buildMethod(
     byHash: method['by-hash'] ?? false,
     waitsForBlock: method['waits-for-block'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
-    tellsTip: tip === undefined ? null : { path: tip.path, encoding: tip.encoding ?? 'decimal' },
+    tellsTip: tellsTip(method['tells-tip'], kind === 'read' ? tipHeader : null),
     checks: (method.checks ?? []).map(buildCheck),
   }
+}
+
+/** Where the answer tells the tip, if not in its own place then in the header that all have. */
+function tellsTip(own: NativeMethod['tells-tip'], tipHeader: string | null): ResultPath | null {
+  const { path = [], header = tipHeader, encoding = 'decimal' } = own ?? {}
+  if (own?.path !== undefined) return { path, encoding }
+  return header === null ? null : { path, encoding, header }
 }
 
 /** Splits `GET /blocks/{height}`; for the other interfaces the name is the method. */

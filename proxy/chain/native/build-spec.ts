@@ -91,6 +91,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     requestHeaders: new Set(),
     responseHeaders: new Set(),
     blockHeaders: [],
+    aliases: new Map(),
     latestBlock: null,
     verifications: [],
     methods: new Map(),
@@ -102,12 +103,15 @@ function buildInterface(
   base: InterfaceSpec,
   complain: Complain,
 ): InterfaceSpec {
+  const aliases = new Map([...base.aliases, ...Object.entries(own.aliases ?? {})])
   const probe = own['latest-block']
   const latestBlock =
-    probe === undefined ? base.latestBlock : buildProbe(base.apiInterface, probe, 'decimal')
+    probe === undefined
+      ? base.latestBlock
+      : buildProbe(base.apiInterface, probe, 'decimal', aliases)
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
-  const verifications = buildVerifications(own, base, complain)
+  const verifications = buildVerifications(own, base, aliases, complain)
   const methods = buildMethods(own, base, complain)
   refuseUnknownVerifications(own, verifications, complain)
   return {
@@ -117,6 +121,7 @@ function buildInterface(
     requestHeaders: new Set([...base.requestHeaders, ...(own['request-headers'] ?? [])]),
     responseHeaders: new Set([...base.responseHeaders, ...(own['response-headers'] ?? [])]),
     blockHeaders: own['block-headers'] ?? base.blockHeaders,
+    aliases,
     latestBlock,
     verifications,
     methods,
@@ -138,6 +143,7 @@ function buildMethods(
   complain: Complain,
 ): Map<string, MethodSpec> {
   const { apiInterface } = base
+  const tipHeader = own['tip-header'] ?? null
   const methods = new Map(base.methods)
   for (const [index, name] of (own.without ?? []).entries()) {
     const named = splitName(apiInterface, name)
@@ -147,7 +153,7 @@ function buildMethods(
   const placed = new Set<string>()
   for (const { addon, at, part } of partsOf(own))
     for (const [name, native] of Object.entries(part.methods ?? {})) {
-      const method = buildMethod(apiInterface, name, native, addon)
+      const method = buildMethod(apiInterface, name, native, addon, tipHeader)
       const path = [...at, 'methods', name]
       if (method === null) {
         complain(path, `is no name of a ${apiInterface} method.`, nameHint(apiInterface))
@@ -164,6 +170,7 @@ function buildMethods(
 function buildVerifications(
   own: NativeInterface,
   base: InterfaceSpec,
+  aliases: InterfaceSpec['aliases'],
   complain: Complain,
 ): Verification[] {
   const key = (name: string, addon: string | null) => `${addon ?? ''} ${name}`
@@ -171,7 +178,8 @@ function buildVerifications(
   for (const { addon, at, part } of partsOf(own))
     for (const [name, native] of Object.entries(part.verifications ?? {})) {
       const inherited = all.get(key(name, addon)) ?? null
-      const built = buildVerification(base.apiInterface, name, addon, native, inherited)
+      const within = { apiInterface: base.apiInterface, name, addon, aliases }
+      const built = buildVerification(within, native, inherited)
       if (built === null)
         complain(
           [...at, 'verifications', name],

@@ -31,10 +31,12 @@ const path = z.array(z.union([z.string().min(1), z.int().min(0)])).max(16)
 const absent = z.enum([...blockTags, 'none'])
 const blocks = z.int().min(0).max(1e9)
 
+const fieldNumber = z.int().min(1).max(536_870_911)
+
 const paramPlace = { param: z.int().min(0).max(31), name: z.string().min(1).optional() }
 
 const pointKeys = {
-  form: z.enum(['any', 'number', 'hash']).optional(),
+  form: z.enum(['any', 'number', 'hash', 'version']).optional(),
   default: absent.optional(),
   'number-field': z.string().min(1).optional(),
   'hash-field': z.string().min(1).optional(),
@@ -47,6 +49,7 @@ const pointPlace = strict({
   'path-parameter': z.string().min(1).optional(),
   query: z.string().min(1).optional(),
   header: headerName.optional(),
+  message: z.array(fieldNumber).min(1).max(16).optional(),
 })
 
 /** Where one value stands: exactly one of the ways to say it. */
@@ -71,13 +74,14 @@ const blockPlace = strict({
     value.query !== undefined,
     value['path-parameter'] !== undefined,
     value.header !== undefined,
+    value.message !== undefined,
   ].filter(Boolean).length
   if (ways !== 1)
     context.issues.push({
       code: 'custom',
       input: value,
       message:
-        'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query` or `header`',
+        'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
     })
   if ((value.from === undefined) !== (value.to === undefined))
     context.issues.push({
@@ -98,8 +102,11 @@ const blockSchema = z.union([absent, blockPlace], {
 })
 
 const resultPath = strict({
-  path,
+  path: path.optional(),
+  header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
+}).refine((value) => (value.path === undefined) !== (value.header === undefined), {
+  error: 'must have either `path` or `header`',
 })
 
 const place = pointPlace.shape
@@ -111,15 +118,19 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('block'),
     number: path.optional(),
     hash: path.optional(),
-    older: z.int().min(1).max(1_000).optional(),
+    older: z.int().min(1).max(1_000_000).optional(),
+    absent: path.optional(),
+    raw: z.literal('bitcoin-header').optional(),
   }),
   strict({
     check: z.literal('identity'),
     ...place,
     result: path,
-    as: z.enum(['hash', 'number', 'text']).optional(),
+    as: z.enum(['hash', 'number', 'text', 'bytes']).optional(),
     each: z.boolean().optional(),
+    optional: z.boolean().optional(),
   }),
+  strict({ check: z.literal('length'), ...place, result: path }),
   strict({
     check: z.literal('items'),
     result: path.optional(),
@@ -129,9 +140,17 @@ const checkSchema = z.discriminatedUnion('check', [
     like: z.record(z.string().min(1), z.string().min(1)).optional(),
     counted: z.string().min(1).optional(),
     rising: z.string().min(1).optional(),
+    used: z.string().min(1).optional(),
+    each: z.string().min(1).optional(),
+  }),
+  strict({
+    check: z.literal('bloom'),
+    logs: z.string().min(1),
+    bloom: z.string().min(1),
+    each: z.boolean().optional(),
   }),
   strict({ check: z.literal('logs'), ...place }),
-  strict({ check: z.literal('parent'), number: path, hash: path, parent: path }),
+  strict({ check: z.literal('parent'), number: path, hash: path, parent: path.optional() }),
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
   strict({ check: z.literal('exists') }),
   strict({
@@ -183,6 +202,8 @@ const interfaceSchema = strict({
   'request-headers': z.array(headerName).optional(),
   'response-headers': z.array(headerName).optional(),
   'block-headers': z.array(headerName).optional(),
+  'tip-header': headerName.optional(),
+  aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
   verifications: verifications.optional(),
   methods: methods.optional(),

@@ -43,6 +43,24 @@ export const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['COSMOSHUB', ['HUBCHAIN']],
 ])
 
+/** Names without a brand under which methods of the catalog are known as well. */
+const neutralPrefixes: ReadonlyMap<ApiInterface, ReadonlyMap<string, string>> = new Map([
+  [
+    'rest',
+    new Map([
+      ['/cosmos/', '/sdk/'],
+      ['/cosmwasm/', '/sdkwasm/'],
+    ]),
+  ],
+  [
+    'grpc',
+    new Map([
+      ['cosmos.', 'sdk.'],
+      ['cosmwasm.', 'sdkwasm.'],
+    ]),
+  ],
+])
+
 function convertInterface(
   apiInterface: ApiInterface,
   collections: readonly CatalogCollection[],
@@ -93,6 +111,7 @@ function convertInterface(
     requestHeaders,
     responseHeaders,
     blockHeaders: [...blockHeaders],
+    aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
     latestBlock,
     verifications: askedOfAll.flatMap(convertVerifications),
     methods,

@@ -2,14 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /** So many blocks are remembered; those that were not heard of for the longest time go first. */
-const capacity = 2_048
+const capacity = 4_096
 /** More versions of one block than this are not kept apart. */
-const maxVersions = 4
+const maxVersions = 6
 
 /** One version of what a block's hash stands for, and who told it. */
 interface Version {
   readonly number: number
-  readonly parent: string
+  /** Null: only the height was told. */
+  readonly parent: string | null
   readonly tellers: Set<string>
 }
 
@@ -17,9 +18,9 @@ export type Recollection =
   /** Nothing speaks against it. */
   | { readonly kind: 'fits' }
   /** The teller itself, or most of those who spoke of the block, told otherwise. */
-  | { readonly kind: 'contradicted'; readonly number: number; readonly parent: string }
+  | { readonly kind: 'contradicted'; readonly number: number; readonly parent: string | null }
   /** One other told otherwise; nobody knows who of the two is right. */
-  | { readonly kind: 'disputed'; readonly number: number; readonly parent: string }
+  | { readonly kind: 'disputed'; readonly number: number; readonly parent: string | null }
 
 const fits: Recollection = { kind: 'fits' }
 
@@ -36,8 +37,11 @@ export class BlockMemory {
     return this.#blocks.size
   }
 
-  /** Hashes are in one form, such as `bareHash` gives. */
-  hear(teller: string, hash: string, number: number, parent: string): Recollection {
+  /**
+   * Hashes are in one form, such as `bareHash` gives.
+   * @param parent null when only the height is told
+   */
+  hear(teller: string, hash: string, number: number, parent: string | null): Recollection {
     const versions = this.#blocks.get(hash) ?? []
     this.#blocks.delete(hash)
     this.#blocks.set(hash, versions)
@@ -45,23 +49,47 @@ export class BlockMemory {
       const [oldest] = this.#blocks.keys()
       this.#blocks.delete(oldest as string)
     }
-    const isThis = (each: Version) => each.number === number && each.parent === parent
-    const others = versions.filter((each) => !isThis(each))
+    const others = versions.filter((each) => contradict(each, number, parent))
     const own = others.find(({ tellers }) => tellers.has(teller))
-    // Who changes its story has no say about the block any more.
-    if (own) return { kind: 'contradicted', number: own.number, parent: own.parent }
+    if (own) {
+      // Who changes its story has no say about the block any more, nor had it before.
+      for (const { tellers } of versions) tellers.delete(teller)
+      const left = versions.filter(({ tellers }) => tellers.size > 0)
+      versions.splice(0, versions.length, ...left)
+      return { kind: 'contradicted', number: own.number, parent: own.parent }
+    }
 
+    const isThis = (each: Version) => each.number === number && each.parent === parent
     const version = versions.find(isThis) ?? { number, parent, tellers: new Set<string>() }
     version.tellers.add(teller)
     if (!versions.includes(version) && versions.length < maxVersions) versions.push(version)
-    const other = others.reduce<Version | null>(
-      (most, each) => (most && most.tellers.size >= each.tellers.size ? most : each),
-      null,
-    )
-    if (!other || version.tellers.size > other.tellers.size) return fits
-    const kind = other.tellers.size > version.tellers.size ? 'contradicted' : 'disputed'
+    // What was said in passing makes nobody doubt who shows the block itself.
+    const rivals = parent === null ? others : others.filter((each) => each.parent !== null)
+    let rival: Version | null = null
+    let lead = -Infinity
+    for (const each of rivals) {
+      const isOfHeight = each.number !== number
+      const against = isOfHeight ? tellersOf(versions, each.number) : each.tellers.size
+      const ahead = against - (isOfHeight ? tellersOf(versions, number) : version.tellers.size)
+      if (ahead > lead) [rival, lead] = [each, ahead]
+    }
+    if (!rival || lead < (parent === null ? 1 : 0)) return fits
     // Of two that contradict each other, the later one has to find a witness.
-    const isFirst = kind === 'disputed' && versions.indexOf(version) < versions.indexOf(other)
-    return isFirst ? fits : { kind, number: other.number, parent: other.parent }
+    const isFirst = lead === 0 && versions.indexOf(version) < versions.indexOf(rival)
+    if (isFirst) return fits
+    const kind = lead > 0 ? 'contradicted' : 'disputed'
+    return { kind, number: rival.number, parent: rival.parent }
   }
+}
+
+function contradict(version: Version, number: number, parent: string | null): boolean {
+  if (version.number !== number) return true
+  return version.parent !== null && parent !== null && version.parent !== parent
+}
+
+/** How many say that the block has this height, whatever they say of its parent. */
+function tellersOf(versions: readonly Version[], number: number): number {
+  const told = versions.filter((each) => each.number === number)
+  if (told.length === 1) return (told[0] as Version).tellers.size
+  return told.reduce((all, { tellers }) => all.union(tellers), new Set<string>()).size
 }

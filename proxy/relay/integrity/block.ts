@@ -4,12 +4,13 @@ import type { CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import type { ResultDocument } from './result-document.ts'
-import { bareHash, numberAt, shownAt, spellsHash } from './values.ts'
+import { checkHeader, isText } from './bitcoin-header.ts'
+import { isNull, numberAt, shownAt, spellsBytes } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /**
  * The answer is about the block asked for, where that has a height or a hash. What a tag stands for
- * is the node's to say.
+ * is the node's to say, but it stands for some block, which has a height.
  */
 export function checkBlock(
   rule: Extract<CheckRule, { check: 'block' }>,
@@ -17,6 +18,8 @@ export function checkBlock(
   asked: BlockRef,
 ): Violation | null {
   const { bytes } = document
+  const absent = rule.absent && document.at(rule.absent)
+  if (absent && isNull(bytes, absent.start)) return null
   if (asked.kind === 'number' && rule.number !== null) {
     const span = document.at(rule.number)
     const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
@@ -25,10 +28,17 @@ export function checkBlock(
     if (fits) return null
     return violation('block-number', `asked for ${asked.number}, got ${shownSpan(bytes, span)}`)
   }
+  if (asked.kind === 'hash' && rule.raw !== null && isText(document))
+    return checkHeader(document, asked.hash)
   if (asked.kind === 'hash' && rule.hash !== null) {
     const span = document.at(rule.hash)
-    if (span !== null && spellsHash(bytes, span.start, span.end, bareHash(asked.hash))) return null
+    if (span !== null && spellsBytes(bytes, span.start, span.end, asked.hash)) return null
     return violation('block-hash', `asked for ${asked.hash}, got ${shownSpan(bytes, span)}`)
+  }
+  if (asked.kind === 'tag' && asked.tag !== 'pending' && rule.number !== null && rule.older === 0) {
+    const span = document.at(rule.number)
+    if (span === null || Number.isNaN(numberAt(bytes, span.start, span.end)))
+      return violation('shape', `the height of ${asked.tag} is ${shownSpan(bytes, span)}`)
   }
   return null
 }

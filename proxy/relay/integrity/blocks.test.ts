@@ -241,6 +241,6 @@ describe('a block that was asked before', () => {
   it('is forgotten before the memory grows without bound', () => {
     const memory = new BlockMemory()
     for (let each = 0; each < 10_000; each++) memory.hear('x', String(each), each, 'p')
-    expect(memory.size).toBe(2_048)
+    expect(memory.size).toBe(4_096)
   })
 })

@@ -5,9 +5,11 @@ import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { checkBlock } from './block.ts'
 import type { BlockMemory } from './block-memory.ts'
+import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
+import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkParent } from './parent.ts'
 import { ResultDocument } from './result-document.ts'
@@ -37,7 +39,12 @@ export function findViolation(
   const document = new ResultDocument(bytes, result)
   if (document.isNull) return null
   for (const check of asked.checks) {
-    const found = apply(check, document, asked, memory)
+    const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)
+    if (found) return found
+  }
+  // What is known to be a lie leaves nothing in the memory.
+  for (const check of asked.checks) {
+    const found = check.rule.check === 'parent' && apply(check, document, asked, memory)
     if (found) return found
   }
   return null
@@ -54,6 +61,8 @@ function apply(
       return checkBlock(rule, document, block)
     case 'identity':
       return checkIdentity(rule, document, wanted)
+    case 'length':
+      return checkLength(rule, document, wanted)
     case 'items':
       return checkItems(rule, document, block)
     case 'logs':
@@ -66,6 +75,8 @@ function apply(
       return checkSent(rule, document, wanted)
     case 'raw':
       return checkRaw(document, wanted)
+    case 'bloom':
+      return checkBloom(rule, document)
     case 'exists':
       return null
   }

@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckPath, CheckRule, Likeness } from '../../chain/check-rule.ts'
+import type { CheckRule, Likeness } from '../../chain/check-rule.ts'
 import type { Span } from '../../json/span.ts'
 import { valueEnd } from '../../json/value.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { bareHash, numberAt, shown, spellsHash, spellsText, toNumber } from './values.ts'
+import {
+  bareHash,
+  numberAt,
+  shown,
+  spellsBytes,
+  spellsHash,
+  spellsText,
+  toNumber,
+} from './values.ts'
 import { violation, type Violation } from './violation.ts'
+
+type IdentityRule = Extract<CheckRule, { check: 'identity' }>
 
 /** The answer names the thing that was asked for. A request that names none is not checked. */
 export function checkIdentity(
-  rule: Extract<CheckRule, { check: 'identity' }>,
+  rule: IdentityRule,
   document: ResultDocument,
   wanted: unknown,
 ): Violation | null {
   const likeWanted = likeness(rule.as, wanted)
   if (likeWanted === null) return null
-  if (!rule.each) return compare(document, rule.result, likeWanted, wanted)
+  if (!rule.each) return compare(document, rule, likeWanted, wanted)
   const { bytes, span } = document
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list')
   const cursor = new ItemCursor(bytes, span.start)
   while (cursor.next()) {
     const end = valueEnd(bytes, cursor.start)
     const item = new ResultDocument(bytes, { start: cursor.start, end })
-    const found = compare(item, rule.result, likeWanted, wanted)
+    const found = compare(item, rule, likeWanted, wanted)
     if (found) return found
     cursor.ended(end)
   }
@@ -35,12 +45,12 @@ type IsLike = (bytes: Uint8Array, span: Span) => boolean
 
 function compare(
   document: ResultDocument,
-  path: CheckPath,
+  { result, optional }: IdentityRule,
   isLike: IsLike,
   wanted: unknown,
 ): Violation | null {
-  const span = document.at(path)
-  if (span !== null && isLike(document.bytes, span)) return null
+  const span = document.at(result)
+  if (span === null ? optional : isLike(document.bytes, span)) return null
   const got = shownSpan(document.bytes, span)
   return violation('identity', `asked for ${shown(String(wanted))}, got ${got}`)
 }
@@ -54,6 +64,7 @@ function likeness(as: Likeness, wanted: unknown): IsLike | null {
   }
   if (typeof wanted !== 'string') return null
   if (as === 'text') return (bytes, { start, end }) => spellsText(bytes, start, end, wanted)
+  if (as === 'bytes') return (bytes, { start, end }) => spellsBytes(bytes, start, end, wanted)
   const bare = bareHash(wanted)
   return (bytes, { start, end }) => spellsHash(bytes, start, end, bare)
 }

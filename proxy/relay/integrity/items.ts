@@ -5,9 +5,12 @@ import type { BlockRef } from '../../chain/types.ts'
 import { blockRangeOf, shownRange } from './block-range.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
-import type { ResultDocument } from './result-document.ts'
+import { valueEnd } from '../../json/value.ts'
+import { ResultDocument } from './result-document.ts'
 import { hashAt, isNull, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
+
+type ItemsRule = Extract<CheckRule, { check: 'items' }>
 
 /**
  * Receipts of a block, transactions of a block, logs of a receipt: all of the block asked for, of
@@ -15,7 +18,7 @@ import { violation, type Violation } from './violation.ts'
  * that are not there or null.
  */
 export function checkItems(
-  rule: Extract<CheckRule, { check: 'items' }>,
+  rule: ItemsRule,
   document: ResultDocument,
   asked: BlockRef,
 ): Violation | null {
@@ -24,8 +27,9 @@ export function checkItems(
   if (array === null || isNull(bytes, array.start)) return null
   if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
   const cursor = new ItemCursor(bytes, array.start)
-  // Nothing, or hashes in the place of whole objects.
-  if (!cursor.next() || !cursor.isObject) return null
+  if (!cursor.next()) return checkEmpty(rule, document)
+  if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)
+  if (!cursor.isObject) return checkDistinct(bytes, cursor)
 
   const range = blockRangeOf(asked)
   const like = [...rule.like]
@@ -100,6 +104,51 @@ export function checkItems(
   function told(place: number): string {
     return shownAt(bytes, fields.start(place), fields.end(place))
   }
+}
+
+/** The same of an array in each of the items. */
+function checkEach(
+  rule: ItemsRule,
+  member: string,
+  bytes: Uint8Array,
+  cursor: ItemCursor,
+  asked: BlockRef,
+): Violation | null {
+  const inner: ItemsRule = { ...rule, result: [member], each: null }
+  do {
+    const end = valueEnd(bytes, cursor.start)
+    const found = checkItems(inner, new ResultDocument(bytes, { start: cursor.start, end }), asked)
+    if (found) return { ...found, evidence: `${member} ${cursor.index}: ${found.evidence}` }
+    cursor.ended(end)
+  } while (cursor.next())
+  return null
+}
+
+/** No item: then none can have used anything. */
+function checkEmpty({ used, result }: ItemsRule, document: ResultDocument): Violation | null {
+  const span = used === null ? null : document.at([...result.slice(0, -1), used])
+  const amount = span === null ? NaN : numberAt(document.bytes, span.start, span.end)
+  if (span === null || !(amount > 0)) return null
+  const shown = shownAt(document.bytes, span.start, span.end)
+  return violation('items-order', `no item, though ${used} is ${shown}`)
+}
+
+/** Hashes in the place of whole objects: each once. */
+function checkDistinct(bytes: Uint8Array, cursor: ItemCursor): Violation | null {
+  const seen = new Set<string>()
+  do {
+    const { start, index } = cursor
+    cursor.skip()
+    const hash = hashAt(bytes, start, cursor.end)
+    if (hash === null) continue
+    if (seen.has(hash))
+      return violation(
+        'items-order',
+        `item ${index} is doubled, ${shownAt(bytes, start, cursor.end)}`,
+      )
+    seen.add(hash)
+  } while (cursor.next())
+  return null
 }
 
 /** A value that all items have in common. Numbers are compared as numbers, hashes as hashes. */

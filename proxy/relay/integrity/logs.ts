@@ -10,8 +10,12 @@ import type { ResultDocument } from './result-document.ts'
 import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-const members = ['address', 'topics', 'blockNumber', 'blockHash', 'logIndex']
+const members = [
+  ...['address', 'topics', 'blockNumber', 'blockHash', 'logIndex'],
+  ...['transactionIndex', 'transactionHash', 'removed'],
+]
 const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
+const [transactionIndex, transaction, removed] = [5, 6, 7]
 
 /**
  * Every log is of a block in the range, of an address and with topics that the filter names, and
@@ -34,6 +38,7 @@ export function checkLogs(
   let lastIndex = -1
   let lastHashStart = -1
   let lastHashEnd = -1
+  const sender = new LastTransaction(bytes, fields)
 
   const cursor = new ItemCursor(bytes, span.start)
   while (cursor.next()) {
@@ -54,6 +59,8 @@ export function checkLogs(
         'logs-block',
         `asked for ${shownRange(range)}, log ${which} is of ${told(hash)}`,
       )
+    if (fields.start(removed) >= 0 && bytes[fields.start(removed)] === 0x74)
+      return violation('logs-block', `log ${which} is of a block that was taken back`)
     if (!fields.holds(bytes, number)) continue
 
     const height = numberAt(bytes, fields.start(number), fields.end(number))
@@ -65,25 +72,77 @@ export function checkLogs(
     const place = fields.holds(bytes, index)
       ? numberAt(bytes, fields.start(index), fields.end(index))
       : lastIndex + 1
+    const isToldHash = hasHash && lastHashStart >= 0
+    const isSameHash =
+      isToldHash &&
+      (sameBytes(bytes, hashStart, hashEnd, bytes, lastHashStart, lastHashEnd) ||
+        spellsHash(bytes, hashStart, hashEnd, hashAt(bytes, lastHashStart, lastHashEnd) ?? ''))
     if (height === lastNumber) {
       if (!(place > lastIndex))
         return violation('logs-order', `log ${which} has index ${place}, after ${lastIndex}`)
-      const isOtherBlock =
-        hasHash &&
-        lastHashStart >= 0 &&
-        !sameBytes(bytes, hashStart, hashEnd, bytes, lastHashStart, lastHashEnd) &&
-        !spellsHash(bytes, hashStart, hashEnd, hashAt(bytes, lastHashStart, lastHashEnd) ?? '')
-      if (isOtherBlock)
+      if (isToldHash && !isSameHash)
         return violation(
           'logs-block',
           `log ${which} gives block ${height} another hash, ${told(hash)}`,
         )
+      if (!sender.takes())
+        return violation(
+          'logs-transaction',
+          `log ${which} is of transaction ${told(transactionIndex)}, ${told(transaction)}`,
+        )
     } else if (!(height > lastNumber))
       return violation('logs-order', `log ${which} is of ${height}, after ${lastNumber}`)
+    else if (isSameHash)
+      return violation('logs-block', `log ${which} gives ${told(hash)} another height, ${height}`)
+    else sender.begin()
     lastNumber = height
     lastIndex = place
     lastHashStart = hasHash ? hashStart : -1
     lastHashEnd = hasHash ? hashEnd : -1
   }
   return null
+}
+
+/** The transaction of the last log: those of a block come in turn, and each has one hash. */
+class LastTransaction {
+  readonly #bytes: Uint8Array
+  readonly #fields: FieldReader
+  #index = NaN
+  #start = -1
+  #end = -1
+
+  constructor(bytes: Uint8Array, fields: FieldReader) {
+    this.#bytes = bytes
+    this.#fields = fields
+  }
+
+  /** The first log of a block. */
+  begin(): void {
+    const { start, end } = this.#span(transactionIndex)
+    this.#index = start < 0 ? NaN : numberAt(this.#bytes, start, end)
+    const hash = this.#span(transaction)
+    this.#start = hash.start
+    this.#end = hash.end
+  }
+
+  /** A further one of the same block. What a log does not tell is no contradiction. */
+  takes(): boolean {
+    const [before, start, end] = [this.#index, this.#start, this.#end]
+    this.begin()
+    if (Number.isNaN(before) || Number.isNaN(this.#index)) return true
+    if (this.#index < before) return false
+    if (start < 0 || this.#start < 0) return true
+    const bytes = this.#bytes
+    const isSame =
+      sameBytes(bytes, start, end, bytes, this.#start, this.#end) ||
+      spellsHash(bytes, this.#start, this.#end, hashAt(bytes, start, end) ?? '')
+    return isSame === (this.#index === before)
+  }
+
+  #span(place: number) {
+    const isTold = this.#fields.holds(this.#bytes, place)
+    return isTold
+      ? { start: this.#fields.start(place), end: this.#fields.end(place) }
+      : { start: -1, end: -1 }
+  }
 }

@@ -68,6 +68,13 @@ export function spellsHash(bytes: Uint8Array, start: number, end: number, bare: 
   return text !== null && text.hasEscapes && bareHash(text.value) === bare
 }
 
+/** Whether a value is a string with these bytes in hex, which a request names in hex or in base64. */
+export function spellsBytes(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (spellsHash(bytes, start, end, bareHash(text))) return true
+  if (text.length > longestText || !/^[0-9a-z+/]+=*$/i.test(text)) return false
+  return spellsHash(bytes, start, end, Buffer.from(text, 'base64').toString('hex'))
+}
+
 function sameLetters(bytes: Uint8Array, first: number, bare: string): boolean {
   for (let index = 0; index < bare.length; index++) {
     const byte = bytes[first + index] as number

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { fieldAt } from '../../chain/proto-field.ts'
 import type { ProbeCall } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
 import { header } from '../wire.ts'
 import { readStatus } from './grpc-status.ts'
-import { fieldAt } from './proto-field.ts'
 
 /** An empty message, not compressed. */
 const emptyMessage = Buffer.alloc(5)

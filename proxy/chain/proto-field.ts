@@ -3,7 +3,7 @@
 
 /*
  * Reads one field of a protobuf message without its schema: varints, and what has a length. It
- * serves to tell a height and a chain's name in an answer.
+ * serves to tell a height and a chain's name in an answer, and the height that a request asks for.
  */
 
 const varint = 0

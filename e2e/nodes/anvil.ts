@@ -2,16 +2,18 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Child, ChildProcesses } from '../processes/child-processes.ts'
+import type { Child } from '../processes/child-processes.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { type NodeSite, untilItServes } from './node-site.ts'
 
-const startTimeoutMs = 20_000
+/** The first account of every anvil; its key is public. */
+export const anvilKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
-/** A real Ethereum node that mines only when it is told to. */
+/** A real Ethereum node. HTTP and WebSocket are on one port. */
 export interface AnvilNode {
   readonly name: string
   readonly url: string
+  readonly webSocketUrl: string
   readonly child: Child
 }
 
@@ -19,9 +21,11 @@ export interface AnvilOptions {
   readonly name: string
   readonly port: number
   readonly chainId: number
-  /** Nodes with the same genesis and the same blocks have the same hashes. */
-  readonly genesisSeconds: number
-  readonly children: ChildProcesses
+  /** Nodes with the same genesis and the same blocks have the same hashes. Default: now. */
+  readonly genesisSeconds?: number
+  /** Default: it mines only when it is told to. */
+  readonly mining?: 'each-transaction' | { readonly everySeconds: number }
+  readonly children: NodeSite['children']
   readonly signal: AbortSignal
 }
 
@@ -32,16 +36,23 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilNode> {
     name,
     command: anvilBinary(),
     args: [
-      ...['--port', String(port), '--chain-id', String(chainId)],
-      ...['--timestamp', String(genesisSeconds), '--no-mining', '--quiet'],
+      ...['--port', String(port), '--chain-id', String(chainId), '--quiet'],
+      ...(genesisSeconds === undefined ? [] : ['--timestamp', String(genesisSeconds)]),
+      ...miningFlags(options.mining),
     ],
   })
   const url = `http://127.0.0.1:${port}`
-  await waitUntil(`${name} answers on ${url}`, startTimeoutMs, signal, async () => {
-    if (!child.alive) throw new Error(`${name} ended by itself:\n${child.tail()}`)
-    return Number(await askRpc<string>(url, 'eth_chainId')) === chainId
-  })
-  return { name, url, child }
+  await untilItServes(
+    child,
+    signal,
+    async () => Number(await askRpc<string>(url, 'eth_chainId')) === chainId,
+  )
+  return { name, url, webSocketUrl: `ws://127.0.0.1:${port}`, child }
+}
+
+function miningFlags(mining: AnvilOptions['mining']): string[] {
+  if (mining === undefined) return ['--no-mining']
+  return mining === 'each-transaction' ? [] : ['--block-time', String(mining.everySeconds)]
 }
 
 /** The program itself and not the package's launcher, so that a kill hits the node. */

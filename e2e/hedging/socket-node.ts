@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+/** Short enough for the router to collect it: it is kept until the attempt is over. */
+const half = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":"0x${'0'.repeat(100_000)}`)
+const answer = '{"jsonrpc":"2.0","id":1,"result":"0x2a"}'
+
+/** A server that speaks just enough HTTP, and counts its connections. */
+export interface SocketNode extends AsyncDisposable {
+  readonly url: string
+  /** Connections that are open now. */
+  readonly open: number
+  /** Requests so far. */
+  readonly requests: number
+}
+
+/** Never answers to the end: says nothing, or breaks off in the middle of a body. */
+export function startSilentNode(): Promise<SocketNode> {
+  let turn = 0
+  return startSocketNode((socket) => {
+    if (turn++ % 2 === 0) return
+    socket.write(`${head}content-length: ${2 * half.length}\r\n\r\n`)
+    socket.write(half)
+  })
+}
+
+/** Answers at once. */
+export function startPromptNode(): Promise<SocketNode> {
+  return startSocketNode((socket) => {
+    socket.write(`${head}content-length: ${answer.length}\r\n\r\n${answer}`)
+  })
+}
+
+async function startSocketNode(serve: (socket: Socket) => void): Promise<SocketNode> {
+  const sockets = new Set<Socket>()
+  let requests = 0
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // The router resets what it takes back.
+    socket.on('error', () => socket.destroy())
+    // Requests are small: each comes in one piece.
+    socket.on('data', () => {
+      requests += 1
+      serve(socket)
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get open() {
+      return sockets.size
+    },
+    get requests() {
+      return requests
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { getEventListeners, setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { systemClock as clock } from '../../proxy/clock/system-clock.ts'
+import { Secret } from '../../proxy/config/secret.ts'
+import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc-reply-reader.ts'
+import { createAttempt } from '../../proxy/relay/attempt.ts'
+import type { Call } from '../../proxy/relay/call.ts'
+import { noDirectives } from '../../proxy/relay/directives.ts'
+import { hedge } from '../../proxy/relay/hedge.ts'
+import { Journal } from '../../proxy/relay/journal.ts'
+import { Judge } from '../../proxy/relay/judge.ts'
+import type { Reply } from '../../proxy/relay/reply.ts'
+import { route } from '../../proxy/relay/route.ts'
+import { createPool } from '../../proxy/upstream/create-pool.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
+import { createHttpTransport } from '../../proxy/upstream/http-transport.ts'
+import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
+import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
+
+const wantedHedges = 10_000
+/** What is held after so many is what any further one may not add to. */
+const warmUpHedges = 500
+const lanes = 50
+/**
+ * Reads without a wire, begun so many a millisecond: they earn extra calls. Their latency is nearly
+ * all that the p95 is made of, after which a read gets company: late enough for most losers to be
+ * connected, and in the middle of their body.
+ */
+const earningReads = 20
+const patienceMs = 25
+const mebibyte = 1024 * 1024
+/** Half of the losers hold 100 kB when they lose: 475 MB, were they kept. */
+const mostGrownBytes = 32 * mebibyte
+
+const collectGarbage = (() => {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+})()
+
+test('ten thousand hedges leave no socket, no body, no timer and no listener behind', async () => {
+  await using silent = await startSilentNode()
+  await using prompt = await startPromptNode()
+  const client = new AbortController()
+  setMaxListeners(0, client.signal)
+  await using racing = await startRacing(silent, prompt, client.signal)
+
+  await racing.until(warmUpHedges)
+  const before = await atRest(silent)
+  await racing.until(wantedHedges)
+  const after = await atRest(silent)
+
+  expect(racing.hedged).toBeGreaterThanOrEqual(wantedHedges)
+  expect(silent.requests).toBeGreaterThan(wantedHedges / 10)
+  expect(racing.outcomes).toEqual({ won: racing.hedged })
+  expect(racing.sessions).toBe(0)
+  // The loser's connection cannot be used again; the winner's are kept, one a lane.
+  expect(silent.open).toBe(0)
+  expect(prompt.open).toBeLessThanOrEqual(2 * lanes)
+  expect(getEventListeners(client.signal, 'abort')).toHaveLength(0)
+  expect(after.sockets - before.sockets).toBeLessThanOrEqual(2 * lanes)
+  expect(after.timers).toBeLessThanOrEqual(before.timers + lanes)
+  expect(after.bytes - before.bytes).toBeLessThan(mostGrownBytes)
+}, 180_000)
+
+/** What is held once the last loser's connection is closed and garbage is collected. */
+async function atRest(silent: SocketNode) {
+  for (let each = 0; each < 500 && silent.open > 0; each++) await sleep(10)
+  collectGarbage()
+  await sleep(50)
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  const resources = process.getActiveResourcesInfo()
+  const count = (kind: string) => resources.filter((each) => each === kind).length
+  return { bytes: heapUsed + external, sockets: count('TCPSocketWrap'), timers: count('Timeout') }
+}
+
+/** Reads that are sent to the silent node first, and are saved by the prompt one. */
+async function startRacing(silent: SocketNode, prompt: SocketNode, signal: AbortSignal) {
+  const chain = (await loadCatalog([])).find('ETH1')
+  const iface = chain?.interfaces.get('jsonrpc')
+  if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
+  const silence = { stateChanged() {}, heldOff() {}, verificationFailed() {} }
+  const pool = createPool(
+    Object.entries({ silent, prompt }).map(([name, { url }]) => ({
+      name,
+      tier: 'primary',
+      chainId: chain.id,
+      apiInterface: 'jsonrpc',
+      groupLabel: null,
+      nodeUrls: [
+        {
+          url: new Secret(url, url),
+          scheme: 'http',
+          // The machine may be busy: nobody loses by time.
+          timeoutMs: 60_000,
+          addons: [],
+          skipVerifications: ['*'],
+          authHeaders: new Map(),
+          authQuery: new Map(),
+          tls: null,
+        },
+      ],
+    })),
+    {
+      chain,
+      iface,
+      strategy: 'balanced',
+      maxSessions: 1_000,
+      clock,
+      random: seededRandom(1),
+      observer: silence,
+      failureThreshold: 5,
+      createSocketTransport: createNoSocket,
+      createTransport: (url) => createHttpTransport(url, { clock, streamed: () => {} }),
+    },
+  )
+  for (const upstream of pool.upstreams) {
+    for (const url of upstream.urls) url.verified = true
+    upstream.availability.verified()
+  }
+  const limits = { retryLimit: 2, maxAttempts: 10, minRelayTimeoutMs: 1_000 }
+  const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
+  const observer = { attemptEnded() {}, breakerChanged() {} }
+  const dialect = dialects.jsonrpc
+  const attempt = createAttempt({
+    ...{ ...limits, chain, pool, judge, clock, observer, dialect },
+    poolObserver: silence,
+  })
+  const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })
+  const race = step(route(pool, attempt, { strategy: 'balanced', selectionStats: false }))
+  const incoming = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
+  const prompted: Reply = { incoming, upstream: 'none', refusal: null, latestBlock: null }
+  const earn = step(async () => {
+    await sleep(patienceMs)
+    return prompted
+  })
+
+  const params = [`0x${'11'.repeat(20)}`, 'latest']
+  const question = { apiInterface: 'jsonrpc', method: 'eth_getBalance', params } as const
+  const id = Buffer.from('1')
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...question }))
+  const begin = (): Call => ({
+    guid: 'hedged',
+    asked: iface.classify(question),
+    request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
+    reader: new JsonRpcReplyReader(id, id),
+    directives: { ...noDirectives, selectProvider: 'silent' },
+    signal,
+    journal: new Journal(clock.nowMs()),
+    attemptKind: 'first',
+  })
+  const outcomes: Record<string, number> = {}
+  let hedged = 0
+  return {
+    outcomes,
+    get hedged() {
+      return hedged
+    },
+    get sessions() {
+      return pool.upstreams.reduce((sum, { sessions }) => sum + sessions, 0)
+    },
+    /** Keeps every lane busy until so many hedges were made. */
+    async until(wanted: number) {
+      let busy = lanes
+      const lane = async () => {
+        while (hedged < wanted) {
+          const call = begin()
+          const { upstream } = await race(call)
+          const { attempts } = call.journal
+          hedged += attempts.filter(({ kind }) => kind === 'hedge').length
+          const results = attempts.map(({ result }) =>
+            typeof result === 'object' ? String(result?.name) : result,
+          )
+          const isWon = upstream === 'prompt' && results.join() === 'aborted,answer'
+          const outcome = isWon ? 'won' : `${upstream}: ${results.join()}`
+          outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+        }
+        busy -= 1
+      }
+      const earning = async () => {
+        const call = begin()
+        for (; busy > 0; await sleep(1))
+          for (let each = 0; each < earningReads; each++) void earn(call)
+      }
+      await Promise.all([earning(), ...Array.from({ length: lanes }, lane)])
+    },
+    [Symbol.asyncDispose]: () => pool.close(),
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Child } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { waitUntil } from '../processes/wait-until.ts'
+import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
+
+const user = 'router'
+const password = 'regtest-only'
+/** Pays to the secret key 1, which is known to everybody: these coins are worth nothing. */
+const miningAddress = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
+/** The secret key that all mined coins belong to. */
+export const miningKey = `0x${'1'.padStart(64, '0')}`
+const agreementTimeoutMs = 30_000
+
+/** A btcd in regtest: blocks are made by `generate`, in an instant. */
+export interface BtcdNode {
+  readonly name: string
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  /** The value of the `Authorization` header. */
+  readonly authorization: string
+  /** Where other nodes connect to it. */
+  readonly peerAddress: string
+  readonly child: Child
+}
+
+export interface BtcdOptions {
+  readonly name: string
+  /** The peer to connect to; without one it waits to be connected to. */
+  readonly peer?: BtcdNode
+}
+
+/** Starts one btcd and waits until it answers. */
+export async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<BtcdNode> {
+  const [port, peerPort] = await freePorts(2)
+  const home = await makeHome(site, name)
+  const configFile = join(home, 'btcd.conf')
+  const peerAddress = `127.0.0.1:${peerPort}`
+  await writeFile(
+    configFile,
+    [
+      '[Application Options]',
+      ...['regtest=1', 'notls=1', 'txindex=1', 'addrindex=1', 'nodnsseed=1', 'nobanning=1'],
+      ...[`datadir=${home}/data`, `logdir=${home}/logs`, `miningaddr=${miningAddress}`],
+      ...[`rpcuser=${user}`, `rpcpass=${password}`, `rpclisten=127.0.0.1:${port}`],
+      // A router keeps more connections than the ten that btcd allows by default.
+      'rpcmaxclients=200',
+      `listen=${peerAddress}`,
+      ...(peer ? [`connect=${peer.peerAddress}`] : []),
+      '',
+    ].join('\n'),
+    { mode: 0o600 },
+  )
+  const child = await site.children.start({
+    name,
+    command: site.cache.program('btcd'),
+    args: [`--configfile=${configFile}`],
+  })
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  const url = `http://127.0.0.1:${port}`
+  const node = { name, url, user, password, authorization, peerAddress, child }
+  await untilItServes(child, site.signal, async () => (await heightOf(node)) >= 0)
+  return node
+}
+
+/** Starts two peers of one chain, with so many blocks that the oldest coins can be spent. */
+export async function startBtcdPair(
+  site: NodeSite,
+  names: readonly [string, string] = ['btcd-a', 'btcd-b'],
+  blocks = 105,
+): Promise<[BtcdNode, BtcdNode]> {
+  const first = await startBtcd(site, { name: names[0] })
+  const second = await startBtcd(site, { name: names[1], peer: first })
+  await waitUntil('the peers are connected', agreementTimeoutMs, site.signal, async () => {
+    const peers = await askBtcd<unknown[]>(first, 'getpeerinfo')
+    return peers.length > 0
+  })
+  await generate(site, [first, second], blocks)
+  return [first, second]
+}
+
+/** Mines blocks on the first and waits until all have them. */
+export async function generate(
+  site: NodeSite,
+  nodes: readonly [BtcdNode, ...BtcdNode[]],
+  blocks: number,
+): Promise<string[]> {
+  const hashes = await askBtcd<string[]>(nodes[0], 'generate', [blocks])
+  const newest = hashes.at(-1)
+  await waitUntil('all have the new blocks', agreementTimeoutMs, site.signal, async () => {
+    const best = await Promise.all(nodes.map((node) => askBtcd(node, 'getbestblockhash')))
+    return best.every((hash) => hash === newest)
+  })
+  return hashes
+}
+
+/** Asks a btcd one question, in Bitcoin's dialect. Rejects on an error of the node. */
+export async function askBtcd<T>(
+  node: Pick<BtcdNode, 'url' | 'authorization'>,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<T> {
+  const response = await fetch(node.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: node.authorization },
+    body: JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }),
+  })
+  const reply = (await response.json()) as { result: T; error: { message: string } | null }
+  if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
+  return reply.result
+}
+
+async function heightOf(node: BtcdNode): Promise<number> {
+  return askBtcd<number>(node, 'getblockcount')
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type GoProgramName, goPrograms } from './go-programs.ts'
+
+/** Where each module of `goPrograms` pins its versions. */
+export const modulesDirectory = fileURLToPath(new URL('../modules', import.meta.url))
+
+/** What `make nodes` made, and where it lies. */
+export interface NodeCache {
+  readonly directory: string
+  /** The path of a program, whether it is there or not. */
+  program(name: GoProgramName): string
+  /** The programs that still have to be built. */
+  readonly missing: readonly GoProgramName[]
+}
+
+/**
+ * The folder for these versions on this kind of machine: other versions have another folder.
+ * @param environment `RPC_ROUTER_CACHE` replaces `~/.cache/rpc-router`
+ */
+export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
+  const hash = createHash('sha256').update(`${process.platform}-${process.arch}\n`)
+  for (const module of readdirSync(modulesDirectory).toSorted())
+    for (const file of ['go.mod', 'go.sum'])
+      hash.update(readFileSync(join(modulesDirectory, module, file)))
+  const root = environment['RPC_ROUTER_CACHE'] ?? join(homedir(), '.cache', 'rpc-router')
+  const directory = join(root, `nodes-${hash.digest('hex').slice(0, 12)}`)
+  const program = (name: GoProgramName) => join(directory, 'bin', name)
+  return {
+    directory,
+    program,
+    get missing() {
+      const names = Object.keys(goPrograms) as GoProgramName[]
+      return names.filter((name) =>
+        [program(name), ...goPrograms[name].files.map(({ to }) => join(directory, to))].some(
+          (path) => !existsSync(path),
+        ),
+      )
+    },
+  }
+}
+
+/** The same, for those who need the programs: throws a sentence when they were not built yet. */
+export function builtNodes(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
+  const cache = nodeCache(environment)
+  if (cache.missing.length > 0)
+    throw new Error(
+      `not built yet: ${cache.missing.join(', ')}. Build them once with: make nodes (looked in ${cache.directory})`,
+    )
+  return cache
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawnSync } from 'node:child_process'
+
+/** The least that the newest of the modules asks for. */
+const leastGo = { major: 1, minor: 25 }
+const goHelp = 'Get it from https://go.dev/dl (Debian: apt install golang; macOS: brew install go).'
+const compilerHelp = 'Get one (Debian: apt install gcc libc6-dev; macOS: xcode-select --install).'
+
+/** What the machine lacks to build the nodes, a sentence each with what to install. */
+export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[] {
+  const lacking: string[] = []
+  const version = firstLine('go', ['env', 'GOVERSION'])
+  if (version === null)
+    lacking.push(`Go is not installed: the nodes are built from Go modules. ${goHelp}`)
+  else if (!isRecent(version))
+    lacking.push(
+      `Go ${version} is too old; ${leastGo.major}.${leastGo.minor} is the least. ${goHelp}`,
+    )
+  const compiler = environment['CC'] ?? 'cc'
+  if (firstLine(compiler, ['--version']) === null)
+    lacking.push(`There is no C compiler (${compiler}), which wasmd needs. ${compilerHelp}`)
+  return lacking
+}
+
+/** Whether it is a Go such as `go1.26.8` that can build the modules. */
+export function isRecent(version: string): boolean {
+  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? []
+  // A development version such as `devel go1.27-abc` is newer than any release.
+  if (major === undefined) return version.startsWith('devel')
+  return Number(major) > leastGo.major || Number(minor) >= leastGo.minor
+}
+
+function firstLine(command: string, args: readonly string[]): string | null {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' })
+  return status === 0 ? (stdout.split('\n', 1)[0] ?? '') : null
+}

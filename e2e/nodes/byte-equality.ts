@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** An answer as it came over the wire, whatever the interface. */
+export interface WireAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Messages of a stream, or the one body. */
+  readonly bodies: readonly Buffer[]
+  readonly trailers: Readonly<Record<string, string>>
+}
+
+/** One request that can be sent to any target: to the node, and to the router in front of it. */
+export interface WireCall<Target> {
+  readonly label: string
+  send(target: Target): Promise<WireAnswer>
+}
+
+/** Where a call goes: straight, and through the router. */
+export interface BothWays<Target> {
+  readonly node: Target
+  readonly router: Target
+}
+
+/** What a comparison came to. */
+export interface Equality {
+  /** Calls that were answered the same both ways. */
+  readonly equal: number
+  /** What differed, in short. */
+  readonly differences: readonly string[]
+  /** Calls to which the node itself says something else each time. */
+  readonly restless: readonly string[]
+}
+
+/** How often a call is compared again when the node's own answer changed meanwhile. */
+const tries = 3
+
+/** Headers that say how the bytes travelled, or when. */
+const ofTheHop = [
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'vary',
+]
+/** For browsers: whom to let in is decided at the edge, in front of the router. */
+const ofTheEdge = ['access-control-allow-origin']
+/** What the router adds. */
+const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
+
+export interface EqualityOptions {
+  /** Headers and trailers of the node that the router does not pass on. */
+  readonly withheld?: readonly string[]
+}
+
+/**
+ * Sends each call to the node, to the router, and to the node again. The router must say what the
+ * node said; where the node's two answers differ, nothing is known, and it is tried again.
+ */
+export async function compare<Target>(
+  calls: readonly WireCall<Target>[],
+  { node, router }: BothWays<Target>,
+  { withheld = [] }: EqualityOptions = {},
+): Promise<Equality> {
+  const unlike = new Set([...ofTheHop, ...ofTheEdge, ...withheld])
+  const outcome = { equal: 0, differences: [] as string[], restless: [] as string[] }
+  for (const call of calls) {
+    const found = await compareOne(call, node, router, unlike)
+    if (found === null) outcome.equal++
+    else outcome[found.kind].push(`${call.label}${found.words}`)
+  }
+  return outcome
+}
+
+interface Finding {
+  readonly kind: 'differences' | 'restless'
+  readonly words: string
+}
+
+async function compareOne<Target>(
+  call: WireCall<Target>,
+  node: Target,
+  router: Target,
+  unlike: ReadonlySet<string>,
+): Promise<Finding | null> {
+  const ask = async (target: Target) => written(await call.send(target), unlike)
+  for (let at = 0; at < tries; at++) {
+    const before = await ask(node)
+    const routed = await ask(router)
+    if (before === routed) return null
+    if (before === (await ask(node)))
+      return { kind: 'differences', words: firstDifference(before, routed) }
+  }
+  return { kind: 'restless', words: '' }
+}
+
+/** All of an answer that must not change, as one text. */
+function written(
+  { status, headers, bodies, trailers }: WireAnswer,
+  unlike: ReadonlySet<string>,
+): string {
+  const kept = [headers, trailers].map((fields) =>
+    Object.entries(fields)
+      .filter(([name]) => !unlike.has(name) && !ofTheRouter.test(name))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
+  return JSON.stringify([status, ...kept, bodies.map((body) => body.toString('latin1'))])
+}
+
+function firstDifference(node: string, router: string): string {
+  let at = 0
+  while (node[at] === router[at]) at++
+  const around = (text: string) => text.slice(Math.max(0, at - 80), at + 80)
+  return `\n    node   ...${around(node)}\n    router ...${around(router)}`
+}

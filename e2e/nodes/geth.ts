@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Child } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { askRpc } from '../processes/rpc-client.ts'
+import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
+
+const modules = 'eth,net,web3,debug,txpool'
+
+/** A geth in its developer mode: a chain of its own, chain id 1337, with one rich account. */
+export interface GethNode {
+  readonly name: string
+  readonly url: string
+  readonly webSocketUrl: string
+  readonly child: Child
+  /** It has most of the coins, and `eth_sendTransaction` signs for it. */
+  readonly account: string
+}
+
+export interface GethOptions {
+  readonly name: string
+  /** Seconds from block to block; 0: a block for each transaction, and none otherwise. */
+  readonly periodSeconds: number
+}
+
+/** Starts geth and waits until it answers over HTTP. */
+export async function startGeth(site: NodeSite, options: GethOptions): Promise<GethNode> {
+  const { name, periodSeconds } = options
+  const [port, webSocketPort, enginePort] = await freePorts(3)
+  const home = await makeHome(site, name)
+  const child = await site.children.start({
+    name,
+    command: site.cache.program('geth'),
+    args: [
+      ...['--dev', '--dev.period', String(periodSeconds), '--datadir', home],
+      ...['--http', '--http.addr', '127.0.0.1', '--http.port', String(port)],
+      ...['--http.api', modules],
+      ...['--ws', '--ws.addr', '127.0.0.1', '--ws.port', String(webSocketPort)],
+      ...['--ws.api', modules, '--ws.origins', '*'],
+      ...['--authrpc.port', String(enginePort), '--ipcdisable'],
+      ...['--port', '0', '--nodiscover', '--nat', 'none', '--maxpeers', '0'],
+    ],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilItServes(child, site.signal, async () => Boolean(await askRpc(url, 'eth_chainId')))
+  const [account = ''] = await askRpc<string[]>(url, 'eth_accounts')
+  return { name, url, webSocketUrl: `ws://127.0.0.1:${webSocketPort}`, child, account }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { WireCall } from './byte-equality.ts'
+import { type HttpTarget, postJson } from './http-call.ts'
+
+/** What stands in `params`: by place, or by name. */
+export type Params = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** Parameters that a method understands, one for each way to ask it. */
+export type GoodParams = Readonly<Record<string, readonly Params[]>>
+
+export interface CallTable {
+  /** Every method that is asked. */
+  readonly methods: Iterable<string>
+  readonly good: GoodParams
+  /** Methods that change the node, or stop it: never asked. */
+  readonly never?: ReadonlySet<string>
+  /** What stands in `jsonrpc`. */
+  readonly version?: '1.0' | '2.0'
+}
+
+/** Ids that nodes repeat as they were written. */
+const ids = ['1', '0', '"a"', '"x-1_2"', '7', '9007199254740991']
+const nonsense: readonly unknown[] = [{ nonsense: true }, 'zz', -1, null, [[]], 1e30]
+
+/**
+ * Each method without params, with none, with good ones, with each of the good ones replaced by
+ * nonsense, with one too few and with one too many: answers, nulls, and errors of the node.
+ */
+export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
+  const { good, never = new Set(), version = '2.0' } = table
+  const methods = new Set([...table.methods, ...Object.keys(good)])
+  const asked = [...methods].filter((method) => !never.has(method))
+  return asked
+    .flatMap((method) => variants(good[method] ?? []).map((params) => ({ method, params })))
+    .map(({ method, params }, at) => {
+      const head = `"jsonrpc":"${version}","id":${ids[at % ids.length]}`
+      const tail = params === null ? '' : `,"params":${JSON.stringify(params)}`
+      const text = `{${head},"method":${JSON.stringify(method)}${tail}}`
+      return postJson(text.slice(0, 160), text)
+    })
+}
+
+/** Without a repetition; null: no `params` at all. */
+function variants(good: readonly Params[]): (Params | null)[] {
+  const [first = []] = good
+  const all = [...good, ...bent(first), [], {}, [nonsense[0]]]
+  const distinct = new Map(all.map((params) => [JSON.stringify(params), params]))
+  return [null, ...distinct.values()]
+}
+
+function bent(params: Params): Params[] {
+  const nonsenseAt = (at: number) => nonsense[at % nonsense.length]
+  if (isList(params))
+    return [
+      ...params.map((_each, at) => params.with(at, nonsenseAt(at))),
+      params.slice(0, -1),
+      [...params, nonsenseAt(params.length)],
+    ]
+  const members = Object.entries(params)
+  return [
+    ...members.map(([name], at) => ({ ...params, [name]: nonsenseAt(at) })),
+    Object.fromEntries(members.slice(0, -1)),
+    { ...params, nonsense: true },
+  ]
+}
+
+function isList(params: Params): params is readonly unknown[] {
+  return Array.isArray(params)
+}

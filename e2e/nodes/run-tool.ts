@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+
+const timeoutMs = 60_000
+
+/** What a command line tool came to. */
+export interface ToolRun {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a tool to its end, whatever its exit code. */
+export async function runTool(
+  command: string,
+  args: readonly string[],
+  input = '',
+): Promise<ToolRun> {
+  const child = spawn(command, args, { timeout: timeoutMs })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  child.stdin.end(input)
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  return { code, stdout, stderr }
+}
+
+/** Runs a tool that must succeed, and gives what it printed. */
+export async function toolOutput(
+  command: string,
+  args: readonly string[],
+  input = '',
+): Promise<string> {
+  const { code, stdout, stderr } = await runTool(command, args, input)
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${stderr}`)
+  return stdout
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { compare } from '../byte-equality.ts'
+import { jsonRpcCalls } from '../json-rpc-calls.ts'
+import { type EthereumNode, ethereumNodes } from './ethereum-nodes.ts'
+import { goodEthereumParams, neverAskedOfEthereum } from './ethereum-params.ts'
+import { openGround } from './ground.ts'
+import { routeJsonRpc } from './routed.ts'
+import { specOf } from './spec-methods.ts'
+
+/** A new filter has a new id. */
+const makesSomethingNew = /"eth_new\w*Filter"/
+const ground = await openGround()
+
+describe.each(Object.entries(ethereumNodes))('%s', (_name, start) => {
+  test('what it says comes through the router byte for byte', async () => {
+    const node: EthereumNode = await start(ground)
+    const { url } = node.url
+    const { methods, addons } = await specOf(node.chain, 'jsonrpc')
+    // Whatever it does not have, its own error is asked for.
+    const all = { ...node.url, addons: [...addons], 'skip-verifications': ['*'] }
+    const router = await routeJsonRpc(ground, node.chain, node.name, all)
+    const good = await goodEthereumParams(url)
+    const calls = jsonRpcCalls({ methods, good, never: neverAskedOfEthereum })
+    expect(calls.length).toBeGreaterThan(500)
+    const found = await compare(calls, { node: { url }, router: { url: router } })
+    expect(found.differences.slice(0, 8)).toEqual([])
+    expect(found.restless.filter((label) => !makesSomethingNew.test(label))).toEqual([])
+    expect(found.equal).toBeGreaterThan(500)
+  })
+})

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach } from 'vitest'
+import { ChildProcesses } from '../../processes/child-processes.ts'
+import { builtNodes } from '../build/node-cache.ts'
+import type { NodeSite } from '../node-site.ts'
+
+/** What the tests of one file start, nodes and routers; all of it ends with them. */
+export interface Ground extends NodeSite {
+  /** What else is to be closed, in reverse order, before the nodes end. */
+  readonly stack: AsyncDisposableStack
+}
+
+/** Opens the ground of a test file. The logs stay when one of its tests failed. */
+export async function openGround(): Promise<Ground> {
+  const cache = builtNodes(process.env)
+  const directory = await mkdtemp(join(tmpdir(), 'rpc-router-real-nodes-'))
+  const stop = new AbortController()
+  const stack = new AsyncDisposableStack()
+  const children = stack.use(new ChildProcesses(directory))
+  stack.defer(() => {
+    stop.abort(new Error('the tests are over'))
+  })
+  let hasBegun = false
+  beforeEach(() => {
+    hasBegun = true
+  })
+  let hasFailed = false
+  afterEach(({ task }) => {
+    hasFailed ||= task.result?.state === 'fail'
+  })
+  afterAll(async () => {
+    await stack.disposeAsync()
+    // No test has begun when what is before them has failed.
+    if (hasBegun && !hasFailed) await rm(directory, { recursive: true, force: true })
+    else process.stderr.write(`The logs of the nodes are kept in ${directory}\n`)
+  })
+  return { cache, directory, children, stack, signal: stop.signal }
+}

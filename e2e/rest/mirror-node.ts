@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a node was asked. */
+export interface Asked {
+  readonly verb: string
+  /** Path and query, as they came. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+
+type Answer = (asked: Asked, response: ServerResponse) => void
+
+/** A node for REST that answers as a test says, and keeps what it was asked. */
+export class MirrorNode implements AsyncDisposable {
+  readonly name: string
+  readonly asked: Asked[] = []
+  answer: Answer
+  readonly #server = createServer((request, response) => {
+    void this.#receive(request, response)
+  })
+
+  constructor(name: string, answer: Answer) {
+    this.name = name
+    this.answer = answer
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return this
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const { method = '', url = '', headers } = request
+    const asked = { verb: method, target: url, headers, body: Buffer.concat(pieces) }
+    this.asked.push(asked)
+    this.answer(asked, response)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    return new Promise((resolve) => {
+      this.#server.close(() => {
+        resolve()
+      })
+    })
+  }
+}

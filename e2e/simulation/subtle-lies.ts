@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  filterOf,
+  isObject,
+  otherHash,
+  reply,
+  withField,
+  withLastLog,
+  type Fields,
+  type Lie,
+  type Lying,
+} from './lying.ts'
+
+/** Receipts of a block, one of them changed; null when none can be. */
+function withOneReceipt(
+  { call, result }: Lying,
+  change: (receipt: Fields) => Fields | null,
+): string | null {
+  if (call.method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return null
+  for (const [at, receipt] of result.entries()) {
+    const changed = change(receipt as Fields)
+    if (changed) return reply(call, result.with(at, changed))
+  }
+  return null
+}
+
+/** A receipt, changed; null when it cannot be. */
+function withReceipt(
+  { call, result }: Lying,
+  change: (receipt: Fields) => Fields | null,
+): string | null {
+  if (call.method !== 'eth_getTransactionReceipt' || !isObject(result)) return null
+  const changed = change(result)
+  return changed && reply(call, changed)
+}
+
+/** The logs of a receipt with another value in the last one; null when there is none. */
+function withLogField(receipt: Fields, field: string): Fields | null {
+  const logs = receipt['logs'] as readonly Fields[]
+  const last = logs.at(-1)
+  if (!last) return null
+  return { ...receipt, logs: logs.with(-1, { ...last, [field]: otherHash(String(last[field])) }) }
+}
+
+function withoutLogs(receipt: Fields): Fields | null {
+  return (receipt['logs'] as readonly unknown[]).length === 0 ? null : { ...receipt, logs: [] }
+}
+
+/** A block with other transactions; null when it has none. */
+function withTransactions(
+  { call, result }: Lying,
+  change: (transactions: readonly unknown[]) => readonly unknown[] | null,
+): string | null {
+  if (!call.method.startsWith('eth_getBlockBy') || !isObject(result)) return null
+  const transactions = result['transactions'] as readonly unknown[]
+  const changed = transactions.length === 0 ? null : change(transactions)
+  return changed && reply(call, { ...result, transactions: changed })
+}
+
+function logsOf({ call, result }: Lying): readonly Fields[] {
+  return call.method === 'eth_getLogs' && Array.isArray(result) ? (result as Fields[]) : []
+}
+
+const isBlock = ({ call }: Lying) => call.method.startsWith('eth_getBlockBy')
+
+/** Lies that are right in their form, and in all that a careless look would compare. */
+export const subtleLies = {
+  // Seen through by what the answer says of itself.
+  'log-doubled': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0 ? null : reply(lying.call, [...logs, logs.at(-1)])
+  },
+  'log-taken-back': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0
+      ? null
+      : reply(lying.call, logs.with(-1, { ...logs.at(-1), removed: true }))
+  },
+  /** The right address, and another event than the filter names. */
+  'log-of-other-event': (lying) => {
+    const [log, ...rest] = logsOf(lying)
+    const wanted = filterOf(lying)['topics']
+    if (!log || !Array.isArray(wanted) || !wanted[0]) return null
+    const [event, ...topics] = log['topics'] as [string, ...string[]]
+    return reply(lying.call, [{ ...log, topics: [otherHash(event), ...topics] }, ...rest])
+  },
+  'log-of-other-block': (lying) => {
+    const [from, to] = [filterOf(lying)['fromBlock'], filterOf(lying)['toBlock']]
+    const logs = logsOf(lying)
+    if (from !== to || logs.length < 2) return null
+    return withLastLog(lying, 'blockHash', otherHash)
+  },
+  'log-of-other-transaction': (lying) => {
+    const logs = logsOf(lying)
+    const hashOf = (log: Fields | undefined) => String(log?.['transactionHash'])
+    const at = logs.findIndex((log, index) => index > 0 && hashOf(log) === hashOf(logs[index - 1]))
+    if (at < 0) return null
+    const log = { ...logs[at], transactionHash: otherHash(hashOf(logs[at])) }
+    return reply(lying.call, logs.with(at, log))
+  },
+  'receipt-without-logs': (lying) => withReceipt(lying, withoutLogs),
+  'receipt-with-other-address': (lying) =>
+    withReceipt(lying, (receipt) => withLogField(receipt, 'address')),
+  'receipt-log-of-other-block': (lying) =>
+    withReceipt(lying, (receipt) => withLogField(receipt, 'blockHash')),
+  'receipts-one-without-logs': (lying) => withOneReceipt(lying, withoutLogs),
+  'receipts-log-of-other-transaction': (lying) =>
+    withOneReceipt(lying, (receipt) => withLogField(receipt, 'transactionHash')),
+  'receipts-first-missing': ({ call, result }) =>
+    call.method === 'eth_getBlockReceipts' && Array.isArray(result) && result.length > 1
+      ? reply(call, result.slice(1))
+      : null,
+  /** True receipts, of the block before. */
+  'receipts-of-parent': ({ call, other }) => {
+    const [block] = call.params
+    if (call.method !== 'eth_getBlockReceipts' || !/^0x[0-9a-f]+$/.test(String(block))) return null
+    const result = other({ ...call, params: [`0x${(Number(block) - 1).toString(16)}`] })
+    return Array.isArray(result) && result.length > 0 ? reply(call, result) : null
+  },
+  'block-emptied': (lying) => withTransactions(lying, () => []),
+  'transaction-doubled': (lying) =>
+    withTransactions(lying, (transactions) => [...transactions, transactions.at(-1)]),
+  'transaction-missing': (lying) =>
+    withTransactions(lying, ([first, ...rest]) => (isObject(first) && rest[0] ? rest : null)),
+  'transaction-of-other-block': (lying) =>
+    withTransactions(lying, (transactions) => {
+      const last = transactions.at(-1)
+      if (!isObject(last)) return null
+      return transactions.with(-1, { ...last, blockHash: otherHash(String(last['blockHash'])) })
+    }),
+  /** The right height, and the hash of the block before. */
+  'hash-of-parent': (lying) =>
+    lying.call.method === 'eth_getBlockByNumber' && isObject(lying.result)
+      ? withField(lying, 'hash', () => String((lying.result as Fields)['parentHash']))
+      : null,
+  'nothing-in-it': (lying) =>
+    lying.call.method === 'eth_getBlockByNumber' ? reply(lying.call, {}) : null,
+  'other-chain': ({ call }) => (call.method === 'eth_chainId' ? reply(call, '0x2') : null),
+
+  // What nobody can see by one answer, or only by what was heard before.
+  'other-parent': (lying) => (isBlock(lying) ? withField(lying, 'parentHash', otherHash) : null),
+  'other-time': (lying) => (isBlock(lying) ? withField(lying, 'timestamp', otherHash) : null),
+  'transactions-cut': (lying) =>
+    withTransactions(lying, (all) => (all.length > 1 ? all.slice(0, -1) : null)),
+  'logs-cut': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0 ? null : reply(lying.call, logs.slice(0, logs.length >> 1))
+  },
+  'other-sender': (lying) =>
+    lying.call.method === 'eth_getTransactionByHash' ? withField(lying, 'from', otherHash) : null,
+} as const satisfies Record<string, Lie>
+
+export type SubtleLieKind = keyof typeof subtleLies
+
+/** Nobody can see these by one answer. */
+const invisible: readonly SubtleLieKind[] = [
+  'other-parent',
+  'other-time',
+  'transactions-cut',
+  'logs-cut',
+  'other-sender',
+]
+
+/** Those that the checks see through, whatever was heard before. */
+export const visibleSubtleLies: readonly SubtleLieKind[] = (
+  Object.keys(subtleLies) as SubtleLieKind[]
+).filter((kind) => !invisible.includes(kind))

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ServerResponse } from 'node:http'
+import { request as send } from 'undici'
+import { expect, test } from 'vitest'
+import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+
+/** A node that knows `status`, `block` and transactions, in both styles. */
+function answer({ verb, target, body }: Asked, response: ServerResponse): void {
+  const isUri = verb === 'GET' || verb === 'HEAD'
+  const { id, method } = isUri
+    ? { id: -1, method: new URL(target, 'http://x').pathname.slice(1) }
+    : (JSON.parse(body.toString()) as { id: number; method: string })
+  if (method === '') {
+    response.setHeader('content-type', 'text/html')
+    response.end('<html>Available endpoints</html>')
+    return
+  }
+  const known = {
+    status: { sync_info: { latest_block_height: '7' } },
+    block: { block: { header: { height: '5' } } },
+  }
+  const result = method.startsWith('broadcast') ? { code: 0 } : known[method as 'status']
+  const error = { code: -32603, message: 'Internal error', data: 'height must be greater than 0' }
+  response.writeHead(result || !isUri ? 200 : 500, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) })}\n`)
+}
+
+async function served(count: number) {
+  const stack = new AsyncDisposableStack()
+  const nodes: MirrorNode[] = []
+  for (let at = 0; at < count; at++)
+    nodes.push(stack.use(await new MirrorNode(`node-${at}`, answer).start()))
+  const urlSettings = Object.fromEntries(
+    nodes.map(({ name }) => [name, { 'skip-verifications': ['*'] }]),
+  )
+  const router: ServedRouter = stack.use(
+    await serveRouter({
+      chainId: 'HUBCHAIN',
+      apiInterface: 'tendermintrpc',
+      primaries: nodes,
+      urlSettings,
+      settings: { 'skip-websocket-verification': true },
+    }),
+  )
+  for (const node of nodes) node.asked.length = 0
+  return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+async function ask(url: string, options: { method?: string; body?: string } = {}) {
+  const { statusCode, headers, body } = await send(url, options as object)
+  return { status: statusCode, type: headers['content-type'], body: await body.text() }
+}
+
+const targets = ['/status', '/status?', '/block?height=5', '/block?height=%225%22', '/none?x', '/']
+
+test.each(targets)('URI style: GET %s is what it is at the node', async (target) => {
+  await using own = await served(1)
+  const [node] = own.nodes
+  const routed = await ask(own.router.url + target)
+  expect(node!.asked.at(-1)!.target).toBe(target === '/status?' ? '/status' : target)
+  expect(routed).toEqual(await ask(node!.url + target))
+})
+
+test('JSON-RPC over POST, single and in a batch', async () => {
+  await using own = await served(1)
+  const call = (id: number, method: string) => JSON.stringify({ jsonrpc: '2.0', id, method })
+  const single = await ask(own.router.url, { method: 'POST', body: call(5, 'status') })
+  expect(JSON.parse(single.body)).toMatchObject({ id: 5, result: { sync_info: {} } })
+  const body = `[${call(1, 'status')},${call(2, 'block')}]`
+  const batch = await ask(own.router.url, { method: 'POST', body })
+  expect(JSON.parse(batch.body)).toMatchObject([{ id: 1 }, { id: 2, result: { block: {} } }])
+})
+
+test('a transaction goes to every node, in either style', async () => {
+  await using own = await served(3)
+  await ask(`${own.router.url}/broadcast_tx_sync?tx=0x01`)
+  const params = { tx: 'AQ==' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'broadcast_tx_sync', params })
+  await ask(own.router.url, { method: 'POST', body })
+  await expect
+    .poll(() => own.nodes.map(({ asked }) => asked.filter(isBroadcast).length))
+    .toEqual([2, 2, 2])
+})
+
+function isBroadcast({ target, body }: Asked): boolean {
+  return target.includes('broadcast') || body.includes('broadcast')
+}
+
+test("the health of the listener is the router's own", async () => {
+  await using own = await served(1)
+  expect(await ask(`${own.router.url}/health`)).toMatchObject({ body: 'Health status OK' })
+  expect(own.nodes[0]!.asked).toEqual([])
+})
+
+test("errors of the router's own are JSON-RPC in either style", async () => {
+  await using own = await served(1)
+  await own.nodes[0]![Symbol.asyncDispose]()
+  const { status, body } = await ask(`${own.router.url}/block?height=5`)
+  expect(status).toBe(502)
+  expect(JSON.parse(body)).toMatchObject({ id: -1, error: { data: { reason: 'upstream-failed' } } })
+})

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { tell, type LieKind } from '../simulation/lies.ts'
+import type { LiedAbout } from '../simulation/lying.ts'
+import type { ChainModel } from '../upstream-sim/chain-model.ts'
+import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
+import { FaultSwitch } from '../upstream-sim/faults.ts'
+import type { SimNode } from '../upstream-sim/sim-node.ts'
+
+/** What is true on a chain, without a wire. */
+export interface Truth {
+  /** The honest answer's text. */
+  answer(call: LiedAbout): string
+  /** The honest result, parsed. */
+  result(call: LiedAbout): unknown
+}
+
+export function truthOf(chain: ChainModel): Truth {
+  const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(0)) })
+  const answer = (call: LiedAbout) => node.answer({ isBatch: false, items: [call] }) as string
+  const result = (call: LiedAbout) => (JSON.parse(answer(call)) as { result?: unknown }).result
+  return { answer, result }
+}
+
+/**
+ * Has a node lie to clients: the first of the kinds that has something to say about a call, each
+ * time as `kindsFor` orders them. What the router asks of its own accord is answered honestly.
+ * @returns how often each lie was told, by its kind
+ */
+export function makeLiar(
+  node: SimNode,
+  truth: Truth,
+  methods: readonly string[],
+  kindsFor: () => readonly LieKind[],
+): Map<LieKind, number> {
+  const told = new Map<LieKind, number>()
+  const other = (call: LiedAbout) => truth.result(call) ?? null
+  const forge = (call: LiedAbout, honest: string) => {
+    const { result } = JSON.parse(honest) as { result?: unknown }
+    if (result === undefined) return null
+    for (const kind of kindsFor()) {
+      const body = tell(kind, { call, result, honest, other })
+      if (body === null || body === honest) continue
+      told.set(kind, (told.get(kind) ?? 0) + 1)
+      return body
+    }
+    return null
+  }
+  node.faults.add({ kind: 'forged', forge }, { methods })
+  return told
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { coveredLies, lieKinds, type LieKind } from '../simulation/lies.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { makeLiar, truthOf } from './liar.ts'
+import { readsAbout } from './reads.ts'
+
+const chain = createChainModel()
+const truth = truthOf(chain)
+const reads = readsAbout(chain, chain.head - 1)
+const methods = [...new Set(reads.map(({ method }) => method))]
+
+/** Lies about what changes all the time, or that are answers by the law: `null`. */
+const ofNoConcern: readonly LieKind[] = ['head-ahead', 'null-result']
+
+let liar: SimNode
+let honest: SimNode
+let router: ServedRouter
+beforeAll(async () => {
+  liar = await startSimNode({ chain, name: 'liar' })
+  honest = await startSimNode({ chain, name: 'honest' })
+  // It is asked again and again, however often it lied.
+  const settings = { 'upstream-failure-threshold': 100 }
+  router = await serveRouter({ primaries: [liar, honest], settings })
+})
+afterAll(async () => {
+  for (const each of [router, liar, honest]) await each[Symbol.asyncDispose]()
+})
+
+async function ask(read: { method: string; params: readonly unknown[] }) {
+  liar.calls.clear()
+  honest.calls.clear()
+  const response = await fetch(router.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'rpc-select-provider': 'liar' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, ...read }),
+  })
+  const text = await response.text()
+  const calls = [liar, honest].map((node) => node.calls.count(read.method)).join('/')
+  const by = response.headers.get('rpc-provider-address')
+  const reported = response.headers.get('rpc-reported-providers')
+  return { text, calls, by, reported }
+}
+
+describe.each([...coveredLies])('the lie %s', (kind) => {
+  test('is told, seen through, and costs one call more', async () => {
+    liar.faults.clear()
+    const told = makeLiar(liar, truth, methods, () => [kind])
+    let lies = 0
+    for (const read of reads) {
+      const seen = await ask(read)
+      const isLie = (told.get(kind) ?? 0) > lies
+      lies = told.get(kind) ?? 0
+      expect(seen).toEqual({
+        text: truth.answer({ id: 7, ...read }),
+        calls: isLie ? '1/1' : '1/0',
+        by: isLie ? 'honest' : 'liar',
+        reported: isLie ? 'liar' : null,
+      })
+    }
+    expect(lies).toBeGreaterThan(0)
+  })
+})
+
+// What `docs/concepts/integrity.md` says cannot be seen. One that is seen after all belongs above.
+test.each(lieKinds.filter((kind) => !coveredLies.has(kind) && !ofNoConcern.includes(kind)))(
+  'the lie %s gets through where nothing else was heard',
+  async (kind) => {
+    await using liarAlone = await startSimNode({ chain, name: 'alone' })
+    await using fresh = await serveRouter({ primaries: [liarAlone] })
+    const told = makeLiar(liarAlone, truth, methods, () => [kind])
+    let got = 0
+    for (const read of reads) {
+      const response = await fetch(fresh.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 7, ...read }),
+      })
+      if ((await response.text()) !== truth.answer({ id: 7, ...read })) got += 1
+      if (got > 0) break
+    }
+    expect([told.get(kind), got]).toEqual([1, 1])
+  },
+)

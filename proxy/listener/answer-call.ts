@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Call } from '../relay/call.ts'
+import { CallAborted, RelayError } from '../relay/errors.ts'
+import type { Reply } from '../relay/reply.ts'
+import { header, type Body, type HeaderList } from '../upstream/wire.ts'
+import { brokenOff, type Calls } from './calls.ts'
+import { forwardHeaders } from './forwarded-headers.ts'
+import type { HttpExchange } from './http-exchange.ts'
+import { ResponseMetadata } from './response-headers.ts'
+
+/** How one interface puts what came of a call into HTTP. */
+export interface Wording {
+  /** The body for the client; null where there is none. */
+  bodyOf(reply: Reply): Body | null
+  /** Null for an answer without one. */
+  contentTypeOf(headers: HeaderList): string | null
+  readonly errorType: string
+  errorBytes(error: RelayError): Uint8Array
+}
+
+export interface AnsweringOptions {
+  readonly calls: Calls
+  readonly version: string
+  /** Upstream headers that reach the client, lower case. */
+  readonly responseHeaders: ReadonlySet<string>
+}
+
+/**
+ * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
+ * error of the router's own. Says nothing where the client has left. Never rejects.
+ */
+export async function answerCall(
+  exchange: HttpExchange,
+  call: Call,
+  wording: Wording,
+  options: AnsweringOptions,
+): Promise<void> {
+  const { calls } = options
+  const outcome = await calls.run(call)
+  if (outcome instanceof CallAborted) return calls.ended(call, outcome)
+  if (outcome instanceof RelayError) return fail(exchange, call, outcome, wording, options)
+  const metadata = new ResponseMetadata(call.guid, options.version)
+  metadata.add(call.journal, outcome)
+  const { status, headers } = outcome.incoming
+  const own = metadata.toHeaders(wording.contentTypeOf(headers))
+  const all = forwardHeaders(headers, options.responseHeaders, own)
+  const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
+  const told = length === null ? all : [...all, 'Content-Length', length]
+  const body = wording.bodyOf(outcome)
+  const written = exchange.respond(statusFor(status, body), told, body)
+  if (written) {
+    try {
+      await written
+    } catch (cause) {
+      return fail(exchange, call, brokenOff(cause), wording, options)
+    }
+  }
+  calls.ended(call, outcome)
+}
+
+/** Answers with an error of the router's own; does nothing where an answer has begun already. */
+function fail(
+  exchange: HttpExchange,
+  call: Call,
+  error: RelayError,
+  { errorType, errorBytes }: Wording,
+  { calls, version }: AnsweringOptions,
+): void {
+  const metadata = new ResponseMetadata(call.guid, version)
+  metadata.add(call.journal, null)
+  calls.ended(call, error)
+  void exchange.respond(error.kind.httpStatus, metadata.toHeaders(errorType), errorBytes(error))
+}
+
+/** An upstream's status, unless it is one that cannot be told. */
+function statusFor(status: number, body: Body | null): number {
+  const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
+  return isOdd ? 502 : status
+}
+
+/** Statuses that come without a body (RFC 9110, 6.4.1). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  MalformedAnswer,
+  type Finding,
+  type ReplyReader,
+  type StreamJudge,
+} from '../relay/reply.ts'
+import { readStatus } from '../upstream/dialects/grpc-status.ts'
+import { header, type Incoming } from '../upstream/wire.ts'
+import { GrpcFrames } from './grpc-frames.ts'
+
+/** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
+export class GrpcReplyReader implements ReplyReader {
+  read(incoming: Incoming): Finding {
+    const { status, headers, body } = incoming
+    const type = header(headers, 'content-type') ?? ''
+    if (status !== 200 || !type.startsWith('application/grpc'))
+      return { kind: 'malformed', why: `HTTP ${status} that is not gRPC` }
+    if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge() }
+    const frames = new GrpcFrames()
+    frames.push(body)
+    const told = readStatus(incoming)
+    if (told === null) return { kind: 'malformed', why: 'no grpc-status at the end' }
+    if (told.code !== 0) return { kind: 'node-error', error: { status, ...told } }
+    if (!frames.isWhole) return { kind: 'malformed', why: 'a message that ends early' }
+    return { kind: 'result' }
+  }
+
+  /** The router answers no gRPC call in a node's name. */
+  write(): Uint8Array {
+    return new Uint8Array()
+  }
+}
+
+/** Lets messages through as they come. */
+class MessageJudge implements StreamJudge {
+  readonly length = null
+  readonly isLive = true
+  readonly #frames = new GrpcFrames()
+
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    this.#frames.push(chunk)
+    return [chunk]
+  }
+
+  end(): void {
+    if (!this.#frames.isWhole) throw new MalformedAnswer('a message that ends early')
+  }
+}

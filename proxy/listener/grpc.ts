@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Call } from '../relay/call.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import { Journal } from '../relay/journal.ts'
+import type { Reply } from '../relay/reply.ts'
+import { header } from '../upstream/wire.ts'
+import { Calls, brokenOff } from './calls.ts'
+import { readDirectives } from './directives.ts'
+import { grpcStatusOf } from './grpc-error.ts'
+import { metadataForClient, metadataForNode } from './grpc-metadata.ts'
+import { GrpcReplyReader } from './grpc-reply-reader.ts'
+import { parseGrpcTimeout } from './grpc-timeout.ts'
+import { createHttp2Server } from './http2-server.ts'
+import type { ListenerOptions } from './http-listener.ts'
+import type { Http2Exchange } from './http2-exchange.ts'
+import type { Listener } from './listener.ts'
+import { ResponseMetadata } from './response-headers.ts'
+
+/** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
+export function createGrpcListener(options: ListenerOptions): Listener {
+  const handler = new GrpcHandler(options)
+  return createHttp2Server({
+    ...options,
+    serve: (exchange) => {
+      void handler.serve(exchange)
+    },
+    connectionsChanged: (open) => {
+      options.observer.connectionsChanged(open)
+    },
+  })
+}
+
+const grpc = 'application/grpc'
+const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
+
+class GrpcHandler {
+  readonly #options: ListenerOptions
+  readonly #calls: Calls
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    this.#calls = new Calls(options)
+  }
+
+  /** Never rejects. */
+  async serve(exchange: Http2Exchange): Promise<void> {
+    const guid = this.#options.newGuid()
+    const refusal = refusalOf(exchange)
+    if (refusal !== null) return exchange.refuse(refusal, onlyGrpc)
+    const call = this.#makeCall(exchange, guid)
+    if (call instanceof RelayError) {
+      this.#options.observer.requestRefused(call, guid)
+      const metadata = new ResponseMetadata(guid, this.#options.version)
+      exchange.end(metadata.toHeaders(grpc), grpcStatusOf(call.kind, call.message))
+      return
+    }
+    const cancelDeadline = this.#watchDeadline(exchange, call)
+    const outcome = await this.#calls.run(call)
+    if (outcome instanceof RelayError) this.#fail(exchange, call, outcome)
+    else if (outcome instanceof CallAborted) this.#calls.ended(call, outcome)
+    else await this.#pass(exchange, call, outcome)
+    cancelDeadline()
+  }
+
+  #makeCall(exchange: Http2Exchange, guid: string): Call | RelayError {
+    const { iface, clock } = this.#options
+    const { path, headers, body, signal } = exchange
+    const directives = readDirectives(headers)
+    if (directives instanceof RelayError) return directives
+    const method = path.slice(1)
+    const asked = iface.classify({
+      apiInterface: 'grpc',
+      method,
+      header: (name) => header(headers, name),
+    })
+    const journal = new Journal(clock.nowMs())
+    const timeoutMs = parseGrpcTimeout(header(headers, 'grpc-timeout') ?? '')
+    if (timeoutMs !== null) journal.deadlineMs = journal.startedMs + timeoutMs
+    return {
+      guid,
+      asked,
+      request: {
+        verb: 'POST',
+        path,
+        headers: metadataForNode(headers, iface.requestHeaders),
+        body,
+      },
+      reader: new GrpcReplyReader(),
+      directives,
+      signal,
+      journal,
+      attemptKind: 'first',
+    }
+  }
+
+  /** A stream may run longer than any attempt, but not longer than its client wants. */
+  #watchDeadline(exchange: Http2Exchange, { journal }: Call): () => void {
+    const leftMs = journal.deadlineMs - journal.startedMs
+    if (!Number.isFinite(leftMs)) return () => {}
+    return this.#options.clock.after(leftMs, () => {
+      exchange.cutOff(grpcStatusOf(errorKinds.timeout, 'the deadline of the call is over'))
+    })
+  }
+
+  #fail(exchange: Http2Exchange, call: Call, error: RelayError): void {
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, null)
+    this.#calls.ended(call, error)
+    exchange.end(metadata.toHeaders(grpc), grpcStatusOf(error.kind, error.message))
+  }
+
+  /** Messages, metadata and status as the node gave them. */
+  async #pass(exchange: Http2Exchange, call: Call, reply: Reply): Promise<void> {
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, reply)
+    const { incoming } = reply
+    const { body } = incoming
+    const own = metadata.toHeaders(null)
+    const headers = [...metadataForClient(incoming.headers), ...own]
+    if (header(headers, 'grpc-status') !== null) {
+      // "Trailers only": one block holds the head and the status.
+      exchange.end(headers, [])
+      return this.#calls.ended(call, reply)
+    }
+    const trailers = () => {
+      const told = metadataForClient(incoming.trailers())
+      if (header(told, 'grpc-status') !== null) return told
+      return grpcStatusOf(errorKinds.upstreamFailed, 'the upstream ended without a status')
+    }
+    try {
+      await exchange.respond(headers, body, trailers)
+      this.#calls.ended(call, reply)
+    } catch (cause) {
+      const error = brokenOff(cause)
+      exchange.cutOff(grpcStatusOf(error.kind, error.message))
+      this.#calls.ended(call, error)
+    }
+  }
+}
+
+/** An HTTP status for what is no gRPC at all; null for what is. */
+function refusalOf({ verb, headers }: Http2Exchange): number | null {
+  if (verb !== 'POST') return 405
+  return header(headers, 'content-type')?.startsWith(grpc) ? null : 415
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isUtf8 } from 'node:buffer'
+import type { Span } from '../json/span.ts'
+import { spaceEnd, valueEnd } from '../json/value.ts'
+import type { Finding, ReplyReader } from '../relay/reply.ts'
+import { restError } from '../upstream/dialects/rest-error.ts'
+import { header, type Incoming } from '../upstream/wire.ts'
+
+const isJsonType = /[/+]json\b/i
+
+/**
+ * Reads the answers to one REST request. The status says whether it is an error; JSON must be whole,
+ * and of anything else the transport has seen that no byte is missing.
+ */
+export class RestReplyReader implements ReplyReader {
+  readonly #isHead: boolean
+
+  constructor(verb: string) {
+    this.#isHead = verb === 'HEAD'
+  }
+
+  read({ status, headers, body }: Incoming): Finding {
+    if (!(body instanceof Uint8Array)) {
+      if (status < 400) return { kind: 'result' }
+      return { kind: 'malformed', why: `HTTP ${status} with a long body` }
+    }
+    if (status >= 400) return errorFinding(status, body)
+    const type = header(headers, 'content-type') ?? ''
+    if (this.#isHead || body.length === 0 || !isJsonType.test(type)) return { kind: 'result' }
+    if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
+    const value = soleValue(body)
+    if (value === null) return { kind: 'malformed', why: 'a body that is not whole JSON' }
+    return { kind: 'result', value }
+  }
+
+  write(result: unknown): Uint8Array {
+    return Buffer.from(JSON.stringify(result))
+  }
+}
+
+/**
+ * A refusal without words (a page, or nothing at all) is the node's answer where it is about the
+ * request, as with a path that it does not serve; else the trouble of whoever answered.
+ */
+function errorFinding(status: number, body: Uint8Array): Finding {
+  const error = restError(status, body)
+  if (error) return { kind: 'node-error', error }
+  if (status < 500) return { kind: 'node-error', error: { status, code: null, message: '' } }
+  return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
+}
+
+function soleValue(body: Uint8Array): Span | null {
+  const start = spaceEnd(body, 0)
+  const end = start < body.length ? valueEnd(body, start) : -1
+  return end >= 0 && spaceEnd(body, end) === body.length ? { start, end } : null
+}

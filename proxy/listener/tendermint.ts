@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Call } from '../relay/call.ts'
+import { RelayError, type ErrorKind } from '../relay/errors.ts'
+import { Journal } from '../relay/journal.ts'
+import { answerCall, type Wording } from './answer-call.ts'
+import { Calls } from './calls.ts'
+import { readDirectives } from './directives.ts'
+import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
+import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
+import { createHttpListener, type ListenerOptions } from './http-listener.ts'
+import { errorBytes } from './jsonrpc-error.ts'
+import { JsonRpcHandler } from './jsonrpc.ts'
+import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
+import type { Listener } from './listener.ts'
+import { ResponseMetadata } from './response-headers.ts'
+import { RestReplyReader } from './rest-reply-reader.ts'
+import { uriParams } from './uri-params.ts'
+
+/** A listener for Tendermint RPC: JSON-RPC by `POST /`, and `GET /status?...` in URI style. */
+export function createTendermintListener(options: ListenerOptions): Listener {
+  return createHttpListener(options, new TendermintHandler(options))
+}
+
+const json = 'application/json'
+/** Under which nodes answer in URI style. */
+const uriId = Buffer.from('-1')
+
+class TendermintHandler implements HttpHandler {
+  readonly #options: ListenerOptions
+  readonly #jsonRpc: JsonRpcHandler
+  readonly #calls: Calls
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    this.#jsonRpc = new JsonRpcHandler(options)
+    this.#calls = new Calls(options)
+  }
+
+  serve(exchange: HttpExchange): void {
+    const { verb, path } = exchange
+    // `/health` is the router's own on every listener; the node's is called by POST.
+    const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
+    if (isUri) void this.#relay(exchange)
+    else this.#jsonRpc.serve(exchange)
+  }
+
+  refuse(kind: ErrorKind, message: string): HttpAnswer {
+    return this.#jsonRpc.refuse(kind, message)
+  }
+
+  /** Never rejects. */
+  async #relay(exchange: HttpExchange): Promise<void> {
+    const { newGuid, version, iface, observer } = this.#options
+    const guid = newGuid()
+    const call = this.#makeCall(exchange, guid)
+    if (call instanceof RelayError) {
+      observer.requestRefused(call, guid)
+      const headers = new ResponseMetadata(guid, version).toHeaders(json)
+      const { kind, message } = call
+      void exchange.respond(kind.httpStatus, headers, errorBytes(kind, message, uriId, guid))
+      return
+    }
+    const { responseHeaders } = iface
+    const wording = wordingFor(exchange.verb, guid)
+    await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+  }
+
+  #makeCall({ verb, path, query, headers, signal }: HttpExchange, guid: string): Call | RelayError {
+    const { iface, clock } = this.#options
+    const directives = readDirectives(headers)
+    if (directives instanceof RelayError) return directives
+    const method = path.slice(1)
+    const asked = iface.classify({
+      apiInterface: 'tendermintrpc',
+      method,
+      params: uriParams(query),
+    })
+    return {
+      guid,
+      asked,
+      request: {
+        verb,
+        path: query === '' ? path : `${path}?${query}`,
+        headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
+        body: null,
+      },
+      // What no spec names may be anything, such as the node's own page at `/`.
+      reader:
+        asked.known && verb === 'GET'
+          ? new JsonRpcReplyReader(uriId, uriId)
+          : new RestReplyReader(verb),
+      directives,
+      signal,
+      journal: new Journal(clock.nowMs()),
+      attemptKind: 'first',
+    }
+  }
+}
+
+function wordingFor(verb: string, guid: string): Wording {
+  return {
+    bodyOf: ({ incoming }) => (verb === 'HEAD' ? null : incoming.body),
+    contentTypeOf,
+    errorType: json,
+    errorBytes: ({ kind, message }) => errorBytes(kind, message, uriId, guid),
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ProbeCall } from '../chain/types.ts'
+import { seededRandom } from '../clock/random.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { ProbeAnswer } from './ask.ts'
+import { askWhereServed } from './ask-where-served.ts'
+import { dialects } from './dialect.ts'
+import { HoldOff } from './hold-off.ts'
+import { NodeUrl } from './node-url.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
+
+let hub: Chain
+beforeAll(async () => {
+  const found = (await loadCatalog([])).find('HUBCHAIN')
+  if (!found) throw new Error('the bundled specs lack HUBCHAIN')
+  hub = found
+})
+
+const world = '/cosmos/base/tendermint/v1beta1/blocks/latest'
+const neutral = '/sdk/base/tendermint/v1beta1/blocks/latest'
+const block = { body: JSON.stringify({ block: { header: { height: '7' } } }) }
+const notImplemented = {
+  status: 501,
+  body: JSON.stringify({ code: 12, message: 'Not Implemented', details: [] }),
+}
+
+/** A node that answers at each path as told, and what it was asked for. */
+class PathNode {
+  readonly clock = new VirtualClock()
+  readonly asked: string[] = []
+  readonly url: NodeUrl
+
+  constructor(answers: Readonly<Record<string, ScriptedAnswer>>) {
+    const transport = new ScriptedTransport(this.clock, ({ path }) => {
+      this.asked.push(path)
+      return answers[path] ?? { fault: 'protocol' }
+    })
+    const holdOff = new HoldOff(this.clock, seededRandom(1))
+    this.url = new NodeUrl(nodeUrlConfig('http://node.test'), transport, holdOff)
+  }
+
+  async ask(): Promise<ProbeAnswer> {
+    const probe = hub.interfaces.get('rest')?.latestBlock as ProbeCall
+    const answer = askWhereServed(this.url, probe, {
+      dialect: dialects.rest,
+      failures: hub.failures,
+      clock: this.clock,
+      signal: new AbortController().signal,
+    })
+    await this.clock.advance(1_000)
+    return answer
+  }
+}
+
+test('a node of the world is asked once', async () => {
+  const node = new PathNode({ [world]: block })
+  expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
+  expect(node.asked).toEqual([world])
+})
+
+test.each<[string, ScriptedAnswer]>([
+  ['says that it has not got the path', notImplemented],
+  ['answers 404 with a page', { status: 404, body: '<html>' }],
+  ['answers with something else', { body: '{}' }],
+])('a node that %s is asked elsewhere, and there at once from then on', async (_case, answer) => {
+  const node = new PathNode({ [world]: answer, [neutral]: block })
+  expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
+  expect(await node.ask()).toMatchObject({ kind: 'value', value: '7' })
+  expect(node.asked).toEqual([world, neutral, neutral])
+})
+
+test('a node that changes its mind is found again', async () => {
+  const answers = { [world]: notImplemented as ScriptedAnswer, [neutral]: block as ScriptedAnswer }
+  const node = new PathNode(answers)
+  await node.ask()
+  Object.assign(answers, { [world]: block, [neutral]: notImplemented })
+  expect(await node.ask()).toMatchObject({ kind: 'value' })
+  expect(await node.ask()).toMatchObject({ kind: 'value' })
+  expect(node.asked.slice(2)).toEqual([neutral, world, world])
+})
+
+test('a node that knows no path has refused, by its first answer', async () => {
+  const node = new PathNode({ [world]: notImplemented, [neutral]: { status: 404, body: '' } })
+  expect(await node.ask()).toMatchObject({ kind: 'refused' })
+  expect(node.asked).toEqual([world, neutral])
+})
+
+test.each<[string, ScriptedAnswer, string]>([
+  ['cannot be reached', { fault: 'refused' }, 'failed'],
+  ['wants to be left alone', { status: 429, body: '' }, 'limited'],
+])('a node that %s is not asked again elsewhere', async (_case, answer, kind) => {
+  const node = new PathNode({ [world]: answer })
+  expect(await node.ask()).toMatchObject({ kind })
+  expect(node.asked).toEqual([world])
+})

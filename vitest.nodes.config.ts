@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { defineConfig } from 'vitest/config'
+
+/** Real nodes with real clients: `make test-nodes`. They take seconds to start and much memory. */
+export default defineConfig({
+  test: {
+    include: ['e2e/nodes/suites/**/*.test.ts'],
+    pool: 'threads',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
+  },
+})
