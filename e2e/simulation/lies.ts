@@ -97,7 +97,16 @@ export type LieKind = keyof typeof lies
 
 export const lieKinds = Object.keys(lies) as readonly LieKind[]
 
-/** Lies in the form of an honest answer, each about some methods only. */
+/**
+ * A lie that speaks against others: who is asked for the block later contradicts the liar, and
+ * nobody can tell which of the two is right.
+ */
+export const slander: LieKind = 'other-parent'
+
+/**
+ * Lies in the form of an honest answer, each about some methods only; but for those that would have
+ * the liar rejected by its verification.
+ */
 export const contentLies: readonly LieKind[] = [
   'wrong-block',
   'wrong-number',
@@ -108,7 +117,9 @@ export const contentLies: readonly LieKind[] = [
   'log-of-other-address',
   'logs-unsorted',
   'receipts-mixed',
-  ...(Object.keys(subtleLies) as SubtleLieKind[]),
+  ...(Object.keys(subtleLies) as SubtleLieKind[]).filter(
+    (kind) => kind !== slander && kind !== 'other-chain',
+  ),
 ]
 
 /** @returns the body of the lie; null when the node has to be honest about such a call */
