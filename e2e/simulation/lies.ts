@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { IntegrityLevel } from '../../proxy/config/types.ts'
 import {
   filterOf,
   nextNumber,
@@ -128,11 +129,8 @@ export function tell(kind: LieKind, lying: Lying): string | null {
   return lie(lying)
 }
 
-/**
- * The lies that the engine claims to see through: none of them is ever an answer to a client. Lies
- * that are not listed may get through, and cost nobody a violation.
- */
-export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
+/** Lies that are not even an answer in form. */
+const malformed: readonly LieKind[] = [
   'cut-json',
   'empty-body',
   'html-page',
@@ -141,6 +139,14 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'result-and-error',
   'wrong-id',
   'no-id',
+]
+
+/**
+ * The lies that the engine claims to see through: none of them is ever an answer to a client. Lies
+ * that are not listed may get through, and cost nobody a violation.
+ */
+export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
+  ...malformed,
   'wrong-block',
   'wrong-number',
   'wrong-hash',
@@ -152,3 +158,10 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'receipts-mixed',
   ...visibleSubtleLies,
 ])
+
+/** The same at each level of checks. */
+export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
+  off: new Set(),
+  envelope: new Set(malformed),
+  full: coveredLies,
+}
