@@ -133,7 +133,9 @@ function blockOf(height: number, header: Buffer, transactions: readonly Tx[]): B
 }
 
 function merkleRootOf(transactions: readonly Tx[]): Buffer {
-  let row: Buffer[] = transactions.map(({ txid }) => Buffer.from(Buffer.from(txid, 'hex').toReversed()))
+  let row: Buffer[] = transactions.map(({ txid }) =>
+    Buffer.from(Buffer.from(txid, 'hex').toReversed()),
+  )
   while (row.length > 1)
     row = Array.from({ length: Math.ceil(row.length / 2) }, (_, at) => {
       const left = row[2 * at] as Buffer

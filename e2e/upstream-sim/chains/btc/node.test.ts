@@ -21,8 +21,7 @@ async function routed(chain: BitcoinChain) {
   )
   const router = stack.use(await serveRouter({ chainId: 'BTC', primaries: nodes }))
   const client = new Client({ host: router.url, username: 'u', password: 'p' })
-  const ask = (method: string, ...parameters: unknown[]) =>
-    client.command(method, ...parameters) as Promise<any>
+  const ask = (method: string, ...parameters: unknown[]) => client.command(method, ...parameters)
   return { nodes, ask, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
