@@ -19,7 +19,9 @@ import { Judge } from '../../proxy/relay/judge.ts'
 import type { Reply } from '../../proxy/relay/reply.ts'
 import { route } from '../../proxy/relay/route.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/http-transport.ts'
+import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
 const wantedHedges = 10_000
@@ -115,6 +117,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       random: seededRandom(1),
       observer: silence,
       failureThreshold: 5,
+      createSocketTransport: createNoSocket,
       createTransport: (url) => createHttpTransport(url, { clock, streamed: () => {} }),
     },
   )
@@ -125,8 +128,9 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const limits = { retryLimit: 2, maxAttempts: 10, minRelayTimeoutMs: 1_000 }
   const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
   const observer = { attemptEnded() {}, breakerChanged() {} }
+  const dialect = dialects.jsonrpc
   const attempt = createAttempt({
-    ...{ ...limits, chain, pool, judge, clock, observer },
+    ...{ ...limits, chain, pool, judge, clock, observer, dialect },
     poolObserver: silence,
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })

@@ -4,7 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
-import type { NodeUrl } from './node-url.ts'
+import type { NodeUrl, SocketUrl } from './node-url.ts'
 import { Score } from './score.ts'
 import { SlowStart } from './slow-start.ts'
 import type { Sighting } from './tip.ts'
@@ -13,7 +13,10 @@ import type { Sighting } from './tip.ts'
 export class Upstream {
   readonly name: string
   readonly tier: Tier
+  /** For calls: all but its WebSocket URLs, unless it has no others. */
   readonly urls: readonly NodeUrl[]
+  /** For subscriptions: its WebSocket URLs. What becomes of them is no concern of the calls. */
+  readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
   readonly score = new Score()
   readonly slowStart = new SlowStart()
@@ -21,18 +24,21 @@ export class Upstream {
   /** Calls that it is answering now. */
   sessions = 0
   latest: Sighting | null = null
-  /** How far `latest` was behind the tip when it was seen. */
+  /** How far it is behind the tip, as the pool judged it at the last news of any upstream. */
   lagBlocks = 0
+  /** What `lagBlocks` is worked out from: the tip when `latest` was told. */
+  tipThen: number | null = null
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier },
-    urls: readonly NodeUrl[],
+    { urls, sockets }: Pick<Upstream, 'urls' | 'sockets'>,
     availability: Availability,
     clock: Clock,
   ) {
     this.name = identity.name
     this.tier = identity.tier
     this.urls = urls
+    this.sockets = sockets
     this.availability = availability
     this.#clock = clock
   }
