@@ -19,6 +19,7 @@ import { Judge } from '../../proxy/relay/judge.ts'
 import type { Reply } from '../../proxy/relay/reply.ts'
 import { route } from '../../proxy/relay/route.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/http-transport.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
@@ -125,8 +126,9 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const limits = { retryLimit: 2, maxAttempts: 10, minRelayTimeoutMs: 1_000 }
   const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
   const observer = { attemptEnded() {}, breakerChanged() {} }
+  const dialect = dialects.jsonrpc
   const attempt = createAttempt({
-    ...{ ...limits, chain, pool, judge, clock, observer },
+    ...{ ...limits, chain, pool, judge, clock, observer, dialect },
     poolObserver: silence,
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })

@@ -126,6 +126,7 @@ export class Watch {
     const probe = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
+    const askedMs = this.#options.clock.nowMs()
     const answer = await this.#ask(url, probe)
     if (answer.kind === 'limited') return this.#holdOff(upstream, url, answer.retryAfterMs)
     if (answer.kind === 'failed') {
@@ -137,7 +138,7 @@ export class Watch {
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, probe.result.encoding)
-    if (block !== null) pool.sighted(upstream, block)
+    if (block !== null) pool.sighted(upstream, block, askedMs)
   }
 
   /**
