@@ -13,7 +13,8 @@ import { createPool } from '../upstream/create-pool.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
-import { createListener, createTransport } from './interfaces.ts'
+import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
+import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -83,6 +84,12 @@ function serveChain(
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
     createTransport: (url) => createTransport(apiInterface, url, parts),
+    createSocketTransport: (url) =>
+      createWebSocketTransport(url, {
+        clock,
+        random,
+        subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
+      }),
   })
   const { blockTimeMs } = chain
   const watch = new Watch({

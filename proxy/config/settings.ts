@@ -84,7 +84,7 @@ export const settings = {
     null,
     boolean(),
     'false',
-    'Start without a WebSocket URL on chains whose spec has subscriptions. This version serves no WebSocket, and starts with or without.',
+    'Start although a chain with subscriptions has no upstream with a WebSocket URL. Subscriptions to blocks and logs are then made from polling.',
   ),
   strategy: setting('Relaying', 'name', oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
   'set-relay-retry-limit': setting(

@@ -50,6 +50,30 @@ export const errorKinds = {
     about:
       'No node can have such a method: its name is empty. A method that the spec does not name is relayed.',
   },
+  invalidParams: {
+    code: 'RPC_INVALID_PARAMS',
+    reason: 'invalid-params',
+    jsonRpcCode: -32602,
+    httpStatus: 200,
+    grpcStatus: 3,
+    about: 'The parameters of a request to subscribe or unsubscribe make no sense.',
+  },
+  noSuchSubscription: {
+    code: 'RPC_NO_SUCH_SUBSCRIPTION',
+    reason: 'no-such-subscription',
+    jsonRpcCode: -32602,
+    httpStatus: 200,
+    grpcStatus: 5,
+    about: 'The connection has no subscription of this id or query.',
+  },
+  alreadySubscribed: {
+    code: 'RPC_ALREADY_SUBSCRIBED',
+    reason: 'already-subscribed',
+    jsonRpcCode: -32603,
+    httpStatus: 200,
+    grpcStatus: 6,
+    about: 'The connection has a subscription to this query already. Tendermint RPC only.',
+  },
   badHttp: {
     code: 'RPC_BAD_HTTP',
     reason: 'bad-http',
