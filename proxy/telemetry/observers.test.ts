@@ -26,6 +26,7 @@ function recorder(heard: unknown[], name: string): Observers {
       callEnded: ear(chain, 'callEnded'),
       requestRefused: ear(chain, 'requestRefused'),
       connectionsChanged: ear(chain, 'connectionsChanged'),
+      socketsChanged: ear(chain, 'socketsChanged'),
     }),
   }
 }
@@ -48,6 +49,7 @@ test('each one hears everything, in order', () => {
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
   listener.connectionsChanged(3)
+  listener.socketsChanged(2)
   const events = [
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
@@ -57,6 +59,7 @@ test('each one hears everything, in order', () => {
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],
     ['connectionsChanged', 3],
+    ['socketsChanged', 2],
   ]
   const each = events.flatMap((event) => [
     ['metrics', 'ETH1', ...event],

@@ -25,7 +25,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages and built-in modules that are known in few places, by patterns below `proxy/`. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['listener/http-server.ts', 'listener/node-exchange.ts'],
+  'node:http': [
+    'listener/http-server.ts',
+    'listener/node-exchange.ts',
+    'listener/websocket-server.ts',
+  ],
   'node:https': [],
   undici: ['upstream/*-transport.ts'],
   ws: ['upstream/websocket-connection.ts', 'listener/websocket-server.ts'],
