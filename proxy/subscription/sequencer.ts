@@ -178,8 +178,9 @@ export class Sequencer {
     }
   }
 
-  async #follow({ link, isLatest }: Sighting): Promise<void> {
-    const { observer, name, reader, clock } = this.#options
+  async #follow(sighting: Sighting): Promise<void> {
+    const { link, isLatest } = sighting
+    const { observer, name, clock } = this.#options
     const { tip } = this.#history
     this.#remember(link)
     if (tip === null) return this.#append(link)
@@ -188,12 +189,12 @@ export class Sequencer {
       if (link.id === tip.id) this.#settled()
       return
     }
-    // A branch is told once it is as high as what was told: it may not live to be.
-    const isNews =
-      link.number > tip.number || (reader.forks && (link.number === tip.number || isLatest))
-    if (!isNews) return
+    if (link.number <= tip.number && !this.#isOtherBranch(sighting, tip)) return
     if (link.parent === tip.id) return this.#append(link)
-    if (this.#isIncredible(link, tip)) return this.#disbelieve('it is far ahead of all others')
+    if (this.#isIncredible(link, tip, isLatest)) {
+      this.#disbelieve('it is far ahead of all others')
+      return this.#retryLater()
+    }
     try {
       const path = await this.#pathTo(link)
       this.#closing.signal.throwIfAborted()
@@ -244,11 +245,26 @@ export class Sequencer {
     this.#cancelRetry()
   }
 
+  /**
+   * A branch is told once it is as high as what was told: it may not live to be. A lower one only
+   * when the whole chain has gone back to it.
+   */
+  #isOtherBranch({ link, isLatest }: Sighting, tip: Place): boolean {
+    const { reader, pool, followsTip, allowedLagBlocks } = this.#options
+    if (!reader.forks) return false
+    if (link.number === tip.number) return true
+    // What is below all that is remembered may as well be where a slow upstream is.
+    if (!isLatest || link.number < (this.#history.lowest?.number ?? 0)) return false
+    return followsTip && (pool.tip ?? 0) <= link.number + allowedLagBlocks
+  }
+
   /** One upstream alone says so, and its word would end the subscription. */
-  #isIncredible(link: Link, tip: Place): boolean {
+  #isIncredible(link: Link, { number }: Place, isLatest: boolean): boolean {
     const { pool, followsTip, maxGapBlocks } = this.#options
-    if (!followsTip || link.number - tip.number <= maxGapBlocks) return false
-    return pool.tip !== null && pool.tip - tip.number <= maxGapBlocks
+    if (link.number - number - 1 <= maxGapBlocks) return false
+    // What an event says is asked for once more, over the relay.
+    if (!isLatest) return true
+    return followsTip && pool.tip !== null && pool.tip - number - 1 <= maxGapBlocks
   }
 
   #disbelieve(why: string): void {
