@@ -4,11 +4,7 @@ import type { SocketLimits } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from './calls.ts'
-import {
-  closeCodes,
-  type ClientSocket,
-  type SocketHandler,
-} from './client-socket.ts'
+import { closeCodes, type ClientSocket, type SocketHandler } from './client-socket.ts'
 import type { ListenerOptions } from './http-listener.ts'
 import { batchConcurrency, batchPieces, collectShort } from './jsonrpc-batch.ts'
 import type { CallOrigin } from './jsonrpc-call.ts'
@@ -42,6 +38,7 @@ export class JsonRpcSession implements SocketHandler {
   #waiting: Uint8Array[] = []
   #inFlight = 0
   #count = 0
+  #isPaused = false
   #isLeaving = false
   #isSettling = false
 
@@ -80,6 +77,7 @@ export class JsonRpcSession implements SocketHandler {
     else {
       // What was read already still comes.
       this.#waiting.push(message)
+      this.#isPaused = true
       this.#socket.pause()
     }
   }
@@ -120,12 +118,14 @@ export class JsonRpcSession implements SocketHandler {
 
   #serveWaiting(): void {
     const { maxCalls } = this.#options.limits
-    if (this.#waiting.length === 0) return
     while (this.#inFlight < maxCalls) {
       const message = this.#waiting.shift()
-      if (!message) return this.#socket.resume()
+      if (!message) break
       this.#serve(message)
     }
+    if (!this.#isPaused || this.#inFlight >= maxCalls) return
+    this.#isPaused = false
+    this.#socket.resume()
   }
 
   /** Never rejects. */

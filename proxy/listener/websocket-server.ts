@@ -142,6 +142,7 @@ class WebSocketClient implements ClientSocket {
   heardMs: number
   /** When it last sent a message. */
   usedMs: number
+  #isClosing = false
 
   constructor(socket: WebSocket, wire: Duplex, clock: Clock) {
     this.#socket = socket
@@ -157,6 +158,7 @@ class WebSocketClient implements ClientSocket {
     this.#socket
       .on('message', (message: Buffer) => {
         heard()
+        if (this.#isClosing) return
         this.usedMs = this.heardMs
         handler.received(message)
       })
@@ -201,7 +203,10 @@ class WebSocketClient implements ClientSocket {
   }
 
   close(code: number, reason: string): void {
+    this.#isClosing = true
     this.#socket.close(code, reason)
+    // The answer to the goodbye may stand behind what is not read.
+    this.#socket.resume()
     this.#clock.after(closeTimeoutMs, () => {
       this.terminate()
     })

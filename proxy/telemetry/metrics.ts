@@ -14,6 +14,7 @@ import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'
+import { subscriptionMetrics } from './subscription-metrics.ts'
 
 /** Counts what the router does, and tells it in the text format of Prometheus. */
 export interface Metrics extends Observers {
@@ -51,9 +52,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
+  const subscriptionObserver = subscriptionMetrics(registry)
 
   return {
     contentType: registry.contentType,
+    subscriptionObserver,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
