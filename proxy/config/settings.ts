@@ -27,7 +27,7 @@ interface Setting<F extends Field<unknown>, D extends string | null> {
   /** As one would write it; null when the setting is unset by default. */
   readonly default: D
   readonly description: string
-  readonly group: 
+  readonly group:
     'Chains' | 'Relaying' | 'WebSocket' | 'Upstreams' | 'Process' | 'Sharing and caching'
   /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
   readonly valueName: string | null
