@@ -78,6 +78,16 @@ strategy: round-robin
           heldOff: () => {},
           verificationFailed: () => {},
         }),
+        subscriptionObserver: () => ({
+          clientsChanged() {},
+          upstreamChanged() {},
+          joined() {},
+          left() {},
+          filled() {},
+          duplicateDropped() {},
+          ended() {},
+          failed() {},
+        }),
         listenerObserver: () => ({
           callEnded: (_, end) => ends.push(end),
           requestRefused: () => {},

@@ -42,6 +42,10 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
     healthCheckIntervalMs: settings.get('health-check-interval'),
     livenessProbeIntervalMs: settings.get('liveness-probe-interval'),
     maxRequestBytes: settings.get('max-request-bytes'),
+    subscriptions: {
+      maxGapBlocks: settings.get('subscription-max-gap-blocks'),
+      stallBlocks: settings.get('subscription-stall-blocks'),
+    },
     drainTimeoutMs: settings.get('drain-timeout'),
   }
 }

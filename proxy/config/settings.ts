@@ -27,7 +27,8 @@ interface Setting<F extends Field<unknown>, D extends string | null> {
   /** As one would write it; null when the setting is unset by default. */
   readonly default: D
   readonly description: string
-  readonly group: 'Chains' | 'Relaying' | 'Upstreams' | 'Process' | 'Sharing and caching'
+  readonly group:
+    'Chains' | 'Relaying' | 'Subscriptions' | 'Upstreams' | 'Process' | 'Sharing and caching'
   /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
   readonly valueName: string | null
   /** True when it can be given several times, and is a list in the file. */
@@ -135,6 +136,20 @@ export const settings = {
     byteSize({ min: 1, max: 1024 ** 3 }),
     '10MiB',
     'The largest request body that is taken.',
+  ),
+  'subscription-max-gap-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 100_000 }),
+    '1000',
+    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
+  ),
+  'subscription-stall-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 10_000 }),
+    '3',
+    'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
   ),
   'max-sessions-per-provider': setting(
     'Upstreams',

@@ -99,6 +99,14 @@ export interface UpstreamConfig {
   readonly nodeUrls: readonly NodeUrlConfig[]
 }
 
+/** How subscriptions are kept whole. */
+export interface SubscriptionConfig {
+  /** More missed blocks than this end a subscription. */
+  readonly maxGapBlocks: number
+  /** A source without news for so many block times is looked after. */
+  readonly stallBlocks: number
+}
+
 /** Settings of the process, beside its listeners and upstreams. */
 export interface RouterConfig {
   readonly endpoints: readonly EndpointConfig[]
@@ -117,5 +125,6 @@ export interface RouterConfig {
   /** Null: no liveness probe. */
   readonly livenessProbeIntervalMs: number | null
   readonly maxRequestBytes: number
+  readonly subscriptions: SubscriptionConfig
   readonly drainTimeoutMs: number
 }

@@ -13,6 +13,7 @@ import { outcomeOf, resultOf } from './outcome.ts'
 import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
+import { countSubscriptions } from './subscription-metrics.ts'
 import type { Series } from './series.ts'
 
 /** Counts what the router does, and tells it in the text format of Prometheus. */
@@ -51,7 +52,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
 
+  const subscriptionObserver = countSubscriptions(registry)
+
   return {
+    subscriptionObserver,
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
