@@ -51,7 +51,7 @@ export const tendermintForm: SubscriptionForm = {
     head: Buffer.from(
       `{"jsonrpc":"2.0","id":${json},"result":{"query":${JSON.stringify(queryOf(question))},`,
     ),
-    tail: Buffer.from('}'),
+    tail: Buffer.from('}}'),
   }),
 }
 
