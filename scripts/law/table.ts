@@ -27,6 +27,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/kube': [],
   'operator/api': ['config', 'operator/kube'],
   'operator/translate': ['config', 'operator/kube', 'operator/api'],
+  'operator/manifests': ['config', 'operator/kube', 'operator/api', 'operator/translate'],
   'operator/resources': ['operator/kube', 'operator/api', 'operator/translate'],
   'operator/status': ['operator/kube', 'operator/api', 'operator/translate', 'operator/resources'],
   'operator/controllers': [
@@ -34,6 +35,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operator/kube',
     'operator/api',
     'operator/translate',
+    'operator/manifests',
     'operator/resources',
     'operator/status',
   ],
@@ -42,6 +44,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operator/kube',
     'operator/api',
     'operator/translate',
+    'operator/manifests',
     'operator/resources',
     'operator/status',
     'operator/controllers',
@@ -51,7 +54,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages and built-in modules that are known in few places, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['proxy/listener/http-server.ts', 'proxy/listener/node-exchange.ts'],
+  'node:http': [
+    'proxy/listener/http-server.ts',
+    'proxy/listener/node-exchange.ts',
+    'proxy/listener/websocket-server.ts',
+  ],
   'node:https': [],
   undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
   'node:http2': [
@@ -74,6 +81,11 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
 }
 
+/** Where the types of such a package may be used: they cost nothing when the program runs. */
+export const typesFreeTo: Readonly<Record<string, readonly string[]>> = {
+  '@kubernetes/client-node': ['operator/**'],
+}
+
 /** What a folder may import from elsewhere; a folder that is not here has no such limit. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   config: ['zod', 'yaml', 'node:util', 'node:net'],
@@ -87,6 +99,7 @@ export const deterministicFolders = [
   'operator/kube',
   'operator/api',
   'operator/translate',
+  'operator/manifests',
   'operator/resources',
   'operator/status',
   'operator/controllers',
@@ -108,6 +121,12 @@ export const emptyNames = [
   'manager',
   'service',
   'misc',
+]
+
+/** Kinds of Kubernetes that are called like that: the files that build them bear their names. */
+export const namedAfterKinds = [
+  'operator/resources/service.ts',
+  'operator/resources/service-account.ts',
 ]
 
 /** Lines of a source file, tests and generated files apart. */

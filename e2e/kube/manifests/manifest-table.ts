@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** A manifest that is refused, as the tables hold it. */
-interface RefusalRow {
+/** A manifest, as the tables hold it. */
+interface Row {
   readonly case: string
   /** Merged over the base and applied before, for what must not change. */
   readonly after?: Patch
   /** Merged over the base. */
   readonly patch: Patch
-  /** The lines of the answer, without the value that the server repeats. */
-  readonly says: readonly string[]
+  /** The lines of the answer, without the value that the server repeats. Of what is refused. */
+  readonly says?: readonly string[]
 }
 
 type Json = string | number | boolean | null | readonly Json[] | Patch
@@ -20,19 +20,21 @@ interface Patch {
   readonly [key: string]: Json
 }
 
-/** A manifest that is refused. */
-export interface Refusal {
+/** A manifest of a table. */
+export interface Manifest {
   readonly name: string
+  /** What is applied before it. */
   readonly before: Json | null
   readonly manifest: Json
+  /** What is said of it when it is applied. */
   readonly says: readonly string[]
 }
 
-/** The refusals of one table, such as `rpc-router.refused.yaml`. */
-export function readRefusals(file: string): readonly Refusal[] {
+/** The manifests of one table, such as `rpc-router.refused.yaml`. */
+export function readManifests(file: string): readonly Manifest[] {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8')
-  const { base, cases } = parse(text) as { base: Patch; cases: readonly RefusalRow[] }
-  return cases.map(({ case: name, after, patch, says }) => ({
+  const { base, cases } = parse(text) as { base: Patch; cases: readonly Row[] }
+  return cases.map(({ case: name, after, patch, says = [] }) => ({
     name,
     before: after === undefined ? null : merge(base, after),
     manifest: merge(base, patch),
