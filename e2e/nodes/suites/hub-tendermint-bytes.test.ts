@@ -76,7 +76,7 @@ test('JSON-RPC by POST', async () => {
   }
   // It waits for a block, which will not come.
   const never = new Set(['broadcast_tx_commit'])
-  await expectEqual(jsonRpcCalls({ methods, good, never }), 230)
+  await expectEqual(jsonRpcCalls({ methods, good, never }), 200)
 })
 
 test('URI style', async () => {
