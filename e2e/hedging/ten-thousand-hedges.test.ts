@@ -21,6 +21,7 @@ import { route } from '../../proxy/relay/route.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/http-transport.ts'
+import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
 const wantedHedges = 10_000
@@ -116,6 +117,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       random: seededRandom(1),
       observer: silence,
       failureThreshold: 5,
+      createSocketTransport: createNoSocket,
       createTransport: (url) => createHttpTransport(url, { clock, streamed: () => {} }),
     },
   )

@@ -51,13 +51,14 @@ const ofTheEdge = ['access-control-allow-origin']
 const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
 
 export interface EqualityOptions {
-  /** Headers of the node that the router does not pass on. */
+  /** Headers and trailers of the node that the router does not pass on. */
   readonly withheld?: readonly string[]
 }
 
 /**
- * Sends each call to the node, to the router, and to the node again. The router must say what the
- * node said; where the node's two answers differ, nothing is known, and it is tried again.
+ * Sends each call to the node and to the router, who must say the same. Where they do not, the node
+ * is asked again, several times: when its own answers differ, nothing is known, and all is tried
+ * again.
  */
 export async function compare<Target>(
   calls: readonly WireCall<Target>[],
@@ -90,7 +91,8 @@ async function compareOne<Target>(
     const before = await ask(node)
     const routed = await ask(router)
     if (before === routed) return null
-    if (before === (await ask(node)))
+    const after = await Promise.all(Array.from({ length: tries }, () => ask(node)))
+    if (after.every((answer) => answer === before))
       return { kind: 'differences', words: firstDifference(before, routed) }
   }
   return { kind: 'restless', words: '' }
@@ -101,11 +103,12 @@ function written(
   { status, headers, bodies, trailers }: WireAnswer,
   unlike: ReadonlySet<string>,
 ): string {
-  const kept = Object.entries(headers)
-    .filter(([name]) => !unlike.has(name) && !ofTheRouter.test(name))
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const ended = Object.entries(trailers).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify([status, kept, bodies.map((body) => body.toString('latin1')), ended])
+  const kept = [headers, trailers].map((fields) =>
+    Object.entries(fields)
+      .filter(([name]) => !unlike.has(name) && !ofTheRouter.test(name))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
+  return JSON.stringify([status, ...kept, bodies.map((body) => body.toString('latin1'))])
 }
 
 function firstDifference(node: string, router: string): string {

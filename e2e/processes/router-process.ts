@@ -53,6 +53,7 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
       'node-urls': [{ url, ...options.urlSettings }],
     })),
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
+    'skip-websocket-verification': upstreams.every(({ url }) => url.startsWith('http')),
   })
   const configFile = join(directory, 'router.yml')
   await writeFile(configFile, configText)

@@ -95,6 +95,7 @@ beforeAll(async () => {
       upstream('no-tls', origin('good').replace('http:', 'https:')),
       upstream('no-name', 'http://${KEY_HOST}.invalid'),
     ],
+    'skip-websocket-verification': true,
     // So that each upstream's failure is told.
     'set-relay-retry-limit': 0,
   }

@@ -80,6 +80,7 @@ test('a chain that is dark does not keep another from serving', async () => {
   await using program = await startProgram(workspace, {
     endpoints: [listenerOf('ETH1'), listenerOf('HOODI')],
     'direct-rpc': [upstreamOf('ETH1', alive), upstreamOf('HOODI', dead)],
+    'skip-websocket-verification': true,
   })
   const [eth1 = '', hoodi = ''] = program.urls
   await expect.poll(() => readiness(program), slowPoll).toContain('ETH1 jsonrpc: 1 of 1')

@@ -32,7 +32,7 @@ interface NamedUrl {
   readonly url: string
 }
 
-/** A config for ETH1 over these nodes, in the form of the file. */
+/** A config for ETH1 over these nodes, which speak HTTP, in the form of the file. */
 export function ethereumConfig(
   nodes: readonly NamedUrl[],
   settings: Readonly<Record<string, unknown>> = {},
@@ -40,6 +40,7 @@ export function ethereumConfig(
   return {
     endpoints: [listenerOf('ETH1')],
     'direct-rpc': nodes.map((node) => upstreamOf('ETH1', node)),
+    'skip-websocket-verification': true,
     ...settings,
   }
 }

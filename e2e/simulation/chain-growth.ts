@@ -7,11 +7,11 @@ import { Dice } from './dice.ts'
 import type { Schedule } from './schedule.ts'
 
 /** All schedules live on one chain, so that a block is built once for thousands of them. */
-const chainSeed = 'simulation'
+export const chainSeed = 'simulation'
 
 /** A chain that grows, halts and reorganises as the schedule says. `stop` ends its timers. */
 export function growChain(
-  { seed, chain: plan }: Schedule,
+  { seed, chain: plan }: Pick<Schedule, 'seed' | 'chain'>,
   clock: Clock,
   built: Map<string, MinedBlock>,
   happened: (event: string) => void,

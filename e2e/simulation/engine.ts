@@ -24,7 +24,7 @@ export async function loadSpec(): Promise<Spec> {
 }
 
 /** What the engine prints of a URL: it tells URLs apart, here and in what it reports. */
-export function printableOf(node: NodePlan, url: number): string {
+export function printableOf(node: Pick<NodePlan, 'name'>, url: number): string {
   return `http://${node.name}-${url}.test`
 }
 
@@ -40,7 +40,8 @@ export function configOf(node: NodePlan, chain: Chain): UpstreamConfig {
   }
 }
 
-function urlConfigOf({ timeoutMs, addons }: UrlPlan, printable: string): NodeUrlConfig {
+/** The config of one URL as the parser would give it. */
+export function urlConfigOf({ timeoutMs, addons }: UrlPlan, printable: string): NodeUrlConfig {
   return {
     url: new Secret(printable, printable),
     scheme: 'http',

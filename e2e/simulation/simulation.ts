@@ -10,6 +10,7 @@ import type { Relay } from '../../proxy/relay/step.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
+import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Arena, Rule, Seat, Violation } from './arena.ts'
@@ -107,6 +108,7 @@ class Simulation implements Arena, WireObserver {
         random,
         observer,
         failureThreshold: settings.failureThreshold,
+        createSocketTransport: createNoSocket,
         createTransport: (url: NodeUrlConfig) => transports.get(url.url.toString()) as SimulatedUrl,
       },
     )

@@ -15,6 +15,20 @@ interface Filter {
   readonly topics: readonly (readonly Hex[])[]
 }
 
+/** The part of a filter that says what a log must be like. */
+export interface LogFilter {
+  readonly address?: unknown
+  readonly topics?: unknown
+}
+
+/** Whether a log is what a filter asks for. @throws RpcError for a filter that is none */
+export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, criteria?: LogFilter): boolean {
+  return fits(log, {
+    addresses: addressesOf(criteria?.address),
+    topics: topicsOf(criteria?.topics),
+  })
+}
+
 /** `eth_getLogs`: the logs of a range or of one block that fit addresses and topics. */
 export function logsOf(view: ChainView, criteria: Readonly<Record<string, unknown>>): Log[] {
   const filter = {
@@ -44,7 +58,7 @@ export function logsOf(view: ChainView, criteria: Readonly<Record<string, unknow
   return logs
 }
 
-function fits(log: Log, filter: Filter): boolean {
+function fits(log: Pick<Log, 'address' | 'topics'>, filter: Filter): boolean {
   if (filter.addresses.length > 0 && !filter.addresses.includes(log.address)) return false
   return filter.topics.every((alternatives, at) => {
     const topic = log.topics[at]

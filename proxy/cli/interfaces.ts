@@ -34,3 +34,8 @@ export function createTransport(
   const create = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
   return create(url, options)
 }
+
+/** So many nodes take on one connection: Tendermint, as it is shipped, five. */
+export function subscriptionsPerConnection(apiInterface: ApiInterface): number {
+  return apiInterface === 'tendermintrpc' ? 5 : 100
+}

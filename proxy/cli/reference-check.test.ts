@@ -18,7 +18,19 @@ async function problemsOf(text: string): Promise<readonly string[]> {
 }
 
 test.each([
-  ['nothing', entry(''), []],
+  ['nothing', entry('skip-websocket-verification: true'), []],
+  [
+    'nothing about upstreams with a WebSocket',
+    entry('', '{url: "https://h"}, {url: "ws://h"}'),
+    [],
+  ],
+  [
+    'that nobody can be subscribed to',
+    entry('').replace(']', ', {network-address: ":2", chain-id: ETH1, api-interface: jsonrpc}]'),
+    [
+      '2 endpoints[0]: ETH1 jsonrpc has subscriptions, and none of its upstreams (a) has a WebSocket URL',
+    ],
+  ],
   [
     'an unknown chain, beside an unknown key',
     entry('stratgy: latency').replace('ETH1', 'ETH2'),
@@ -31,7 +43,7 @@ test.each([
   ],
   [
     'a TLS file that is not there',
-    entry('', '{url: "https://h", auth-config: {tls: {ca-file: /no/such.pem}}}'),
+    entry('', '{url: "wss://h", auth-config: {tls: {ca-file: /no/such.pem}}}'),
     ['null : upstream a: tls.ca-file: cannot read /no/such.pem: ENOENT'],
   ],
   [

@@ -6,6 +6,7 @@ import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Problem } from '../config/problem.ts'
 import type { CheckReferences } from './judged-config.ts'
+import { checkSockets } from './socket-check.ts'
 import { checkTlsFiles } from './tls-check.ts'
 
 /**
@@ -24,8 +25,14 @@ export function createReferenceCheck(): ReferenceCheck {
     async check(parsed) {
       try {
         catalog = await loadCatalog(parsed.specSources)
-        const ofChains = checkChains(parsed.chainUses, catalog, (path) => parsed.locate(path))
-        return parsed.config ? [...ofChains, ...checkTlsFiles(parsed.config)] : ofChains
+        const locate = (path: string) => parsed.locate(path)
+        const ofChains = checkChains(parsed.chainUses, catalog, locate)
+        if (!parsed.config) return ofChains
+        return [
+          ...ofChains,
+          ...checkSockets(parsed.config, catalog, locate),
+          ...checkTlsFiles(parsed.config),
+        ]
       } catch (error) {
         if (!(error instanceof SpecError)) throw error
         return error.problems.map(ofSpec)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedName } from './capabilities.ts'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
 import { type ConfigFile, defaultPort } from './schema.ts'
@@ -43,6 +42,13 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
     healthCheckIntervalMs: settings.get('health-check-interval'),
     livenessProbeIntervalMs: settings.get('liveness-probe-interval'),
     maxRequestBytes: settings.get('max-request-bytes'),
+    sockets: {
+      maxMessageBytes: settings.get('websocket-max-message-bytes'),
+      maxCalls: settings.get('websocket-max-calls'),
+      maxSubscriptions: settings.get('websocket-max-subscriptions'),
+      maxBufferedBytes: settings.get('websocket-max-buffered-bytes'),
+      idleTimeoutMs: settings.get('websocket-idle-timeout'),
+    },
     drainTimeoutMs: settings.get('drain-timeout'),
   }
 }
@@ -78,13 +84,8 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
     groupLabel: upstream['group-label'] ?? null,
-    nodeUrls: upstream['node-urls'].filter(isUsable).map(buildNodeUrl),
+    nodeUrls: upstream['node-urls'].map(buildNodeUrl),
   }
-}
-
-/** A URL whose wire is not built yet was warned of, and must not reach a transport. */
-function isUsable(entry: UpstreamEntry['node-urls'][number]): boolean {
-  return unsupportedName('url', entry.url.scheme) === null
 }
 
 function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig {

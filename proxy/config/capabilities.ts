@@ -10,7 +10,7 @@ interface UnbuiltCapability {
   /** What a message calls it. */
   readonly name: string
   readonly key: string
-  /** Only this value of the key (of a URL: its scheme); null for the key as a whole. */
+  /** Only this value of the key; null for the key as a whole. */
   readonly value: string | null
 }
 
@@ -21,8 +21,6 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'cache-be', key: 'cache-be', value: null },
   { name: 'shared-state', key: 'shared-state', value: null },
   { name: 'grpc-config', key: 'grpc-config', value: null },
-  { name: 'a WebSocket upstream', key: 'url', value: 'ws' },
-  { name: 'a WebSocket upstream', key: 'url', value: 'wss' },
 ]
 
 /** What a message calls a capability that is not built yet; null when the key, with this value, is supported. */
@@ -41,10 +39,7 @@ export function unsupportedMessage(name: string): string {
 /** Maps whose keys are the operator's own words. */
 const freeMaps: ReadonlySet<string> = new Set(['auth-headers', 'auth-query'])
 
-/**
- * Refuses every key and value that needs a capability which is not built yet. URLs are looked at elsewhere, for one
- * beside another may be of use later.
- */
+/** Refuses every key and value that needs a capability which is not built yet. */
 export function refuseUnsupported(
   tree: Tree,
   locate: (path: string) => Position | null,
@@ -57,7 +52,7 @@ export function refuseUnsupported(
       const inner = [...path, key]
       const text = item instanceof Scalar ? item.reveal() : null
       const name = unsupportedName(key, text)
-      if (name !== null && key !== 'url' && text !== 'false') {
+      if (name !== null && text !== 'false') {
         const place = formatPath(inner)
         const { line = null, column = null } = locate(place) ?? {}
         const message = unsupportedMessage(name)

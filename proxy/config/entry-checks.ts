@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage, unsupportedName } from './capabilities.ts'
 import { formatPath, type Path } from './path.ts'
 import type { Problem } from './problem.ts'
 import { child, isList, isMap, Scalar, type Tree } from './scalar.ts'
@@ -46,21 +45,9 @@ function checkEndpoint(endpoint: Tree, path: Path, report: Report): void {
 }
 
 function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
-  const urls = entries(child(upstream, 'node-urls'), [...path, 'node-urls']).map(
-    ([entry, place]) => [entry, place, readUrl(entry)] as const,
-  )
-  // A URL that cannot be read may turn out to be a usable one.
-  const usable = urls.some(
-    ([, , url]) => url === null || unsupportedName('url', url.scheme) === null,
-  )
-  for (const [entry, place, url] of urls) {
+  for (const [entry, place] of entries(child(upstream, 'node-urls'), [...path, 'node-urls'])) {
+    const url = readUrl(entry)
     if (url === null) continue
-    const unsupported = unsupportedName('url', url.scheme)
-    if (unsupported !== null) {
-      const message = `${unsupportedMessage(unsupported)} (${url.scheme})`
-      if (usable) report('warning', [...place, 'url'], `${message}, so this URL is not used`, null)
-      else report('error', [...place, 'url'], message, 'Add an http or https URL of the same node.')
-    }
     checkScheme(child(upstream, 'api-interface'), [...place, 'url'], url, report)
     checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
   }

@@ -230,9 +230,9 @@ const configCases: readonly Case[] = [
     ],
   },
   {
-    text: url('ws://x'),
+    text: url('wss://x').replaceAll('jsonrpc', 'rest'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: a WebSocket upstream is not supported by this version (ws) | Add an http or https URL of the same node.',
+      '10:14 error direct-rpc[0].node-urls[0].url: a wss URL cannot serve rest | Write one of: http, https.',
     ],
   },
   {
@@ -275,12 +275,6 @@ const configCases: readonly Case[] = [
     text: url('https://x\n        timeout: 48h'),
     problems: [
       '11:18 error direct-rpc[0].node-urls[0].timeout: "48h" is too large | The most is 24h.',
-    ],
-  },
-  {
-    text: url('https://x\n      - url: ws://x'),
-    problems: [
-      '11:14 warning direct-rpc[0].node-urls[1].url: a WebSocket upstream is not supported by this version (ws), so this URL is not used | ',
     ],
   },
   {

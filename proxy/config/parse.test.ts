@@ -124,9 +124,9 @@ test('query parameters come as a map or as a text', () => {
   }
 })
 
-test('a WebSocket URL beside another one is left out', () => {
+test('a WebSocket URL may stand beside another one', () => {
   const text = minimal.replace('https://one.example.com/v1', 'ws://x\n      - url: http://y')
-  expect(configOf(text).upstreams[0]?.nodeUrls.map(({ scheme }) => scheme)).toEqual(['http'])
+  expect(configOf(text).upstreams[0]?.nodeUrls.map(({ scheme }) => scheme)).toEqual(['ws', 'http'])
 })
 
 test('anchors and aliases are resolved', () => {

@@ -32,6 +32,7 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 }
 
 const grpc = 'application/grpc'
+const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
 
 class GrpcHandler {
   readonly #options: ListenerOptions
@@ -46,7 +47,7 @@ class GrpcHandler {
   async serve(exchange: Http2Exchange): Promise<void> {
     const guid = this.#options.newGuid()
     const refusal = refusalOf(exchange)
-    if (refusal !== null) return exchange.refuse(refusal)
+    if (refusal !== null) return exchange.refuse(refusal, onlyGrpc)
     const call = this.#makeCall(exchange, guid)
     if (call instanceof RelayError) {
       this.#options.observer.requestRefused(call, guid)

@@ -57,10 +57,12 @@ export class Http2Exchange {
   }
 
   /** Answers in HTTP what is not gRPC. */
-  refuse(status: number): void {
-    if (this.#stream.destroyed || this.#stream.headersSent) return
-    this.#stream.respond([':status', String(status)], { endStream: true })
-    this.#stream.resume()
+  refuse(status: number, message: string): void {
+    const stream = this.#stream
+    if (stream.destroyed || stream.headersSent) return
+    stream.respond([':status', String(status), 'content-type', 'text/plain'])
+    stream.end(`${message}\n`)
+    stream.resume()
   }
 
   /** Answers without a message: head and status in one block. */

@@ -50,6 +50,48 @@ export const errorKinds = {
     about:
       'No node can have such a method: its name is empty. A method that the spec does not name is relayed.',
   },
+  invalidParams: {
+    code: 'RPC_INVALID_PARAMS',
+    reason: 'invalid-params',
+    jsonRpcCode: -32602,
+    httpStatus: 200,
+    grpcStatus: 3,
+    about: 'The parameters of a request to subscribe or unsubscribe make no sense.',
+  },
+  noSuchSubscription: {
+    code: 'RPC_NO_SUCH_SUBSCRIPTION',
+    reason: 'no-such-subscription',
+    jsonRpcCode: -32602,
+    httpStatus: 200,
+    grpcStatus: 5,
+    about: 'The connection has no subscription of this id or query.',
+  },
+  alreadySubscribed: {
+    code: 'RPC_ALREADY_SUBSCRIBED',
+    reason: 'already-subscribed',
+    jsonRpcCode: -32603,
+    httpStatus: 200,
+    grpcStatus: 6,
+    about: 'The connection has a subscription to this query already. Tendermint RPC only.',
+  },
+  needsWebSocket: {
+    code: 'RPC_NEEDS_WEBSOCKET',
+    reason: 'needs-websocket',
+    jsonRpcCode: -32601,
+    httpStatus: 200,
+    grpcStatus: 12,
+    about:
+      'The method opens or ends a subscription, and the request came by HTTP, where nobody can be told of anything later. Connect to the same address with `ws://`.',
+  },
+  tooManySubscriptions: {
+    code: 'RPC_TOO_MANY_SUBSCRIPTIONS',
+    reason: 'too-many-subscriptions',
+    jsonRpcCode: -32005,
+    httpStatus: 200,
+    grpcStatus: 8,
+    about:
+      'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
+  },
   badHttp: {
     code: 'RPC_BAD_HTTP',
     reason: 'bad-http',

@@ -5,27 +5,40 @@ import { Availability } from './availability.ts'
 import { HoldOff } from './hold-off.ts'
 import { NodeUrl } from './node-url.ts'
 import { Pool, type PoolOptions } from './pool.ts'
+import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
 import { Upstream } from './upstream.ts'
 
 export interface CreatePoolOptions extends PoolOptions {
   readonly failureThreshold: number
   readonly createTransport: (url: NodeUrlConfig) => Transport
+  /** For ws and wss URLs. */
+  readonly createSocketTransport: (url: NodeUrlConfig) => SocketTransport
 }
 
 /** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. */
 export function createPool(configs: readonly UpstreamConfig[], options: CreatePoolOptions): Pool {
-  const { clock, random, observer, failureThreshold, createTransport } = options
+  const { clock, random, observer, failureThreshold } = options
+  const { createTransport, createSocketTransport } = options
   const upstreams = configs.map((config) => {
     const availability = new Availability(failureThreshold, (from, to, why) => {
       if (from === 'disabled' && to === 'eligible') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
     })
-    const urls = config.nodeUrls.map(
-      (url) => new NodeUrl(url, createTransport(url), new HoldOff(clock, random)),
-    )
-    const upstream = new Upstream(config, urls, availability, clock)
+    const holdOff = () => new HoldOff(clock, random)
+    const sockets = config.nodeUrls
+      .filter(isSocketUrl)
+      .map((url) => new NodeUrl(url, createSocketTransport(url), holdOff()))
+    const others = config.nodeUrls
+      .filter((url) => !isSocketUrl(url))
+      .map((url) => new NodeUrl(url, createTransport(url), holdOff()))
+    const urls = others.length > 0 ? others : sockets
+    const upstream = new Upstream(config, { urls, sockets }, availability, clock)
     return upstream
   })
   return new Pool(upstreams, options)
+}
+
+function isSocketUrl({ scheme }: NodeUrlConfig): boolean {
+  return scheme === 'ws' || scheme === 'wss'
 }

@@ -3,6 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { HoldOff } from './hold-off.ts'
+import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
 import type { Incoming } from './wire.ts'
 
@@ -13,10 +14,10 @@ export interface Refusal {
 }
 
 /** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
-export class NodeUrl {
+export class NodeUrl<Wire extends Transport = Transport> {
   /** The origin as the config file has it: safe to print. */
   readonly printable: string
-  readonly transport: Transport
+  readonly transport: Wire
   readonly holdOff: HoldOff
   readonly timeoutMs: number | null
   readonly skipVerifications: readonly string[]
@@ -32,7 +33,7 @@ export class NodeUrl {
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
 
-  constructor(config: NodeUrlConfig, transport: Transport, holdOff: HoldOff) {
+  constructor(config: NodeUrlConfig, transport: Wire, holdOff: HoldOff) {
     this.printable = config.url.toString()
     this.transport = transport
     this.holdOff = holdOff
@@ -52,3 +53,6 @@ export class NodeUrl {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))
   }
 }
+
+/** One WebSocket URL of an upstream. */
+export type SocketUrl = NodeUrl<SocketTransport>

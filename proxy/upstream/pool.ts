@@ -204,8 +204,8 @@ export class Pool {
   }
 
   async close(): Promise<void> {
-    const urls = this.upstreams.flatMap((each) => each.urls)
-    await Promise.all(urls.map((url) => url.transport.close()))
+    const urls = this.upstreams.flatMap((each) => [...each.urls, ...each.sockets])
+    await Promise.all([...new Set(urls)].map((url) => url.transport.close()))
   }
 
   #able({ excluded, untriedOnly, tried, addons }: Wanted): readonly Upstream[] {

@@ -4,7 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
-import type { NodeUrl } from './node-url.ts'
+import type { NodeUrl, SocketUrl } from './node-url.ts'
 import { Score } from './score.ts'
 import { SlowStart } from './slow-start.ts'
 import type { Sighting } from './tip.ts'
@@ -13,7 +13,10 @@ import type { Sighting } from './tip.ts'
 export class Upstream {
   readonly name: string
   readonly tier: Tier
+  /** For calls: all but its WebSocket URLs, unless it has no others. */
   readonly urls: readonly NodeUrl[]
+  /** For subscriptions: its WebSocket URLs. What becomes of them is no concern of the calls. */
+  readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
   readonly score = new Score()
   readonly slowStart = new SlowStart()
@@ -28,13 +31,14 @@ export class Upstream {
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier },
-    urls: readonly NodeUrl[],
+    { urls, sockets }: Pick<Upstream, 'urls' | 'sockets'>,
     availability: Availability,
     clock: Clock,
   ) {
     this.name = identity.name
     this.tier = identity.tier
     this.urls = urls
+    this.sockets = sockets
     this.availability = availability
     this.#clock = clock
   }

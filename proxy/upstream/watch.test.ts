@@ -8,6 +8,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
 import type { Pool } from './pool.ts'
+import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 import { dialects } from './dialect.ts'
@@ -81,6 +82,7 @@ class WatchFixture {
         random: seededRandom(1),
         observer,
         failureThreshold: 5,
+        createSocketTransport: createNoSocket,
         createTransport: () => {
           const state = this.#states[made++]!
           const transport = new ScriptedTransport(clock, ({ body }) =>

@@ -12,7 +12,8 @@ import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { toBlockNumber } from './block-number.ts'
 import type { Upstream } from './upstream.ts'
-import { verify } from './verify.ts'
+import { ownSockets, tendSockets } from './tend-sockets.ts'
+import { holdOff, verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
 
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
@@ -64,6 +65,7 @@ export class Watch {
       loop(this.#recover(upstream, firstRound[index]))
       loop(this.#every(healthCheckIntervalMs, () => this.#verify(upstream)))
       loop(this.#followTip(upstream))
+      if (ownSockets(upstream).length > 0) loop(this.#tendSockets(upstream))
       if (livenessProbeIntervalMs !== null)
         loop(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
     }
@@ -103,6 +105,19 @@ export class Watch {
     }
   }
 
+  #tendSockets(upstream: Upstream): Promise<void> {
+    return tendSockets(upstream, {
+      ...this.#options,
+      ...this.#verifying,
+      signal: this.#stop.signal,
+      jittered: (ms) => this.#jittered(ms),
+    })
+  }
+
+  get #verifying(): VerifyUrlOptions {
+    return { ...this.#options, ask: this.#ask }
+  }
+
   /** Asks for the latest block where no traffic has told it. */
   async #followTip(upstream: Upstream): Promise<void> {
     const { blockTimeMs, clock } = this.#options
@@ -122,13 +137,13 @@ export class Watch {
 
   /** Asks for the latest block: a sign of life, and news of the tip. */
   async #probe(upstream: Upstream): Promise<void> {
-    const { iface, pool } = this.#options
+    const { iface, pool, observer } = this.#options
     const probe = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
     const askedMs = this.#options.clock.nowMs()
     const answer = await this.#ask(url, probe)
-    if (answer.kind === 'limited') return this.#holdOff(upstream, url, answer.retryAfterMs)
+    if (answer.kind === 'limited') return holdOff(upstream, url, answer.retryAfterMs, observer)
     if (answer.kind === 'failed') {
       upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return
@@ -147,7 +162,9 @@ export class Watch {
    */
   async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
     const verifyOne = async (url: NodeUrl) => {
-      await this.#verifyUrl(upstream, url)
+      await verifyUrl(upstream, url, this.#verifying, (fault) => {
+        upstream.failed(url, { name: `health check: ${fault}`, weight: 1 })
+      })
       if (url.verified === true) upstream.availability.verified()
     }
     await Promise.all(upstream.urls.filter(which).map(verifyOne))
@@ -157,34 +174,6 @@ export class Watch {
       if (upstream.latest === null && canProbe) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
-  }
-
-  async #verifyUrl(upstream: Upstream, url: NodeUrl): Promise<void> {
-    const { iface, observer } = this.#options
-    if (url.holdOff.active) return
-    const verdict = await verify(url, url.declaredAddons, iface, this.#ask)
-    if (verdict.kind === 'limited') return this.#holdOff(upstream, url, verdict.retryAfterMs)
-    if (verdict.kind === 'unreachable') {
-      // What was shown before still stands; whether it is up is for the availability to say.
-      if (url.verified === true)
-        upstream.failed(url, { name: `health check: ${verdict.fault}`, weight: 1 })
-      else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
-      return
-    }
-    url.verified = verdict.kind === 'passed'
-    const shortcomings = verdict.kind === 'passed' ? verdict.shortcomings : [verdict.shortcoming]
-    const addons = new Set(url.declaredAddons)
-    url.addons = addons
-    for (const { verification, why } of shortcomings) {
-      if (verification.addon !== null && verification.severity === 'fail')
-        addons.delete(verification.addon)
-      observer.verificationFailed(upstream.name, url.printable, verification.name, why)
-    }
-  }
-
-  #holdOff(upstream: Upstream, url: NodeUrl, retryAfterMs: number | null): void {
-    const holdOffMs = url.holdOff.begin(retryAfterMs)
-    this.#options.observer.heldOff(upstream.name, url.printable, holdOffMs)
   }
 
   /** A tenth more or less, so that upstreams and replicas are not asked in step. */

@@ -21,6 +21,7 @@ direct-rpc:
         addons: [archive, debug]
       - url: https://eth-eu.alpha.example/v2/\${ALPHA_KEY}
         timeout: 3s
+      - url: wss://eth.alpha.example/v2/\${ALPHA_KEY}     # for subscriptions
 
   - name: beta
     chain-id: ETH1

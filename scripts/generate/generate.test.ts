@@ -27,6 +27,19 @@ test('each module becomes a page, in the form that prettier wants', async () => 
   ])
 })
 
+test('a module may have more pages, in a folder of their own', async () => {
+  const folder = folderWith({
+    'a.ts': `export const render = () => '# A'
+      export const renderMore = async () => new Map([['a/x', '# X'], ['a/y', '# Y']])`,
+  })
+  const pages = await renderReferences(folder)
+  expect(pages.map(({ path }) => path)).toEqual([
+    'docs/reference/a.md',
+    'docs/reference/a/x.md',
+    'docs/reference/a/y.md',
+  ])
+})
+
 test('a module without render() is named', async () => {
   const folder = folderWith({ 'a.ts': 'export const page = 1' })
   await expect(renderReferences(folder)).rejects.toThrow(/a\.ts must export render\(\)/)

@@ -13,25 +13,34 @@ export interface GeneratedFile {
 
 interface ReferenceModule {
   readonly render?: () => string | Promise<string>
+  readonly renderMore?: () => Promise<ReadonlyMap<string, string>>
 }
 
 /**
  * Renders `docs/reference/NAME.md` from each `NAME.ts` of a folder. Such a module exports
- * `render()`, which gives the page in markdown; it is put into prettier's form here.
+ * `render()`, which gives the page in markdown; it is put into prettier's form here. With
+ * `renderMore()` it gives further pages, by their names below `docs/reference`, such as `chains/btc`.
  * @throws Error naming a module without `render`
  */
 export async function renderReferences(folder: string): Promise<readonly GeneratedFile[]> {
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .toSorted()
-  return await Promise.all(files.map((file) => renderPage(join(folder, file))))
+  const pages = await Promise.all(files.map((file) => renderPages(join(folder, file))))
+  return pages.flat()
 }
 
-async function renderPage(file: string): Promise<GeneratedFile> {
-  const { render } = (await import(pathToFileURL(file).href)) as ReferenceModule
+async function renderPages(file: string): Promise<readonly GeneratedFile[]> {
+  const { render, renderMore } = (await import(pathToFileURL(file).href)) as ReferenceModule
   if (!render) throw new Error(`${file} must export render(): string | Promise<string>`)
-  const name = basename(file, '.ts')
   const options = await resolveConfig(file)
-  const text = await format(await render(), { ...options, parser: 'markdown' })
-  return { path: `docs/reference/${name}.md`, text }
+  const page = async (name: string, text: string): Promise<GeneratedFile> => ({
+    path: `docs/reference/${name}.md`,
+    text: await format(text, { ...options, parser: 'markdown' }),
+  })
+  const more = (await renderMore?.()) ?? new Map<string, string>()
+  return Promise.all([
+    page(basename(file, '.ts'), await render()),
+    ...[...more].map(([name, text]) => page(name, text)),
+  ])
 }

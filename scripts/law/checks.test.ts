@@ -64,7 +64,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
       'the simulator in the program',
       'proxy/cli/a.ts',
       "import { a } from '../../e2e/upstream-sim/node.ts'",
-      'proxy/ alone',
+      'proxy/ and operator/ alone',
     ],
     [
       'a test as a source',
@@ -145,6 +145,36 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
       "export const a = process['env']",
       'Read it in cli',
     ],
+    [
+      'the operator in the proxy',
+      'proxy/relay/a.ts',
+      "import { a } from '../../operator/api/a.ts'",
+      'relay may import',
+    ],
+    [
+      'the engine of the proxy in the operator',
+      'operator/translate/a.ts',
+      "import { a } from '../../proxy/chain/a.ts'",
+      'operator/translate may import',
+    ],
+    [
+      'ours in the client of Kubernetes',
+      'operator/kube/a.ts',
+      "import { a } from '../api/a.ts'",
+      'nothing of ours',
+    ],
+    [
+      'the library of Kubernetes elsewhere',
+      'operator/controllers/a.ts',
+      "import { KubeConfig } from '@kubernetes/client-node'",
+      'operator/kube/kube-config.ts',
+    ],
+    [
+      'the time in the operator',
+      'operator/kube/a.ts',
+      'setTimeout(() => {}, 1)',
+      'operator/kube/clock',
+    ],
     ['a default export', 'e2e/a.ts', 'export default 1', 'by its name'],
     ['a default export by name', 'e2e/a.ts', 'const a = 1\nexport { a as default }', 'by its name'],
   ])('%s', (_, path, code, remedy) => {
@@ -179,12 +209,17 @@ test.each([
   ['a comment and a text', 'proxy/relay/a.ts', "// Date.now()\nexport const a = 'Math.random()'"],
   ['a given date', 'proxy/relay/a.ts', 'export const a = new Date(0)'],
   ['the environment at the start', 'proxy/cli/a.ts', 'export const a = process.env'],
+  [
+    'types of Kubernetes in the operator',
+    'operator/resources/a.ts',
+    "import type { V1Service } from '@kubernetes/client-node'",
+  ],
   ['a tool', 'scripts/a.ts', 'export const a = Date.now()'],
   ['a config of a tool', 'vitest.config.ts', 'export default {}'],
   ['a shebang', 'proxy/main.ts', ''],
 ])('the law allows %s', (what, path, code) => {
   const text = (what === 'a shebang' ? '#!/usr/bin/env node\n' : '') + head + code
-  expect(checkSource(parseSource(path, text), ['undici'])).toEqual([])
+  expect(checkSource(parseSource(path, text), ['undici', '@kubernetes/client-node'])).toEqual([])
 })
 
 test.each([

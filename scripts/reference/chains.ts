@@ -1,133 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain, ChainInterface, Classification } from '../../proxy/chain/types.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
+import type { Chain } from '../../proxy/chain/types.ts'
+import { chainPage } from './chains/chain-page.ts'
+import { tableRow, words } from './chains/table.ts'
 
-/** The text of `docs/reference/chains.md`: what the bundled specs say. */
+/** `docs/reference/chains.md`: the chains of the bundled specs. */
 export async function render(): Promise<string> {
-  const catalog = await loadCatalog([])
-  const chains = catalog.ids
-    .toSorted()
-    .map((id) => catalog.find(id))
-    .filter((chain) => chain !== null)
+  const chains = await bundledChains()
   return [
     '# Chains',
     '',
     'Generated from `specs/`; do not edit. How to add a chain: [specs/README.md](../../specs/README.md).',
     '',
-    '| chain-id | also | name | family | interfaces | block time | allowed lag | final |',
+    'A config names a chain by its `chain-id` or by one of its other names, without regard to case.',
+    'The page of a chain tells its interfaces, its methods, what is cached and what is checked.',
+    '',
+    '| chain-id | also | name | interfaces | block time | allowed lag | final | told by |',
     '|---|---|---|---|---|---|---|---|',
-    ...chains.map(chainRow),
-    ...chains.flatMap((chain) => chainSection(chain, chains)),
+    ...chains.map((chain) => chainRow(chain, twinOf(chain, chains) ?? chain)),
+    '',
+    'Final: blocks from this depth on do not change any more; a tag stands for the block that a node',
+    'gives when it is asked for that tag. Told by: what a node must answer before it serves the chain;',
+    'a development chain that answers otherwise needs `skip-verifications: [chain-id]` on its URL.',
     '',
   ].join('\n')
 }
 
-function chainRow(chain: Chain): string {
+/** `docs/reference/chains/*.md`: a page for each chain that has methods of its own. */
+export async function renderMore(): Promise<ReadonlyMap<string, string>> {
+  const chains = await bundledChains()
+  const own = chains.filter((chain) => twinOf(chain, chains) === null)
+  return new Map(
+    own.map((chain) => [
+      `chains/${chain.id.toLowerCase()}`,
+      chainPage(chain, kinOf(chain, chains)),
+    ]),
+  )
+}
+
+async function bundledChains(): Promise<readonly Chain[]> {
+  const catalog = await loadCatalog([])
+  return catalog.ids
+    .toSorted()
+    .map((id) => catalog.find(id))
+    .filter((chain) => chain !== null)
+}
+
+function chainRow(chain: Chain, page: Chain): string {
   const { finality } = chain
-  const final = finality.kind === 'tag' ? `tag \`${finality.tag}\`` : `${finality.blocks} blocks`
-  return row([
-    `\`${chain.id}\``,
-    chain.aliases.map((alias) => `\`${alias}\``).join(', '),
+  const told = [...chain.interfaces.values()]
+    .flatMap((offered) => offered.verifications)
+    .find((each) => each.name === 'chain-id')
+  return tableRow([
+    `[\`${chain.id}\`](chains/${page.id.toLowerCase()}.md)`,
+    words(chain.aliases),
     chain.name,
-    chain.family,
     [...chain.interfaces.keys()].join(', '),
     `${chain.blockTimeMs / 1000} s`,
-    `${chain.allowedLagBlocks} blocks`,
-    final,
+    blocks(chain.allowedLagBlocks),
+    finality.kind === 'tag' ? `tag \`${finality.tag}\`` : blocks(finality.blocks),
+    told?.expected ? `\`${told.expected}\`` : '',
   ])
 }
 
-function chainSection(chain: Chain, chains: readonly Chain[]): string[] {
-  return [...chain.interfaces.values()].flatMap((offered) => [
-    '',
-    `## ${chain.id} through ${offered.apiInterface}`,
-    '',
-    ...facts(offered),
-    '',
-    ...(sameMethods(chain, offered, chains) ?? methodTable(offered)),
-  ])
+function blocks(count: number): string {
+  return count === 1 ? '1 block' : `${count} blocks`
 }
 
-function facts(offered: ChainInterface): string[] {
-  const archive = offered.archiveAfterBlocks
-  const verifications = offered.verifications.map((each) => {
-    const expected = each.expected === null ? '' : ` (\`${each.expected}\`)`
-    return `\`${each.name}\`${expected}${each.addon === null ? '' : ` with \`${each.addon}\``}`
-  })
-  return [
-    `- Add-ons: ${[...offered.addons].map((addon) => `\`${addon}\``).join(', ') || 'none'}.`,
-    `- Verifications: ${verifications.join(', ') || 'none'}.`,
-    ...(archive === null
-      ? []
-      : [`- \`archive\` is needed from ${archive} blocks behind the tip on.`]),
-  ]
+/** The earlier chain that has the same methods, which are told there. */
+function twinOf(chain: Chain, chains: readonly Chain[]): Chain | null {
+  const methods = methodsOf(chain)
+  const twin = chains.find((each) => methodsOf(each) === methods)
+  return twin === undefined || twin === chain ? null : twin
 }
 
-/** One sentence instead of the table of a chain that has the methods of an earlier one. */
-function sameMethods(chain: Chain, offered: ChainInterface, chains: readonly Chain[]) {
-  const names = [...offered.methods].join()
-  const twin = chains
-    .slice(0, chains.indexOf(chain))
-    .find(
-      (each) => [...(each.interfaces.get(offered.apiInterface)?.methods ?? [])].join() === names,
-    )
-  return twin === undefined ? null : [`Its methods are those of ${twin.id}.`]
+/** The chains whose methods are told on the page of this one. */
+function kinOf(chain: Chain, chains: readonly Chain[]): readonly Chain[] {
+  return chains.filter((each) => twinOf(each, chains) === chain)
 }
 
-function methodTable(offered: ChainInterface): string[] {
-  const methods = [...offered.methods].map((name) => ask(offered, name))
-  const byAddon = methods.toSorted((a, b) => (a.addon ?? '').localeCompare(b.addon ?? ''))
-  return [
-    'What each check does: [integrity](../concepts/integrity.md).',
-    '',
-    '| method | kind | add-on | block when none is given | cost | timeout | cached | checks |',
-    '|---|---|---|---|---|---|---|---|',
-    ...byAddon.map((method) => methodRow(method, isCached(offered, method.method))),
-  ]
-}
-
-/** What is said of a method when it is called with nothing but this for each of its params. */
-function ask(offered: ChainInterface, name: string, param?: string): Classification {
-  const { apiInterface } = offered
-  const header = () => null
-  const params = param === undefined ? [] : [param, param, param]
-  if (apiInterface === 'grpc') return offered.classify({ apiInterface, method: name, header })
-  if (apiInterface !== 'rest') return offered.classify({ apiInterface, method: name, params })
-  const path = param === undefined ? name : name.replaceAll(/\{[^}]*\}/g, param)
-  const asked = (verb: string) => offered.classify({ apiInterface, verb, path, query: '', header })
-  const read = asked('GET')
-  return read.known ? read : asked('POST')
-}
-
-/** Whether an answer may be cached once the call names its block in some way. */
-function isCached(offered: ChainInterface, name: string): boolean {
-  const anyHash = `0x${'0'.repeat(64)}`
-  return [undefined, 'latest', anyHash].some((param) => ask(offered, name, param).cacheable)
-}
-
-function methodRow(method: Classification, cached: boolean): string {
-  const { block } = method
-  const words = {
-    none: 'does not depend on one',
-    invalid: 'must be given',
-    tag: block.kind === 'tag' ? `\`${block.tag}\`` : '',
-    range: 'a range',
-    number: '',
-    hash: '',
-  }
-  return row([
-    `\`${method.method}\``,
-    method.kind,
-    method.addon === null ? '' : `\`${method.addon}\``,
-    words[block.kind],
-    String(method.cost),
-    method.timeoutMs === null ? 'by cost' : `${method.timeoutMs / 1000} s`,
-    cached ? 'yes' : 'no',
-    method.checks.map(({ rule }) => `\`${rule.check}\``).join(', '),
-  ])
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
+function methodsOf({ interfaces }: Chain): string {
+  return [...interfaces].map(([name, { methods }]) => [name, ...methods].join()).join('\n')
 }

@@ -23,7 +23,9 @@ export class PathTree<Value> {
     const segments = segmentsOf(pattern)
     for (const [at, segment] of segments.entries()) {
       if (isWildcard(segment)) {
+        // The one that wants more behind it comes first: `{denom=**}/total` before `{denom=**}`.
         node.wildcards.push({ after: segments.slice(at + 1), value })
+        node.wildcards.sort((one, other) => other.after.length - one.after.length)
         return
       }
       if (isParameter(segment)) node = node.parameter ??= emptyNode()

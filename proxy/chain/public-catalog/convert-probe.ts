@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall, ResultPath, Verification } from '../types.ts'
+import { fieldNumbers } from './field-numbers.ts'
 import { parsePath } from './parse-path.ts'
 import type {
   CatalogCollection,
@@ -20,13 +21,21 @@ export function convertProbe(
   if (path === null || (template === '' && name === '')) return null
   const result: ResultPath = { path, encoding }
   if (data.api_interface === 'rest') {
-    if (data.type.toUpperCase() === 'POST')
-      return { verb: 'POST', path: name, body: template || null, result, timeoutMs: null }
-    const target = template.startsWith('/') ? template : name
+    const isPath = template.startsWith('/')
+    if (data.type.toUpperCase() === 'POST') {
+      const body = isPath ? null : template || null
+      return { verb: 'POST', path: name || template, body, result, timeoutMs: null }
+    }
+    const target = isPath ? template : name
     return { verb: 'GET', path: target, body: null, result, timeoutMs: null }
   }
-  if (data.api_interface === 'grpc')
-    return { verb: 'POST', path: `/${name}`, body: template || null, result, timeoutMs: null }
+  if (data.api_interface === 'grpc') {
+    const numbers = fieldNumbers(name, path)
+    // A message is never made of a template.
+    if (numbers === null || template !== '') return null
+    const inMessage = { path: numbers, encoding }
+    return { verb: 'POST', path: `/${name}`, body: null, result: inMessage, timeoutMs: null }
+  }
   if (template === '') return null
   return { verb: 'POST', path: data.internal_path, body: template, result, timeoutMs: null }
 }
@@ -66,6 +75,11 @@ export function convertVerifications(collection: CatalogCollection): Verificatio
   return collection.verifications.flatMap((each) => convertVerification(each, collection))
 }
 
+/** It looks at the code of the error that a REST node answers to an empty body. */
+function wantsError({ result }: ProbeCall, { api_interface: apiInterface }: CatalogCollectionData) {
+  return apiInterface === 'rest' && result.path.join() === 'code'
+}
+
 function convertVerification(
   verification: CatalogVerification,
   collection: CatalogCollection,
@@ -77,7 +91,7 @@ function convertVerification(
       ? collection.parse_directives.find((each) => each.function_tag === named?.function_tag)
       : named
   const call = directive === undefined ? null : convertProbe(directive, data, 'text')
-  if (call === null) return []
+  if (call === null || wantsError(call, data)) return []
   return (verification.values ?? []).flatMap((value) => {
     const { extension = '', expected_value: expected } = value
     if (expected === undefined || (extension !== '' && data.add_on !== '')) return []

@@ -10,6 +10,7 @@ import { spells } from '../../json/text.ts'
 import { createPool } from '../../upstream/create-pool.ts'
 import { dialects } from '../../upstream/dialect.ts'
 import type { Pool } from '../../upstream/pool.ts'
+import { createNoSocket } from '../../upstream/testing/no-sockets.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import {
   ScriptedTransport,
@@ -128,6 +129,7 @@ export class RelayFixture {
       random,
       observer: poolObserver,
       failureThreshold: 5,
+      createSocketTransport: createNoSocket,
       createTransport: (url) => {
         const [name, script] = scripts.get(url)!
         const transport = new ScriptedTransport(clock, script)

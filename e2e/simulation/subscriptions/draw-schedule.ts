@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Population } from '../../upstream-sim/population.ts'
+import { transferTopic } from '../../upstream-sim/drafts.ts'
+import { chainSeed } from '../chain-growth.ts'
+import { Dice } from '../dice.ts'
+import type { Ailment, ChainPlan, Illness, UrlPlan } from '../schedule.ts'
+import type {
+  ClientPlan,
+  SocketAilment,
+  SocketIllness,
+  SocketPlan,
+  SubscriptionNodePlan,
+  SubscriptionSchedule,
+} from './schedule.ts'
+
+/** How much goes wrong in a schedule. */
+type Mood = 'calm' | 'some' | 'storm' | 'outage'
+const most: Readonly<Record<Mood, number>> = { calm: 0, some: 2, storm: 6, outage: 2 }
+
+const { contracts } = new Population(chainSeed)
+
+/** The schedule of a seed: the same on every machine. */
+export function drawSubscriptionSchedule(seed: number): SubscriptionSchedule {
+  const dice = new Dice(seed, 50)
+  const durationMs = Math.round(dice.scaled(10_000, 120_000))
+  const mood = dice.pick<Mood>(['calm', 'some', 'some', 'storm', 'storm', 'outage'])
+  return {
+    seed,
+    durationMs,
+    maxGapBlocks: dice.pick([1_000, 1_000, 1_000, 1_000, 6]),
+    stallBlocks: dice.pick([3, 3, 2, 5]),
+    chain: drawChain(dice, durationMs),
+    nodes: drawNodes(dice, durationMs, mood),
+    clients: Array.from({ length: dice.whole(1, 8) }, () => drawClient(dice, durationMs)),
+  }
+}
+
+function drawChain(dice: Dice, durationMs: number): ChainPlan {
+  const fromMs = dice.next() * durationMs
+  return {
+    blockTimeMs: dice.pick([12_000, 2_000, 1_000, 1_000, 400]),
+    halt: dice.chance(0.15) ? { fromMs, untilMs: fromMs + dice.scaled(5_000, 60_000) } : null,
+    reorgs: Array.from({ length: dice.chance(0.6) ? dice.whole(1, 6) : 0 }, () => ({
+      atMs: dice.next() * durationMs,
+      depth: dice.pick([1, 1, 1, 2, 3, 5]),
+    })),
+  }
+}
+
+function drawNodes(dice: Dice, durationMs: number, mood: Mood): readonly SubscriptionNodePlan[] {
+  const outageFromMs = dice.next() * durationMs
+  const outage = { fromMs: outageFromMs, untilMs: outageFromMs + dice.scaled(1_000, 40_000) }
+  const hasSockets = dice.chance(0.85)
+  return Array.from({ length: dice.whole(1, 5) }, (_, index) => {
+    const lagBlocks = dice.pick([0, 0, 0, 0, 1, 2])
+    return {
+      name: `node-${index + 1}`,
+      http: drawHttp(dice, durationMs, mood, lagBlocks, outage),
+      socket:
+        hasSockets && dice.chance(0.85)
+          ? drawSocket(dice, durationMs, mood, lagBlocks, outage)
+          : null,
+    }
+  })
+}
+
+function drawHttp(
+  dice: Dice,
+  durationMs: number,
+  mood: Mood,
+  lagBlocks: number,
+  outage: { readonly fromMs: number; readonly untilMs: number },
+): UrlPlan {
+  const ailments = Array.from({ length: dice.whole(0, most[mood] / 2) }, (): Ailment => {
+    const fromMs = dice.next() * durationMs
+    const untilMs = Math.min(fromMs + dice.scaled(100, durationMs), durationMs)
+    return { fromMs, untilMs, share: dice.chance(0.6) ? 1 : dice.next(), ...drawIllness(dice) }
+  })
+  return {
+    timeoutMs: null,
+    addons: [],
+    isForeign: false,
+    lagBlocks,
+    latency: { medianMs: dice.scaled(2, 200), spread: 0.3, tailShare: 0.02, tailFactor: 20 },
+    ailments: mood === 'outage' ? [{ ...outage, share: 1, kind: 'crash' }, ...ailments] : ailments,
+  }
+}
+
+function drawIllness(dice: Dice): Illness {
+  const kind = dice.pick<
+    'refuse' | 'crash' | 'reset' | 'hang' | 'slow' | 'error' | 'lag' | 'freeze'
+  >(['refuse', 'crash', 'reset', 'hang', 'slow', 'error', 'lag', 'freeze'])
+  switch (kind) {
+    case 'slow':
+      return { kind, addMs: dice.scaled(50, 5_000) }
+    case 'lag':
+      return { kind, blocks: dice.whole(1, 30) }
+    default:
+      return { kind }
+  }
+}
+
+function drawSocket(
+  dice: Dice,
+  durationMs: number,
+  mood: Mood,
+  lagBlocks: number,
+  outage: { readonly fromMs: number; readonly untilMs: number },
+): SocketPlan {
+  const ailments = Array.from({ length: dice.whole(0, most[mood]) }, (): SocketAilment => {
+    const fromMs = dice.chance(0.1) ? 0 : dice.next() * durationMs
+    const untilMs = Math.min(fromMs + dice.scaled(100, durationMs), durationMs)
+    return { fromMs, untilMs, ...drawSocketIllness(dice) }
+  })
+  return {
+    lagBlocks,
+    delayMs: dice.scaled(1, 300),
+    ailments: mood === 'outage' ? [{ ...outage, kind: 'down' }, ...ailments] : ailments,
+  }
+}
+
+function drawSocketIllness(dice: Dice): SocketIllness {
+  const kind = dice.pick<SocketIllness['kind']>([
+    'down',
+    'down',
+    'down',
+    'stall',
+    'stall',
+    'mute',
+    'refuse',
+    'lag',
+    'duplicate',
+    'disorder',
+    'drop',
+    'lie',
+  ])
+  switch (kind) {
+    case 'refuse':
+      return dice.chance(0.5)
+        ? { kind, code: -32005, message: 'too many subscriptions, limit exceeded' }
+        : { kind, code: -32603, message: 'internal error' }
+    case 'lag':
+      return { kind, blocks: dice.whole(1, 30) }
+    case 'duplicate':
+    case 'drop':
+      return { kind, share: dice.next() }
+    case 'disorder':
+      return { kind, share: dice.next(), lateMs: dice.scaled(100, 5_000) }
+    case 'lie':
+      return { kind, lie: dice.pick(['orphan', 'far-ahead', 'garbage']) }
+    default:
+      return { kind }
+  }
+}
+
+function drawClient(dice: Dice, durationMs: number): ClientPlan {
+  return {
+    atMs: dice.chance(0.4) ? 5_000 : 5_000 + dice.next() * durationMs * 0.8,
+    leavesAfterMs: dice.chance(0.3) ? dice.scaled(10, durationMs) : null,
+    params: dice.chance(0.5) ? ['newHeads'] : ['logs', drawFilter(dice)],
+  }
+}
+
+function drawFilter(dice: Dice): object {
+  return dice.pick<() => object>([
+    () => ({}),
+    () => ({ address: dice.pick(contracts) }),
+    () => ({ address: [contracts[0], contracts[1], contracts[2]], topics: [] }),
+    () => ({ topics: [transferTopic] }),
+    () => ({ topics: [[transferTopic], null] }),
+  ])()
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainModel } from '../../upstream-sim/chain-model.ts'
+import { fitsFilter, type LogFilter } from '../../upstream-sim/log-filter.ts'
+import { headOf } from '../../upstream-sim/node-events.ts'
+import type { Log } from '../../upstream-sim/shapes.ts'
+
+export type SubscriptionRule = 'once' | 'in-order' | 'no-hole' | 'true'
+/** Tells of a broken rule. */
+export type Report = (rule: SubscriptionRule, what: string) => void
+
+/** What one client heard, checked against the chain as it comes and at the end. */
+export interface Heard {
+  readonly count: number
+  /** The newest block that it heard of; null for none. */
+  readonly newest: number | null
+  event(text: string): void
+  /** All is well again and time has passed: all from `from` to `to` must have been heard. */
+  checkWhole(from: number, to: number): void
+}
+
+interface HeadEvent {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+}
+
+/** A client of `newHeads`. */
+export class HeardHeads implements Heard {
+  count = 0
+  readonly #chain: ChainModel
+  readonly #report: Report
+  #first: number | null = null
+  #branch: { readonly number: number; readonly hash: string }[] = []
+
+  constructor(chain: ChainModel, report: Report) {
+    this.#chain = chain
+    this.#report = report
+  }
+
+  get newest(): number | null {
+    return this.#branch.at(-1)?.number ?? null
+  }
+
+  event(text: string): void {
+    this.count += 1
+    const { number: hex, hash, parentHash } = JSON.parse(text) as HeadEvent
+    const number = Number(hex)
+    const found = this.#chain.find(hash)
+    if (!found || JSON.stringify(headOf(found.mined.block)) !== text)
+      this.#report('true', `no node has this head: ${text}`)
+    if (this.#branch.some((each) => each.hash === hash))
+      this.#report('once', `block ${number} came twice`)
+    this.#first ??= number
+    const before = this.#branch.filter((each) => each.number < number)
+    const parent = before.at(-1)
+    if (parent && parent.number < number - 1)
+      this.#report('no-hole', `block ${number} came behind ${parent.number}`)
+    else if (parent && parent.hash !== parentHash)
+      this.#report('in-order', `block ${number} came without its parent`)
+    else if (!parent && number > this.#first)
+      this.#report('no-hole', `block ${number} came, but not those before`)
+    this.#branch = [...before, { number, hash }]
+  }
+
+  checkWhole(from: number, to: number): void {
+    const heard = new Map(this.#branch.map(({ number, hash }) => [number, hash]))
+    for (let number = from; number <= to; number++)
+      if (heard.get(number) !== this.#chain.block(number).hash)
+        this.#report('no-hole', `block ${number} of ${from} to ${to} never came`)
+  }
+}
+
+type LogEvent = Omit<Log, 'removed'> & { readonly removed: boolean }
+
+/** A client of `logs`. */
+export class HeardLogs implements Heard {
+  count = 0
+  readonly #chain: ChainModel
+  readonly #report: Report
+  readonly #filter: LogFilter | undefined
+  readonly #told: { readonly key: string; readonly number: number; readonly index: number }[] = []
+  #first = Infinity
+
+  constructor(chain: ChainModel, filter: LogFilter | undefined, report: Report) {
+    this.#chain = chain
+    this.#filter = filter
+    this.#report = report
+  }
+
+  get newest(): number | null {
+    return this.#told.at(-1)?.number ?? null
+  }
+
+  event(text: string): void {
+    this.count += 1
+    const log = JSON.parse(text) as LogEvent
+    const key = keyOf(log)
+    const number = Number(log.blockNumber)
+    const index = Number(log.logIndex)
+    const newest = this.#told.at(-1)
+    if (log.removed) {
+      // As a node does, also what was told before this client came is taken back.
+      if (newest === undefined && number <= this.#first) return
+      if (newest?.key !== key) this.#report('in-order', `log ${key} was taken back, not the newest`)
+      else this.#told.pop()
+      return
+    }
+    this.#checkTrue(log, text)
+    if (this.#told.some((each) => each.key === key)) this.#report('once', `log ${key} came twice`)
+    else if (newest && (newest.number - number || newest.index - index) >= 0)
+      this.#report('in-order', `log ${key} came behind ${newest.key}`)
+    this.#first = Math.min(this.#first, number)
+    this.#told.push({ key, number, index })
+  }
+
+  checkWhole(from: number, to: number): void {
+    const wanted: string[] = []
+    for (let number = from; number <= to; number++)
+      for (const log of logsOf(this.#chain, number))
+        if (fitsFilter(log, this.#filter)) wanted.push(keyOf(log))
+    const told = this.#told
+      .filter(({ number }) => number >= from && number <= to)
+      .map(({ key }) => key)
+    const at = wanted.findIndex((key, index) => key !== told[index])
+    if (at >= 0) this.#report('no-hole', `log ${wanted[at]} is missing; there is ${told[at]}`)
+    else if (told.length > wanted.length)
+      this.#report('once', `log ${told[wanted.length]} was never taken back`)
+  }
+
+  #checkTrue(log: LogEvent, text: string): void {
+    const { mined } = this.#chain.find(log.blockHash) ?? {}
+    const real = mined?.receipts.flatMap(({ logs }) => logs)[Number(log.logIndex)]
+    if (!real || JSON.stringify(real) !== text || !fitsFilter(real, this.#filter))
+      this.#report('true', `no node has this log: ${text}`)
+  }
+}
+
+function logsOf(chain: ChainModel, number: number): readonly Log[] {
+  return chain.block(number).receipts.flatMap(({ logs }) => logs)
+}
+
+function keyOf({ blockHash, logIndex }: Pick<Log, 'blockHash' | 'logIndex'>): string {
+  return `${blockHash} ${logIndex}`
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { contains } from './contains.ts'
+
+test.each([
+  ['what is equal', { a: [{ b: 1 }] }, { a: [{ b: 1 }] }, true],
+  ['defaults beside it', { a: 1, b: 2 }, { a: 1 }, true],
+  ['defaults in items of a list', [{ name: 'x', protocol: 'TCP' }], [{ name: 'x' }], true],
+  ['nothing for an empty list', {}, { egress: [] }, true],
+  ['nothing for an empty map', {}, { podSelector: {} }, true],
+  ['another value', { a: 1 }, { a: 2 }, false],
+  ['a missing field', {}, { a: 1 }, false],
+  ['an item more', { a: [1, 2] }, { a: [1] }, false],
+  ['an item less', { a: [1] }, { a: [1, 2] }, false],
+  ['another order', [1, 2], [2, 1], false],
+  ['false is not nothing', {}, { a: false }, false],
+  ['zero is not nothing', {}, { a: 0 }, false],
+  ['a map where a text is', { a: 'x' }, { a: { b: 1 } }, false],
+])('%s', (_, object, intent, expected) => {
+  expect(contains(object, intent)).toBe(expected)
+})

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { everyInterface } from '../testing/every-interface.ts'
+import type { ChainInterface, Question } from '../types.ts'
+
+const sources = ['../testdata/catalog', '../testdata/own-catalog']
+const catalog = sources.map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+const bundled = await everyInterface([])
+const interfaces = [...bundled, ...(await everyInterface(catalog))].map(
+  ({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered] as const,
+)
+
+const word = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.constantFrom(
+    'latest',
+    '0',
+    '5',
+    '99999999999999999999',
+    '%2F',
+    '%',
+    '..',
+    '__proto__',
+    '0xAB',
+  ),
+  fc.nat().map(String),
+)
+
+/** Questions near to those that the interface knows, and far from them. */
+function questions(offered: ChainInterface): fc.Arbitrary<Question> {
+  const name = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...offered.methods) },
+    { weight: 1, arbitrary: word },
+  )
+  const header = fc
+    .dictionary(fc.constantFrom(...offered.requestHeaders, 'x'), word, { maxKeys: 3 })
+    .map((headers) => (key: string) => headers[key] ?? null)
+  const { apiInterface } = offered
+  if (apiInterface === 'grpc')
+    return fc
+      .record({ method: name, header, message: fc.uint8Array({ maxLength: 30 }) })
+      .map((asked) => ({ apiInterface, ...asked }))
+  if (apiInterface === 'rest')
+    return fc
+      .record({
+        verb: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'OPTIONS', ''),
+        path: fc
+          .tuple(name, fc.array(word, { minLength: 8, maxLength: 8 }))
+          .map(([pattern, fill]) => {
+            let at = 0
+            return pattern.replaceAll(/\{[^}]*\}/g, () => fill[at++ % 8] as string)
+          }),
+        query: fc.oneof(
+          word,
+          fc.tuple(word, word).map(([key, value]) => `height=${value}&ledger_version=${key}`),
+        ),
+        header,
+      })
+      .map((asked) => ({ apiInterface, ...asked }))
+  return fc
+    .record({ method: name, params: fc.jsonValue({ maxDepth: 3 }) })
+    .map((asked) => ({ apiInterface, ...asked }))
+}
+
+describe('whatever a stranger sends', () => {
+  test.each(interfaces)('%s classifies without a throw, always alike', (_name, offered) => {
+    fc.assert(
+      fc.property(questions(offered), (question) => {
+        const before = JSON.stringify(question)
+        const first = offered.classify(question)
+        expect(offered.classify(question)).toEqual(first)
+        expect(JSON.stringify(question)).toBe(before)
+        expect(first.known).toBe(offered.methods.has(first.method) && first.known)
+        if (first.block.kind === 'invalid') expect(first.cacheable).toBe(false)
+        if (first.kind !== 'read') expect(first.cacheable).toBe(false)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('each method of a bundled spec', () => {
+  test.each(bundled.map(({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered]))(
+    '%s is known by its name',
+    (_name, offered) => {
+      const header = () => null
+      for (const method of offered.methods) {
+        const { apiInterface } = offered
+        const asked =
+          apiInterface === 'rest'
+            ? ['GET', 'POST'].map((verb) =>
+                offered.classify({ apiInterface, verb, path: method, query: '', header }),
+              )
+            : [
+                apiInterface === 'grpc'
+                  ? offered.classify({ apiInterface, method, header })
+                  : offered.classify({ apiInterface, method, params: [] }),
+              ]
+        expect(
+          asked.some((each) => each.known && each.method === method),
+          method,
+        ).toBe(true)
+      }
+    },
+  )
+})

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { AskedChain, height, invalid, none, tag } from '../testing/asked-chain.ts'
+import type { BlockRef, Classification } from '../types.ts'
+
+let move: AskedChain
+beforeAll(async () => {
+  move = await AskedChain.load('MOVECHAIN')
+})
+
+const latest = tag('latest')
+const coin = '0x1%3A%3Acoin%3A%3ACoinStore%3C0x1%3A%3Aaptos_coin%3A%3AAptosCoin%3E'
+
+describe('the path that a call goes to, and the block that it asks about', () => {
+  test.each<[string, string, BlockRef]>([
+    // Every family of the node's API.
+    ['GET /', '/', latest],
+    ['GET /blocks/by_height/55', '/blocks/by_height/{height}', height(55)],
+    ['GET /blocks/by_height/55?with_transactions=true', '/blocks/by_height/{height}', height(55)],
+    ['GET /blocks/by_height/x', '/blocks/by_height/{height}', invalid],
+    ['GET /blocks/by_version/7', '/blocks/by_version/{version}', none],
+    ['GET /blocks/by_version/0x7', '/blocks/by_version/{version}', none],
+    ['GET /blocks/by_version/seven', '/blocks/by_version/{version}', invalid],
+    ['GET /accounts/0x1', '/accounts/{address}', latest],
+    ['GET /accounts/0x1?ledger_version=9', '/accounts/{address}', none],
+    ['GET /accounts/0x1?ledger_version=latest', '/accounts/{address}', latest],
+    ['GET /accounts/0x1?ledger_version=x', '/accounts/{address}', invalid],
+    ['GET /accounts/0x1/resources', '/accounts/{address}/resources', latest],
+    ['GET /accounts/0x1/modules?limit=5', '/accounts/{address}/modules', latest],
+    [`GET /accounts/0x1/resource/${coin}`, '/accounts/{address}/resource/{resource_type}', latest],
+    ['GET /accounts/0x1/module/coin', '/accounts/{address}/module/{module_name}', latest],
+    ['GET /accounts/0x1/events/5', '/accounts/{address}/events/{creation_number}', latest],
+    ['GET /accounts/0x1/balance/0xa', '/accounts/{address}/balance/{asset_type}', latest],
+    ['GET /transactions', '/transactions', latest],
+    ['GET /transactions/by_hash/0xab', '/transactions/by_hash/{txn_hash}', latest],
+    ['GET /transactions/by_version/9', '/transactions/by_version/{txn_version}', none],
+    ['POST /transactions', '/transactions', none],
+    ['POST /transactions/simulate', '/transactions/simulate', latest],
+    ['POST /view', '/view', latest],
+    ['POST /view?ledger_version=3', '/view', none],
+    ['POST /tables/0xaa/item', '/tables/{table_handle}/item', latest],
+    // However it is written.
+    ['GET', '/', latest],
+    ['HEAD /accounts/0x1', '/accounts/{address}', latest],
+    ['GET /accounts/0x1/', '/accounts/{address}', latest],
+    ['GET /accounts/%30x1', '/accounts/{address}', latest],
+    // A client that says /v1 itself.
+    ['GET /v1', '/', latest],
+    ['GET /v1/', '/', latest],
+    ['GET /v1/blocks/by_height/55', '/blocks/by_height/{height}', height(55)],
+    ['GET /v1/accounts/0x1?ledger_version=9', '/accounts/{address}', none],
+    ['POST /v1/transactions', '/transactions', none],
+  ])('%s', (request, method, block) => {
+    expect(move.rest(request)).toMatchObject({ known: true, method, block })
+  })
+
+  test.each([
+    ['GET /v1/v1/accounts/0x1', 'read'],
+    ['GET /accounts', 'read'],
+    ['GET /Accounts/0x1', 'read'],
+    ['GET /accounts//resources', 'read'],
+    ['POST /accounts/0x1', 'local'],
+    ['PUT /transactions', 'local'],
+    ['OPTIONS /transactions', 'local'],
+    ['GET /new/things', 'read'],
+  ])('%s is none that the spec names', (request, kind) => {
+    expect(move.rest(request)).toMatchObject({ known: false, kind, cacheable: false, block: none })
+  })
+})
+
+describe('what else is said of a call', () => {
+  test.each<[string, Partial<Classification>]>([
+    ['GET /', { tellsTip: { path: ['block_height'], encoding: 'decimal' } }],
+    ['GET /accounts/0x1', { cacheable: true, deterministic: true }],
+    ['GET /accounts/0x1?ledger_version=x', { cacheable: false }],
+    ['GET /transactions/by_hash/0xab', { byHash: true, deterministic: false }],
+    ['GET /transactions/wait_by_hash/0xab', { waitsForBlock: true, cacheable: false }],
+    ['GET /estimate_gas_price', { deterministic: false }],
+    ['GET /-/healthy', { cacheable: false }],
+    ['GET /spec', { cacheable: false }],
+    ['POST /transactions', { kind: 'write', cacheable: false, timeoutMs: 10_000 }],
+    ['POST /transactions/batch', { kind: 'write' }],
+    ['POST /transactions/simulate', { kind: 'read', cacheable: false }],
+    ['POST /view', { kind: 'read', cacheable: false }],
+  ])('%s', (request, expected) => {
+    expect(move.rest(request)).toMatchObject(expected)
+  })
+
+  it('tells the tip in a header, where it is about the latest ledger', () => {
+    const header = 'x-aptos-block-height'
+    expect(move.rest('GET /accounts/0x1').tellsTip).toMatchObject({ header })
+    expect(move.rest('GET /accounts/0x1?ledger_version=5').tellsTip).toBeNull()
+    expect(move.rest('POST /transactions').tellsTip).toBeNull()
+  })
+
+  it('must be about the block and the transaction asked for', () => {
+    expect(move.rest('GET /blocks/by_height/5').checks).toMatchObject([
+      { rule: { check: 'block', number: ['block_height'] } },
+    ])
+    expect(move.rest('GET /v1/transactions/by_version/7').checks).toMatchObject([
+      { rule: { check: 'identity', result: ['version'], as: 'number' }, wanted: '7' },
+    ])
+  })
+})
+
+it('passes on what its clients need', () => {
+  const { requestHeaders, responseHeaders } = move.offered('rest')
+  expect([...requestHeaders]).toEqual(expect.arrayContaining(['accept', 'content-type']))
+  expect([...responseHeaders]).toEqual(
+    expect.arrayContaining(['x-aptos-ledger-version', 'x-aptos-cursor', 'x-aptos-block-height']),
+  )
+})
+
+it('is asked for its ledger, below /v1 where that is not in the URL', () => {
+  const { latestBlock, verifications } = move.offered('rest')
+  const ledger = { verb: 'GET', path: '/', otherPaths: ['/v1'] }
+  expect(latestBlock).toMatchObject({ ...ledger, result: { path: ['block_height'] } })
+  expect(verifications[0]).toMatchObject({ name: 'chain-id', expected: '1', call: ledger })
+})
+
+test.each(['APT1', 'aptos'])('%s is its name', async (name) => {
+  expect((await AskedChain.load(name)).chain.id).toBe('MOVECHAIN')
+})

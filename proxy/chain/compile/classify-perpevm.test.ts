@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, it, test } from 'vitest'
+import { AskedChain, height, tag } from '../testing/asked-chain.ts'
+import type { Classification } from '../types.ts'
+
+let perp: AskedChain
+beforeAll(async () => {
+  perp = await AskedChain.load('PERPEVM')
+})
+
+test.each<[string, unknown[], Partial<Classification>]>([
+  ['eth_blockNumber', [], { block: tag('latest'), tellsTip: { path: [], encoding: 'hex' } }],
+  ['eth_getBalance', ['0x1', 'latest'], { block: tag('latest'), cacheable: true }],
+  ['eth_call', [{}, '0x10'], { block: height(16), cost: 20 }],
+  ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1' }], { cost: 75 }],
+  ['eth_sendRawTransaction', ['0x'], { kind: 'write' }],
+  ['net_version', [], { kind: 'read' }],
+  ['web3_clientVersion', [], { cacheable: false }],
+  ['debug_traceTransaction', ['0x'], { addon: 'debug' }],
+  ['trace_block', ['latest'], { addon: 'trace' }],
+  ['eth_bigBlockGasPrice', [], { block: tag('latest') }],
+  ['eth_getSystemTxsByBlockNumber', ['0x7'], { block: height(7) }],
+])('%s %j', (method, params, expected) => {
+  expect(perp.jsonrpc(method, params)).toMatchObject({ method, known: true, ...expected })
+})
+
+it('is told by its chain id, in answers too', () => {
+  const [verification] = perp.offered('jsonrpc').verifications
+  expect(verification).toMatchObject({ name: 'chain-id', expected: '0x3e7', severity: 'fail' })
+  const [check] = perp.jsonrpc('eth_chainId').checks
+  expect(check).toMatchObject({ rule: { check: 'expected' }, wanted: '0x3e7' })
+})
+
+it('has no WebSocket', () => {
+  expect(perp.offered('jsonrpc').hasSubscriptions).toBe(false)
+  expect(perp.jsonrpc('eth_subscribe', ['newHeads']).known).toBe(false)
+})
+
+it('does not count the transactions of a block, some of which nodes leave out', () => {
+  const rules = perp.jsonrpc('eth_getBlockByNumber', ['0x1', true]).checks.map(({ rule }) => rule)
+  const items = rules.find((rule) => rule.check === 'items')
+  expect(items).toMatchObject({ counted: null, rising: 'transactionIndex' })
+})
+
+test.each(['HYPERLIQUID', 'hyperevm', 'PerpEvm'])('%s is its name too', async (name) => {
+  expect((await AskedChain.load(name)).chain.id).toBe('PERPEVM')
+})

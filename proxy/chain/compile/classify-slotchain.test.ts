@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { AskedChain, height, invalid, none, range, tag } from '../testing/asked-chain.ts'
+import type { BlockRef, Classification } from '../types.ts'
+
+let slots: AskedChain
+beforeAll(async () => {
+  slots = await AskedChain.load('SLOTCHAIN')
+})
+
+const key = '4Qkev8aNZcqFNSRhQzwyLMFSsi94jHqE8WNVTJzTP99F'
+const confirmed = { commitment: 'confirmed' }
+const [latest, pending, finalized] = [tag('latest'), tag('pending'), tag('finalized')]
+
+describe('the slot that a call asks about', () => {
+  test.each<[string, unknown, BlockRef]>([
+    ['getSlot', [], finalized],
+    ['getSlot', undefined, finalized],
+    ['getSlot', [{}], finalized],
+    ['getSlot', [{ commitment: 'processed' }], pending],
+    ['getSlot', [confirmed], latest],
+    ['getSlot', [{ commitment: 'finalized' }], finalized],
+    ['getSlot', [{ commitment: 'soon' }], invalid],
+    ['getSlot', [{ commitment: null }], finalized],
+    ['getBalance', [key], finalized],
+    ['getBalance', [key, confirmed], latest],
+    ['getAccountInfo', [key, { encoding: 'base64' }], finalized],
+    ['getAccountInfo', [key, { ...confirmed, minContextSlot: 5 }], latest],
+    ['getMultipleAccounts', [[key], confirmed], latest],
+    ['getProgramAccounts', [key, confirmed], latest],
+    ['getTokenAccountBalance', [key, confirmed], latest],
+    ['getTokenAccountsByOwner', [key, { mint: key }, confirmed], latest],
+    ['getLatestBlockhash', [confirmed], latest],
+    ['getBlock', [250_000_000], height(250_000_000)],
+    ['getBlock', [250_000_000, { ...confirmed, transactionDetails: 'none' }], height(250_000_000)],
+    ['getBlock', ['x'], invalid],
+    ['getBlock', [], invalid],
+    ['getBlockTime', [5], height(5)],
+    ['getBlocks', [5, 9], range(height(5), height(9))],
+    ['getBlocks', [5], range(height(5), finalized)],
+    ['getBlocksWithLimit', [5, 3], height(5)],
+    ['getBlockHeight', [confirmed], latest],
+    ['getTransaction', ['5sig', confirmed], none],
+    ['getSignatureStatuses', [['5sig']], pending],
+    ['getSignaturesForAddress', [key, { limit: 5, ...confirmed }], latest],
+    ['simulateTransaction', ['AQ==', confirmed], latest],
+    ['getEpochInfo', [confirmed], latest],
+    ['getInflationReward', [[key], { epoch: 2 }], none],
+    ['getInflationReward', [[key]], finalized],
+    ['getGenesisHash', [], none],
+    ['getHealth', [], none],
+    ['sendTransaction', ['AQ=='], none],
+  ])('%s %j', (method, params, block) => {
+    expect(slots.jsonrpc(method, params).block).toEqual(block)
+  })
+})
+
+describe('what else is said of a method', () => {
+  test.each<[string, Partial<Classification>]>([
+    ['getAccountInfo', { kind: 'read', cacheable: true, deterministic: true }],
+    ['getBalance', { kind: 'read', cost: 10 }],
+    ['getMultipleAccounts', { cost: 40 }],
+    ['getProgramAccounts', { cost: 500, timeoutMs: 30_000 }],
+    ['getTokenAccountBalance', { kind: 'read' }],
+    ['getSlot', { cacheable: true }],
+    ['getBlock', { cost: 100 }],
+    ['getBlockHeight', { tellsTip: null }],
+    ['getBlockTime', { cacheable: false }],
+    ['getBlocks', { cost: 30 }],
+    ['getLatestBlockhash', { deterministic: false }],
+    ['getTransaction', { byHash: true, cacheable: true }],
+    ['getSignatureStatuses', { cacheable: false }],
+    ['sendTransaction', { kind: 'write', cacheable: false }],
+    ['simulateTransaction', { kind: 'read', cacheable: false }],
+    ['getHealth', { cacheable: false, deterministic: false }],
+    ['getVersion', { cacheable: false }],
+    ['getEpochInfo', { kind: 'read' }],
+    ['getClusterNodes', { deterministic: false }],
+    ['getGenesisHash', { cacheable: true, deterministic: true }],
+    ['requestAirdrop', { kind: 'local' }],
+    ['getMinimumBalanceForRentExemption', { block: none, cacheable: true }],
+  ])('%s', (method, expected) => {
+    expect(slots.jsonrpc(method, [])).toMatchObject({ method, known: true, ...expected })
+  })
+
+  test.each(
+    ['account', 'block', 'logs', 'program', 'root', 'signature', 'slot', 'slotsUpdates', 'vote']
+      .flatMap((word) => [`${word}Subscribe`, `${word}Unsubscribe`])
+      .map((method) => [method]),
+  )('%s is a subscription', (method) => {
+    expect(slots.jsonrpc(method, [])).toMatchObject({ known: true, kind: 'subscribe' })
+  })
+
+  test.each<[string, unknown[], unknown]>([
+    ['getSlot', [confirmed], []],
+    ['getBalance', [key, confirmed], ['context', 'slot']],
+    ['getLatestBlockhash', [confirmed], ['context', 'slot']],
+    ['getEpochInfo', [confirmed], ['absoluteSlot']],
+  ])('%s %j tells the latest slot', (method, params, path) => {
+    expect(slots.jsonrpc(method, params).tellsTip).toEqual({ path, encoding: 'decimal' })
+  })
+
+  test.each<[string, unknown[]]>([
+    ['getSlot', []],
+    ['getSlot', [{ commitment: 'processed' }]],
+    ['getBalance', [key]],
+    ['getBlockHeight', [confirmed]],
+  ])('%s %j says nothing of the latest slot, or of another one', (method, params) => {
+    expect(slots.jsonrpc(method, params).tellsTip).toBeNull()
+  })
+})
+
+it('asks for the slot, and for the first block of the cluster', () => {
+  const { latestBlock, verifications } = slots.offered('jsonrpc')
+  expect(JSON.parse(String(latestBlock?.body))).toMatchObject({
+    method: 'getSlot',
+    params: [confirmed],
+  })
+  expect(verifications).toMatchObject([
+    { name: 'chain-id', expected: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', addon: null },
+    { name: 'pruning', addon: 'archive', severity: 'warn' },
+  ])
+})
+
+test.each(['SOLANA', 'sol', 'SlotChain'])('%s is its name', async (name) => {
+  expect((await AskedChain.load(name)).chain.id).toBe('SLOTCHAIN')
+})

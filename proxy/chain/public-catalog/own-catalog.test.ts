@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { AskedChain, height, tag } from '../testing/asked-chain.ts'
+import type { Classification } from '../types.ts'
+
+const folder = fileURLToPath(new URL('../testdata/own-catalog', import.meta.url))
+let hub: AskedChain
+let post: AskedChain
+beforeAll(async () => {
+  hub = await AskedChain.load('HUBCHAIN', [folder])
+  post = await AskedChain.load('POSTONLY', [folder])
+})
+
+const latest = tag('latest')
+
+describe('a hub of the catalog', () => {
+  test.each<[string, Partial<Classification>]>([
+    ['GET /cosmos/bank/v1beta1/supply', { block: latest, cacheable: true }],
+    ['GET /sdk/bank/v1beta1/supply', { method: '/cosmos/bank/v1beta1/supply' }],
+    ['GET /sdkwasm/wasm/v1/contract/c', { method: '/cosmwasm/wasm/v1/contract/{address}' }],
+    ['GET /sdk/base/tendermint/v1beta1/blocks/5', { block: height(5) }],
+    ['POST /sdk/tx/v1beta1/txs', { kind: 'write' }],
+  ])('%s', (request, expected) => {
+    expect(hub.rest(request)).toMatchObject({ known: true, ...expected })
+  })
+
+  test.each<[string, Partial<Classification>]>([
+    ['cosmos.bank.v1beta1.Query/TotalSupply', { block: latest }],
+    ['sdk.bank.v1beta1.Query/TotalSupply', { method: 'cosmos.bank.v1beta1.Query/TotalSupply' }],
+    ['cosmos.tx.v1beta1.Service/BroadcastTx', { kind: 'write' }],
+  ])('%s', (method, expected) => {
+    expect(hub.grpc(method)).toMatchObject({ known: true, ...expected })
+  })
+
+  it('has its height in a header', () => {
+    const headers = { 'x-cosmos-block-height': '5' }
+    expect(hub.rest('GET /sdk/bank/v1beta1/supply', headers).block).toEqual(height(5))
+    expect(hub.grpc('sdk.bank.v1beta1.Query/TotalSupply', headers).block).toEqual(height(5))
+  })
+
+  it('is asked through gRPC by the numbers of fields', () => {
+    const { latestBlock, verifications } = hub.offered('grpc')
+    expect(latestBlock).toMatchObject({ body: null, result: { path: [2, 1, 3] } })
+    expect(verifications.map(({ name, expected, call }) => [name, expected, call.result.path]))
+      // What is asked for a field of an unknown number is left out.
+      .toEqual([['chain-id', 'own-hub-1', [1, 4]]])
+  })
+
+  it('need not answer with an error', () => {
+    expect(hub.offered('rest').verifications.map(({ name }) => name)).toEqual(['chain-id'])
+  })
+})
+
+describe('a chain whose REST is all POST', () => {
+  it('is asked with a body, or with none where the template is a path', () => {
+    const { latestBlock, verifications } = post.offered('rest')
+    expect(latestBlock).toMatchObject({ verb: 'POST', path: '/wallet/getnowblock', body: null })
+    expect(verifications[0]?.call).toMatchObject({
+      verb: 'POST',
+      path: '/wallet/getblockbynum',
+      body: '{"num":0}',
+    })
+  })
+
+  it('is read by POST, and never cached', () => {
+    const read = { known: true, kind: 'read', cacheable: false }
+    expect(post.rest('POST /wallet/getnowblock')).toMatchObject(read)
+    expect(post.rest('POST /wallet/broadcasttransaction').kind).toBe('write')
+  })
+})

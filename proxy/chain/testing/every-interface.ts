@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { loadCatalog } from '../load-catalog.ts'
+import type { Chain, ChainInterface } from '../types.ts'
+
+/** One interface of one chain: what a listener can be started for. */
+export interface OfferedInterface {
+  readonly chain: Chain
+  readonly offered: ChainInterface
+}
+
+/**
+ * Every interface of every chain of some sources, for tests that walk through all of them.
+ * @param sources as for `--use-static-spec`; the bundled specs when there are none
+ */
+export async function everyInterface(
+  sources: readonly string[],
+): Promise<readonly OfferedInterface[]> {
+  const catalog = await loadCatalog(sources)
+  const chains = catalog.ids.map((id) => catalog.find(id)).filter((chain) => chain !== null)
+  return chains.flatMap((chain) =>
+    [...chain.interfaces.values()].map((offered) => ({ chain, offered })),
+  )
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { AskedChain } from '../../chain/testing/asked-chain.ts'
+import type { Classification } from '../../chain/types.ts'
+import { BlockMemory } from './block-memory.ts'
+import { findViolation } from './find-violation.ts'
+
+const btc = await AskedChain.load('BTC')
+const slots = await AskedChain.load('SLOTCHAIN')
+const move = await AskedChain.load('MOVECHAIN')
+const hub = await AskedChain.load('HUBCHAIN')
+
+/** The name of what is wrong with an answer; null when nothing is. */
+function wrongWith({ checks, block }: Classification, result: unknown): string | null {
+  const bytes = Buffer.from(`{"result": ${JSON.stringify(result)} }`)
+  const asked = { checks, block, upstream: 'a', skipVerifications: [] }
+  const span = { start: 11, end: bytes.length - 2 }
+  return findViolation(bytes, span, asked, new BlockMemory())?.check ?? null
+}
+
+// The first block of Bitcoin.
+const firstHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
+const firstHeader =
+  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e' +
+  '67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c'
+const otherHash = 'ab'.repeat(32)
+
+describe('Bitcoin', () => {
+  const block = (params: unknown[]) => btc.jsonrpc('getblock', params)
+  it.each<[string, Classification, unknown, string | null]>([
+    ['the block', block([firstHash]), { hash: firstHash, height: 0 }, null],
+    ['another block', block([firstHash]), { hash: otherHash, height: 0 }, 'block-hash'],
+    ['the block in hex', block([firstHash, 0]), `${firstHeader}0101`, null],
+    ['the header in hex', btc.jsonrpc('getblockheader', [firstHash, false]), firstHeader, null],
+    ['in capitals', block([firstHash.toUpperCase(), 0]), firstHeader.toUpperCase(), null],
+    ['another block in hex', block([otherHash, 0]), firstHeader, 'block-hash'],
+    ['half a header', block([firstHash, 0]), firstHeader.slice(0, 100), 'shape'],
+    ['no hex at all', block([firstHash, 0]), 'zz', 'shape'],
+    ['stats by height', btc.jsonrpc('getblockstats', [5]), { height: 5 }, null],
+    ['stats of another height', btc.jsonrpc('getblockstats', [5]), { height: 6 }, 'block-number'],
+  ])('%s', (_case, asked, result, found) => {
+    expect(wrongWith(asked, result)).toBe(found)
+  })
+})
+
+describe('the slot chain', () => {
+  const accounts = slots.jsonrpc('getMultipleAccounts', [['a', 'b']])
+  const transaction = slots.jsonrpc('getTransaction', ['sig'])
+  const slot = slots.jsonrpc('getBlock', [100])
+  it.each<[string, Classification, unknown, string | null]>([
+    ['as many accounts', accounts, { value: [null, { data: ['', 'base64'] }] }, null],
+    ['an account too few', accounts, { value: [null] }, 'items-count'],
+    ['an account too many', accounts, { value: [null, null, null] }, 'items-count'],
+    ['no list of accounts', accounts, { value: {} }, 'shape'],
+    ['a null for the list', accounts, { value: null }, null],
+    ['accounts of a request without list', slots.jsonrpc('getMultipleAccounts', ['a']), {}, null],
+    ['the transaction', transaction, { transaction: { signatures: ['sig'] } }, null],
+    ['another one', transaction, { transaction: { signatures: ['gis'] } }, 'identity'],
+    ['it in base64', transaction, { transaction: ['AQ==', 'base64'] }, null],
+    ['a slot behind its parent', slot, { parentSlot: 97, blockHeight: 80 }, null],
+    ['a slot at its parent', slot, { parentSlot: 100, blockHeight: 80 }, 'block-number'],
+    ['the cluster', slots.jsonrpc('getGenesisHash', []), 'EtWTRABZaYq6iMf', 'chain'],
+  ])('%s', (_case, asked, result, found) => {
+    expect(wrongWith(asked, result)).toBe(found)
+  })
+})
+
+describe('the move chain', () => {
+  const byHeight = move.rest('GET /blocks/by_height/5')
+  const byHash = move.rest('GET /v1/transactions/by_hash/0xAB')
+  it.each<[string, Classification, unknown, string | null]>([
+    ['the block', byHeight, { block_height: '5' }, null],
+    ['another block', byHeight, { block_height: '6' }, 'block-number'],
+    ['the transaction', byHash, { hash: '0xab' }, null],
+    ['another one', byHash, { hash: '0xcd' }, 'identity'],
+    ['another chain', move.rest('GET /'), { chain_id: 2 }, 'chain'],
+    ['the chain', move.rest('GET /'), { chain_id: 1 }, null],
+  ])('%s', (_case, asked, result, found) => {
+    expect(wrongWith(asked, result)).toBe(found)
+  })
+})
+
+describe('the hub chain', () => {
+  const hex = 'AB'.repeat(32)
+  const base64 = Buffer.from(hex, 'hex').toString('base64')
+  const at = (height: string) => ({ block_id: { hash: hex }, block: { header: { height } } })
+  const byHash = (hash: string) => hub.tendermint('block_by_hash', { hash })
+  const tx = (hash: string) => hub.tendermint('tx', { hash })
+  it.each<[string, Classification, unknown, string | null]>([
+    ['the block', hub.tendermint('block', { height: '5' }), at('5'), null],
+    ['another block', hub.tendermint('block', { height: '5' }), at('6'), 'block-number'],
+    ['by REST', hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/5'), at('6'), 'block-number'],
+    ['by hash in hex', byHash(`0x${hex}`), at('5'), null],
+    ['by hash in base64', byHash(base64), at('5'), null],
+    ['by another hash', byHash(Buffer.alloc(32).toString('base64')), at('5'), 'block-hash'],
+    ['a transaction by hex', tx(`0x${hex}`), { hash: hex }, null],
+    ['a transaction by base64', tx(base64), { hash: hex }, null],
+    ['another transaction', tx(base64), { hash: 'CD'.repeat(32) }, 'identity'],
+    [
+      'another transaction by REST',
+      hub.rest(`GET /cosmos/tx/v1beta1/txs/${hex}`),
+      { tx_response: { txhash: 'CD'.repeat(32) } },
+      'identity',
+    ],
+  ])('%s', (_case, asked, result, found) => {
+    expect(wrongWith(asked, result)).toBe(found)
+  })
+})

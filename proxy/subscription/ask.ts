@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { ObjectCursor } from '../json/object-cursor.ts'
+import { bufferOf, spells } from '../json/text.ts'
+import { spaceEnd } from '../json/value.ts'
+import type { Call } from '../relay/call.ts'
+import type { Relay } from '../relay/step.ts'
+import { release, type Body } from '../upstream/wire.ts'
+import { NodeError } from './failures.ts'
+
+/** A question of the router's own, on behalf of a subscription. */
+export interface OwnQuestion {
+  readonly method: string
+  readonly params: unknown
+  /** Rather this upstream. */
+  readonly prefer: string | null
+  /** Not these, which were asked before. */
+  readonly avoid: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/** Makes the call of a question, as the listener would for a client. */
+export type NewOwnCall = (question: OwnQuestion) => Call
+
+export interface Answer {
+  /** The `result`, JSON. */
+  readonly result: Uint8Array
+  readonly upstream: string
+}
+
+/** Asks the chain over the relay. @throws NodeError @throws RelayError @throws CallAborted */
+export type Ask = (question: OwnQuestion) => Promise<Answer>
+
+/** Longer answers are not taken: no block of any chain is. */
+const mostBytes = 64 * 1024 * 1024
+
+export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
+  return async (question) => {
+    const { incoming, upstream, refusal } = await relay(newCall(question))
+    if (refusal) {
+      release(incoming.body)
+      throw new NodeError(`${question.method}: ${refusal.name}`)
+    }
+    const body = await collect(incoming.body)
+    const result = memberOf(body, '"result"')
+    if (result === null) throw new NodeError(`${question.method}: an answer without a result`)
+    return { result, upstream }
+  }
+}
+
+async function collect(body: Body): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new NodeError(`an answer of more than ${mostBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The bytes of a member of the object that a document is; null where it has none. */
+export function memberOf(document: Uint8Array, name: string): Uint8Array | null {
+  const start = spaceEnd(document, 0)
+  if (document[start] !== 0x7b) return null
+  const cursor = new ObjectCursor(document, start)
+  while (cursor.next())
+    if (spells(document, cursor.nameStart, cursor.nameEnd, name))
+      return bufferOf(document).subarray(cursor.valueStart, cursor.valueEnd)
+  return null
+}

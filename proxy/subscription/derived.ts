@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { sleep, type Clock } from '../clock/clock.ts'
+import { mayPass } from './failures.ts'
+import type { Link, Place } from './link.ts'
+import type { SubscriptionObserver } from './observer.ts'
+import type { SequenceListener } from './sequencer.ts'
+
+/** One event of a block. */
+export interface Item {
+  /** Which of the block's. */
+  readonly key: string
+  readonly event: Uint8Array
+}
+
+/** Events that follow from the blocks of a chain: logs, transactions. */
+export interface DerivedEvents {
+  /** All of one block, in their order. @throws what asking throws */
+  of(place: Place, prefer: string | null, signal: AbortSignal): Promise<readonly Item[]>
+  /** What is told when the block of an event is replaced. */
+  takeBack(item: Item): Uint8Array
+}
+
+export interface DerivedOptions {
+  readonly name: string
+  readonly events: DerivedEvents
+  readonly clock: Clock
+  readonly observer: SubscriptionObserver
+  readonly maxGapBlocks: number
+  /** Which upstream knows the newest block. */
+  upstream(): string | null
+}
+
+export interface DerivedListener {
+  event(event: Uint8Array): void
+  ended(reason: string): void
+}
+
+/** A block whose events are still to be told. */
+interface Step {
+  readonly place: Place
+  readonly gone: AbortController
+  items: readonly Item[] | null
+  isStarted: boolean
+}
+
+/** What was told of a block. */
+interface Told {
+  readonly place: Place
+  readonly items: readonly Item[]
+  readonly bytes: number
+}
+
+/** Blocks that are asked about at the same time. */
+const atOnce = 8
+const retryMs = { least: 250, most: 10_000 }
+/** Bytes of told events that are kept, for the case that they have to be taken back. */
+const keptBytes = 16 * 1024 * 1024
+
+/**
+ * Tells the events of each block of a sequence: in the blocks' order, whole, once, and takes back
+ * those of a block that is replaced.
+ */
+export class DerivedSequence implements SequenceListener {
+  readonly #options: DerivedOptions
+  readonly #hears: DerivedListener
+  readonly #steps: Step[] = []
+  readonly #told = new Map<string, Told>()
+  /** Of the blocks up to this one more was told than is kept. */
+  #forgotten: number | null = null
+  #bytes = 0
+  #isClosed = false
+
+  constructor(options: DerivedOptions, hears: DerivedListener) {
+    this.#options = options
+    this.#hears = hears
+  }
+
+  appended({ number, id, parent }: Link): void {
+    const place = { number, id, parent }
+    this.#steps.push({ place, gone: new AbortController(), items: null, isStarted: false })
+    if (this.#steps.length > this.#options.maxGapBlocks + 1) {
+      const { observer, name, maxGapBlocks } = this.#options
+      const reason = `the events of more than ${maxGapBlocks} blocks could not be fetched`
+      observer.ended(name, reason)
+      return this.ended(reason)
+    }
+    this.#start()
+  }
+
+  removed(place: Place): void {
+    const step = this.#steps.at(-1)
+    if (step?.place.id === place.id) {
+      // Nobody was told of it.
+      step.gone.abort()
+      this.#steps.pop()
+      return
+    }
+    const told = this.#told.get(place.id)
+    if (told === undefined) {
+      if (this.#forgotten === null || place.number > this.#forgotten) return
+      const reason = 'a reorganisation takes back more than is remembered'
+      this.#options.observer.ended(this.#options.name, reason)
+      return this.ended(reason)
+    }
+    this.#forget(told)
+    for (const item of told.items.toReversed())
+      this.#hears.event(this.#options.events.takeBack(item))
+  }
+
+  ended(reason: string): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#hears.ended(reason)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { gone } of this.#steps) gone.abort()
+    this.#steps.length = 0
+    this.#told.clear()
+  }
+
+  #start(): void {
+    for (const step of this.#steps.slice(0, atOnce)) {
+      if (step.isStarted) continue
+      step.isStarted = true
+      void this.#fetch(step)
+    }
+  }
+
+  /** Asks until there is an answer, or nobody wants to know any more. */
+  async #fetch(step: Step): Promise<void> {
+    const { events, clock, observer, name, upstream } = this.#options
+    const { signal } = step.gone
+    try {
+      for (let waitMs = retryMs.least; ; waitMs = Math.min(waitMs * 2, retryMs.most)) {
+        try {
+          // The first one that told of a block has it; when that fails, whoever has it.
+          const prefer = waitMs === retryMs.least ? upstream() : null
+          step.items = await events.of(step.place, prefer, signal)
+          break
+        } catch (error) {
+          if (signal.aborted) return
+          if (!mayPass(error)) throw error
+          await sleep(clock, waitMs, signal)
+        }
+      }
+      if (!signal.aborted) this.#tell()
+    } catch (error) {
+      if (signal.aborted) return
+      observer.failed(name, error)
+      this.ended('internal error')
+    }
+  }
+
+  #tell(): void {
+    for (let step = this.#steps[0]; step?.items; step = this.#steps[0]) {
+      this.#steps.shift()
+      const { items, place } = step
+      if (items.length > 0) this.#keep(place, items)
+      for (const { event } of items) this.#hears.event(event)
+    }
+    this.#start()
+  }
+
+  #keep(place: Place, items: readonly Item[]): void {
+    const bytes = items.reduce((sum, { event }) => sum + event.length, 0)
+    this.#told.set(place.id, { place, items, bytes })
+    this.#bytes += bytes
+    for (const oldest of this.#told.values()) {
+      if (this.#bytes <= keptBytes && this.#told.size <= this.#options.maxGapBlocks) break
+      this.#forget(oldest)
+      this.#forgotten = oldest.place.number
+    }
+  }
+
+  #forget({ place, bytes }: Told): void {
+    this.#told.delete(place.id)
+    this.#bytes -= bytes
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { sleep, type Clock } from '../clock/clock.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { TransportError } from '../upstream/transport.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
+import type { SubscriptionObserver } from './observer.ts'
+import type { Places } from './places.ts'
+import {
+  openSocketSource,
+  type SocketSource,
+  type SocketSourceOptions,
+  type TopicRequest,
+} from './source-socket.ts'
+import { NodeRefused } from './subscriptions.ts'
+
+/** Between two rounds through all places: 250 ms doubling to this. */
+const roundMs = { least: 250, most: 10_000 }
+/** While polling stands in, sockets are tried again after so long. */
+const socketRetryMs = 15_000
+
+export interface FeedOptions extends SocketSourceOptions {
+  /** For the log and the metrics. */
+  readonly name: string
+  readonly request: TopicRequest
+  readonly places: Places
+  readonly observer: SubscriptionObserver
+  /** What is asked where no socket tells of the topic, each time after so long; null: nothing can be. */
+  readonly polling: { readonly intervalMs: number; poll(): Promise<void> } | null
+  readonly clock: Clock
+}
+
+export interface FeedListener {
+  event(result: Uint8Array): void
+  /** Another source tells from now on; what was said before it began is not known. Not for the first. */
+  moved(): void
+}
+
+/**
+ * Keeps one source telling of a topic: an upstream's subscription at the best place there is, or
+ * else polling. When the source is lost, or another place is fitter, it moves.
+ */
+export class Feed {
+  readonly #options: FeedOptions
+  readonly #hears: FeedListener
+  readonly #closing = new AbortController()
+  #source: SocketSource | null = null
+  #stopPolling: (() => void) | null = null
+
+  constructor(options: FeedOptions, hears: FeedListener) {
+    this.#options = options
+    this.#hears = hears
+  }
+
+  /** The upstream that tells; null while it is none. */
+  get upstream(): string | null {
+    return this.#source?.place.upstream.name ?? null
+  }
+
+  get isPolling(): boolean {
+    return this.#stopPolling !== null
+  }
+
+  /** Finds the first source. @throws NodeRefused @throws RelayError */
+  async open(): Promise<void> {
+    const trouble = await this.#openSocket()
+    if (trouble === null) return
+    const { polling, places } = this.#options
+    if (this.#closing.signal.aborted || polling === null) throw trouble
+    this.#startPolling()
+    if (places.hasAny) this.#guard(this.#reopen(socketRetryMs))
+  }
+
+  /** The present source is not good enough: another one takes over. */
+  leave(why: string): void {
+    const source = this.#source
+    if (source === null) return
+    source.close()
+    this.#lost(source, why)
+  }
+
+  /** Leaves a source that is not fit while another one is. */
+  check(): void {
+    const source = this.#source
+    if (source && this.#options.places.isOutdone(source.place)) this.leave('a fitter one is there')
+  }
+
+  /** @param isOver the upstream has ended the subscription itself */
+  close(isOver = false): void {
+    this.#closing.abort()
+    const source = this.#source
+    this.#source = null
+    this.#stopPolling?.()
+    this.#stopPolling = null
+    if (source === null) return
+    source.close(isOver)
+    this.#options.observer.upstreamChanged(source.place.upstream.name, -1)
+  }
+
+  /** @returns why there is none, when there is none */
+  async #openSocket(): Promise<NodeRefused | RelayError | null> {
+    const { places, request } = this.#options
+    const { signal } = this.#closing
+    const tried = new Set<SocketUrl>()
+    let refusal: NodeRefused | null = null
+    for (;;) {
+      const place = places.next(tried)
+      if (place === null) break
+      tried.add(place.url)
+      try {
+        const source = await openSocketSource(request, place, signal, this.#options)
+        if (signal.aborted) {
+          source.close()
+          break
+        }
+        this.#begin(source)
+        return null
+      } catch (error) {
+        if (signal.aborted) break
+        if (error instanceof NodeRefused) refusal = error
+        else if (!(error instanceof TransportError)) throw error
+        if (refusal?.isItsOwnTrouble === false) return refusal
+        places.rest(place)
+      }
+    }
+    if (refusal) return refusal
+    const isTried = tried.size > 0
+    return new RelayError(
+      isTried ? errorKinds.upstreamFailed : errorKinds.noUpstream,
+      isTried
+        ? 'every upstream failed to subscribe'
+        : 'no upstream has a WebSocket URL that can be subscribed at now',
+    )
+  }
+
+  #begin(source: SocketSource): void {
+    const { observer, name, places } = this.#options
+    const upstream = source.place.upstream.name
+    this.#source = source
+    observer.upstreamChanged(upstream, 1)
+    observer.joined(name, upstream)
+    let isProven = false
+    source.listen({
+      event: (result) => {
+        if (this.#source !== source) return
+        if (!isProven) places.proven(source.place)
+        isProven = true
+        this.#hears.event(result)
+      },
+      lost: (why) => {
+        if (this.#source === source) this.#lost(source, why)
+      },
+    })
+  }
+
+  #lost({ place }: SocketSource, why: string): void {
+    const { observer, name, places } = this.#options
+    this.#source = null
+    places.rest(place)
+    observer.upstreamChanged(place.upstream.name, -1)
+    observer.left(name, place.upstream.name, why)
+    this.#guard(this.#reopen())
+  }
+
+  /** Goes through the places until one tells, or polls and tries them again from time to time. */
+  async #reopen(firstWaitMs = 0): Promise<void> {
+    const { clock, polling } = this.#options
+    const { signal } = this.#closing
+    if (firstWaitMs > 0) await sleep(clock, firstWaitMs, signal)
+    for (let waitMs = roundMs.least; ; waitMs = Math.min(waitMs * 2, roundMs.most)) {
+      const isOpen = (await this.#openSocket()) === null
+      if (signal.aborted) return
+      if (isOpen) break
+      if (polling && !this.isPolling) {
+        this.#startPolling()
+        this.#hears.moved()
+      }
+      await sleep(clock, this.isPolling ? socketRetryMs : waitMs, signal)
+    }
+    this.#stopPolling?.()
+    this.#stopPolling = null
+    this.#hears.moved()
+  }
+
+  #startPolling(): void {
+    const { polling, clock, observer, name } = this.#options
+    if (polling === null) return
+    const stop = new AbortController()
+    const run = async () => {
+      for (;;) {
+        await sleep(clock, polling.intervalMs, stop.signal)
+        await polling.poll()
+      }
+    }
+    this.#stopPolling = () => {
+      stop.abort()
+    }
+    observer.joined(name, null)
+    this.#guard(run(), stop.signal)
+  }
+
+  /** What runs by itself ends with the feed; a failure of another kind is a defect. */
+  #guard(run: Promise<void>, signal: AbortSignal = this.#closing.signal): void {
+    run.catch((error: unknown) => {
+      if (!signal.aborted) this.#options.observer.failed(this.#options.name, error)
+    })
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import type { SubscriptionForm } from '../form.ts'
+import type { Topic, TopicKind } from '../topic.ts'
+import { readLogFilter, writeLogFilter } from './log-filter.ts'
+import { drawBytes } from './draw-bytes.ts'
+
+const subscribe = 'eth_subscribe'
+const unsubscribe = 'eth_unsubscribe'
+
+/** `eth_subscribe`: one method for all topics, ids in hex. */
+export const ethereumForm: SubscriptionForm = {
+  read(question) {
+    const { method, params } = question
+    if (method === subscribe) return { kind: 'subscribe', topic: topicOf(params), question }
+    if (method === unsubscribe) return { kind: 'unsubscribe', handle: idOf(params) }
+    return null
+  },
+  name(_wish, random) {
+    const id = `0x${drawBytes(random, 16).toString('hex').replace(/^0+/, '')}`
+    return { json: `"${id}"`, handle: id }
+  },
+  subscribed: ({ json }) => json,
+  unsubscribed: 'true',
+  envelope: (_wish, { json }) => ({
+    head: Buffer.from(
+      `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":${json},"result":`,
+    ),
+    tail: Buffer.from('}}'),
+  }),
+}
+
+function topicOf(params: unknown): Topic {
+  const [name, ...rest] = Array.isArray(params) ? (params as readonly unknown[]) : []
+  if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names what to hear')
+  // Some clients write the parameters that they do not have.
+  const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
+  if (name === 'newHeads' && more.length === 0) return topic('heads', name, [])
+  if (name === 'logs' && more.length <= 1)
+    return topic('logs', name, [writeLogFilter(readLogFilter(more[0]))])
+  if (name === 'newPendingTransactions' && more[0] === false && more.length === 1)
+    return topic('live', name, [])
+  return topic('live', name, more)
+}
+
+function topic(kind: TopicKind, name: string, more: readonly unknown[]): Topic {
+  const params = [name, ...more]
+  return {
+    kind,
+    key: canonicalJson(params),
+    name,
+    method: subscribe,
+    params,
+    unsubscribe: (id) => ({ method: unsubscribe, params: [id] }),
+    isLast: null,
+  }
+}
+
+function idOf(params: unknown): string {
+  const [id] = Array.isArray(params) ? (params as readonly unknown[]) : []
+  if (typeof id !== 'string') throw invalid(unsubscribe, 'the first parameter is the id')
+  return id.toLowerCase()
+}
+
+function invalid(method: string, why: string): RelayError {
+  return new RelayError(errorKinds.invalidParams, `${method}: ${why}`)
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import type { SubscriptionForm } from '../form.ts'
+import type { Topic, TopicKind } from '../topic.ts'
+import { drawBytes } from './draw-bytes.ts'
+
+/** What can be heard, and what becomes of it when an upstream fails. */
+const kinds: Readonly<Record<string, TopicKind>> = {
+  account: 'live',
+  block: 'live',
+  logs: 'live',
+  program: 'live',
+  root: 'roots',
+  signature: 'live',
+  slot: 'slots',
+  slotsUpdates: 'live',
+  vote: 'live',
+}
+const pattern = /^(\w+?)(Subscribe|Unsubscribe)$/
+/** What a node assumes where nothing is said. */
+const defaultCommitment = 'finalized'
+
+/** Solana: a pair of methods for each topic, ids are integers. */
+export const solanaForm: SubscriptionForm = {
+  read(question) {
+    const { method, params } = question
+    const [, name = '', verb] = pattern.exec(method) ?? []
+    if (!Object.hasOwn(kinds, name)) return null
+    if (verb === 'Subscribe') return { kind: 'subscribe', topic: topicOf(name, params), question }
+    const [id] = Array.isArray(params) ? (params as readonly unknown[]) : []
+    if (!Number.isSafeInteger(id))
+      throw new RelayError(errorKinds.invalidParams, `${method}: the first parameter is the id`)
+    return { kind: 'unsubscribe', handle: `${name} ${String(id)}` }
+  },
+  name({ topic: { name } }, random) {
+    const json = String(drawBytes(random, 6).readUIntBE(0, 6))
+    return { json, handle: `${name} ${json}` }
+  },
+  subscribed: ({ json }) => json,
+  unsubscribed: 'true',
+  envelope: ({ topic: { name } }, { json }) => ({
+    head: Buffer.from(`{"jsonrpc":"2.0","method":"${name}Notification","params":{"result":`),
+    tail: Buffer.from(`,"subscription":${json}}}`),
+  }),
+}
+
+function topicOf(name: string, given: unknown): Topic {
+  const list = Array.isArray(given) ? (given as readonly unknown[]).map(canonicalParam) : []
+  const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
+  const kind = kinds[name] as TopicKind
+  return {
+    // With a parameter that no node knows, nobody can tell what it means.
+    kind: params.length > 0 && kind !== 'live' ? 'live' : kind,
+    key: canonicalJson([name, ...params]),
+    name,
+    method: `${name}Subscribe`,
+    params,
+    unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),
+    isLast: name === 'signature' ? endsSignature : null,
+  }
+}
+
+/** Without what a node assumes anyway, and with filters, all of which must fit, in one order. */
+function canonicalParam(param: unknown): unknown {
+  if (typeof param !== 'object' || param === null || Array.isArray(param)) return param
+  const members = Object.entries(param).filter(
+    ([name, value]) =>
+      value !== null &&
+      !(name === 'commitment' && value === defaultCommitment) &&
+      !(name === 'filters' && Array.isArray(value) && value.length === 0),
+  )
+  if (members.length === 0) return null
+  return Object.fromEntries(
+    members.map(([name, value]) =>
+      name === 'filters' && Array.isArray(value) ? [name, sortedOnce(value)] : [name, value],
+    ),
+  )
+}
+
+function sortedOnce(filters: readonly unknown[]): readonly unknown[] {
+  const byText = new Map(filters.map((each) => [canonicalJson(each), each]))
+  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
+}
+
+/** The signature is settled; that it was received is only the first of two events. */
+function endsSignature(result: Uint8Array): boolean {
+  return !Buffer.from(result).includes('"receivedSignature"')
+}

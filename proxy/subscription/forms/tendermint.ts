@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { SubscriptionForm } from '../form.ts'
+import type { Topic, TopicKind } from '../topic.ts'
+import { readQuery, writeQuery, type QueryCondition } from './tendermint-query.ts'
+
+/** What of the event's kinds can be made from the chain itself. */
+const kinds: ReadonlyMap<string, TopicKind> = new Map([
+  ["'NewBlock'", 'blocks'],
+  ["'NewBlockHeader'", 'headers'],
+  ["'Tx'", 'transactions'],
+])
+
+/**
+ * Tendermint: a query is the subscription's name, and events come as further answers to the request.
+ * They repeat the query, in the client's own spelling: what the clients share begins behind it.
+ */
+export const tendermintForm: SubscriptionForm = {
+  read(question) {
+    switch (question.method) {
+      case 'subscribe':
+        return { kind: 'subscribe', topic: topicOf(queryOf(question)), question }
+      case 'unsubscribe':
+        return { kind: 'unsubscribe', handle: topicOf(queryOf(question)).key }
+      case 'unsubscribe_all':
+        return { kind: 'unsubscribe-all' }
+      default:
+        return null
+    }
+  },
+  name: ({ topic, question }) => ({ json: question.id, handle: topic.key }),
+  subscribed: () => '{}',
+  unsubscribed: '{}',
+  envelope: ({ question }, { json }) => ({
+    head: Buffer.from(
+      `{"jsonrpc":"2.0","id":${json},"result":{"query":${JSON.stringify(queryOf(question))},`,
+    ),
+    tail: Buffer.from('}'),
+  }),
+}
+
+function topicOf(text: string): Topic {
+  const conditions = readQuery(text)
+  const query = conditions ? writeQuery(conditions) : text.trim()
+  const event = conditions ? eventOf(conditions) : null
+  return {
+    kind: conditions && event !== null ? kindOf(event, conditions) : 'live',
+    key: query,
+    name: event?.slice(1, -1) ?? 'query',
+    method: 'subscribe',
+    params: { query },
+    unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),
+    isLast: null,
+  }
+}
+
+/** With its quotes; null where there is none, or no single one. */
+function eventOf(conditions: readonly QueryCondition[]): string | null {
+  const events = conditions.filter(({ key }) => key === 'tm.event')
+  const [first] = events
+  return first && events.length === 1 && first.operator === '=' ? first.value : null
+}
+
+/** Of blocks nothing further may be asked: their events are not searched for. */
+function kindOf(event: string, conditions: readonly QueryCondition[]): TopicKind {
+  const kind = kinds.get(event) ?? 'live'
+  return kind === 'transactions' || conditions.length === 1 ? kind : 'live'
+}
+
+function queryOf({ method, params }: { readonly method: string; readonly params: unknown }) {
+  const query: unknown = Array.isArray(params)
+    ? params[0]
+    : (params as { readonly query?: unknown } | null | undefined)?.query
+  if (typeof query !== 'string' || query.trim() === '')
+    throw new RelayError(errorKinds.invalidParams, `${method}: "query" must be a text`)
+  return query
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Subscriber, Subscription } from './subscriptions.ts'
+
+/** Events that wait for a client's reply to be sent. Far more than can come in that time. */
+const mostWaiting = 10_000
+
+/** One client of a topic. */
+export class Member implements Subscription {
+  readonly #subscriber: Subscriber
+  readonly #left: (member: Member) => void
+  /** Null once the client has its reply. */
+  #waiting: Uint8Array[] | null = []
+  #reason: string | null = null
+  #isGone = false
+
+  /** @param left is told once, when it hears nothing more */
+  constructor(subscriber: Subscriber, left: (member: Member) => void) {
+    this.#subscriber = subscriber
+    this.#left = left
+  }
+
+  begin(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = null
+    for (const event of waiting) this.event(event)
+    if (this.#reason !== null) this.#subscriber.ended(this.#reason)
+  }
+
+  unsubscribe(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#waiting = null
+    this.#left(this)
+  }
+
+  event(event: Uint8Array): void {
+    if (this.#isGone) return
+    if (this.#waiting === null) this.#subscriber.event(event)
+    else if (this.#waiting.push(event) > mostWaiting) this.end('events were not taken')
+  }
+
+  end(reason: string): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#left(this)
+    if (this.#waiting === null) this.#subscriber.ended(reason)
+    else this.#reason = reason
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureTable } from '../chain/failure-table.ts'
+import type { Clock } from '../clock/clock.ts'
+import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
+import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
+import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
+import { memberOf } from './ask.ts'
+import type { SocketPlace } from './places.ts'
+import { NodeRefused } from './subscriptions.ts'
+import type { Topic } from './topic.ts'
+
+/** How long an upstream may take to say yes. */
+const openTimeoutMs = 10_000
+
+/** How a topic is asked for. */
+export type TopicRequest = Pick<Topic, 'method' | 'params' | 'unsubscribe'>
+
+export interface SocketSourceOptions {
+  readonly failures: FailureTable
+  readonly clock: Clock
+}
+
+/** An upstream that tells of a topic. */
+export interface SocketSource {
+  readonly place: SocketPlace
+  /** Begins to listen. What has come since the request is told first. */
+  listen(hears: { event(result: Uint8Array): void; lost(why: string): void }): void
+  /** @param isOver the upstream has ended the subscription itself */
+  close(isOver?: boolean): void
+}
+
+/**
+ * Subscribes at one place.
+ * @throws TransportError
+ * @throws NodeRefused when the node says no
+ */
+export async function openSocketSource(
+  request: TopicRequest,
+  place: SocketPlace,
+  signal: AbortSignal,
+  { failures, clock }: SocketSourceOptions,
+): Promise<SocketSource> {
+  const abort = new AbortController()
+  const takeBack = () => {
+    abort.abort()
+  }
+  const cancelTimer = clock.after(place.url.timeoutMs ?? openTimeoutMs, takeBack)
+  signal.addEventListener('abort', takeBack, { once: true })
+  try {
+    signal.throwIfAborted()
+    const outgoing = outgoingOf(request)
+    const subscription = await place.url.transport.subscribe(outgoing, abort.signal)
+    const id = readReply(subscription, failures, place)
+    const unsubscribe = request.unsubscribe(id)
+    return {
+      place,
+      listen({ event, lost }) {
+        subscription.listen({
+          notified: ({ result }) => {
+            event(result)
+          },
+          lost: ({ fault, message }) => {
+            lost(`${fault}: ${message}`)
+          },
+        })
+      },
+      close(isOver = false) {
+        subscription.close(unsubscribe && !isOver ? outgoingOf(unsubscribe) : null)
+      },
+    }
+  } finally {
+    cancelTimer()
+    signal.removeEventListener('abort', takeBack)
+  }
+}
+
+function outgoingOf({ method, params }: Pick<TopicRequest, 'method' | 'params'>): Outgoing {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  return { verb: 'POST', path: '', headers: [], body }
+}
+
+/** The result, by which the subscription is known there. @throws NodeRefused */
+function readReply(
+  subscription: UpstreamSubscription,
+  failures: FailureTable,
+  { url }: SocketPlace,
+): unknown {
+  const { reply } = subscription
+  const answer = wholeOf(reply)
+  const said = answer && jsonRpcDialect.read(answer)
+  if (said?.kind === 'answer') return said.at({ path: [], encoding: 'text' })
+  subscription.close(null)
+  if (!answer || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
+  const failure = failures.ofNodeError(said.error)
+  if (failure.holdOff) url.holdOff.begin(null)
+  const error = memberOf(answer.body, '"error"') ?? notAnAnswer
+  throw new NodeRefused(error, failure.retry || failure.holdOff)
+}
+
+const notAnAnswer = Buffer.from('{"code":-32603,"message":"not an answer"}')
+
+function wholeOf(reply: Incoming): (Incoming & { readonly body: Uint8Array }) | null {
+  const { body } = reply
+  if (body instanceof Uint8Array) return { ...reply, body }
+  release(body)
+  return null
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/**
+ * What becomes of a subscription when its upstream fails. `live`: it goes on elsewhere, and what
+ * was said in between is not to be had. All others are made whole from the chain itself: `heads`
+ * and `logs` of Ethereum's kind, `slots` and `roots` of Solana's, `blocks`, `headers` and
+ * `transactions` of Tendermint's.
+ */
+export type TopicKind =
+  'live' | 'heads' | 'logs' | 'slots' | 'roots' | 'blocks' | 'headers' | 'transactions'
+
+/** What a client subscribes to, in the one form that everybody shares who asks the same. */
+export interface Topic {
+  readonly kind: TopicKind
+  /** Equal for two requests that ask the same, and for no others. */
+  readonly key: string
+  /** For metrics, the log and the documentation: a name that the interface itself has for it. */
+  readonly name: string
+  /** How it is asked for at an upstream. */
+  readonly method: string
+  readonly params: unknown
+  /** How an upstream is told that it is no longer wanted, by the result of its answer. */
+  unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
+  /** An event after which the node ends the subscription itself. */
+  readonly isLast: ((result: Uint8Array) => boolean) | null
+}

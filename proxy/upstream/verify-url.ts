@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface } from '../chain/types.ts'
+import type { AskUrl } from './ask.ts'
+import type { NodeUrl } from './node-url.ts'
+import type { PoolObserver } from './observer.ts'
+import type { Upstream } from './upstream.ts'
+import { verify } from './verify.ts'
+
+export interface VerifyUrlOptions {
+  readonly iface: ChainInterface
+  readonly observer: PoolObserver
+  readonly ask: AskUrl
+}
+
+/**
+ * Verifies one URL of an upstream, and notes on it what came of that.
+ * @param unreachable hears why one that was verified before cannot be asked now; what it has shown
+ *   still stands
+ */
+export async function verifyUrl(
+  upstream: Upstream,
+  url: NodeUrl,
+  { iface, observer, ask }: VerifyUrlOptions,
+  unreachable: (fault: string) => void,
+): Promise<void> {
+  if (url.holdOff.active) return
+  const verdict = await verify(url, url.declaredAddons, iface, ask)
+  if (verdict.kind === 'limited') return holdOff(upstream, url, verdict.retryAfterMs, observer)
+  if (verdict.kind === 'unreachable') {
+    if (url.verified === true) unreachable(verdict.fault)
+    else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
+    return
+  }
+  url.verified = verdict.kind === 'passed'
+  const shortcomings = verdict.kind === 'passed' ? verdict.shortcomings : [verdict.shortcoming]
+  const addons = new Set(url.declaredAddons)
+  url.addons = addons
+  for (const { verification, why } of shortcomings) {
+    if (verification.addon !== null && verification.severity === 'fail')
+      addons.delete(verification.addon)
+    observer.verificationFailed(upstream.name, url.printable, verification.name, why)
+  }
+}
+
+/** It wants to be left alone. */
+export function holdOff(
+  upstream: Upstream,
+  url: NodeUrl,
+  retryAfterMs: number | null,
+  observer: PoolObserver,
+): void {
+  const holdOffMs = url.holdOff.begin(retryAfterMs)
+  observer.heldOff(upstream.name, url.printable, holdOffMs)
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain, ChainInterface, Verification } from '../../../proxy/chain/types.ts'
+import { methodTable } from './method-table.ts'
+import { words } from './table.ts'
+
+const interfaceNames: Readonly<Record<ChainInterface['apiInterface'], string>> = {
+  jsonrpc: 'JSON-RPC',
+  rest: 'REST',
+  tendermintrpc: 'Tendermint RPC',
+  grpc: 'gRPC',
+}
+
+/** One chain, and those that have the same methods. */
+export function chainPage(chain: Chain, kin: readonly Chain[]): string {
+  return [
+    `# ${chain.id}: ${chain.name}`,
+    '',
+    'Generated from `specs/`; do not edit. All chains: [chains](../chains.md).',
+    ...(kin.length === 0
+      ? []
+      : ['', `The same holds for ${words(kin.map(({ id }) => id))}, but for the chain id.`]),
+    ...[...chain.interfaces.values()].flatMap(interfaceSection),
+    '',
+  ].join('\n')
+}
+
+function interfaceSection(offered: ChainInterface): string[] {
+  return [
+    '',
+    `## ${interfaceNames[offered.apiInterface]}`,
+    '',
+    ...facts(offered),
+    '',
+    ...methodTable(offered),
+  ]
+}
+
+function facts(offered: ChainInterface): string[] {
+  const { addons, archiveAfterBlocks, aliases, requestHeaders, responseHeaders } = offered
+  const alsoKnown = [...aliases].map(([prefix, alias]) => `\`${alias}\` beside \`${prefix}\``)
+  return [
+    `- Add-ons: ${words(addons) || 'none'}.`,
+    `- Verifications: ${offered.verifications.map(verification).join(', ') || 'none'}.`,
+    `- Subscriptions: ${offered.hasSubscriptions ? 'yes, over WebSocket' : 'none'}.`,
+    ...(archiveAfterBlocks === null
+      ? []
+      : [`- \`archive\` is preferred from ${archiveAfterBlocks} blocks behind the tip on.`]),
+    ...(alsoKnown.length === 0 ? [] : [`- Names may also begin with ${alsoKnown.join(', ')}.`]),
+    ...(requestHeaders.size === 0
+      ? []
+      : [`- Request headers that reach the node: ${words(requestHeaders)}.`]),
+    ...(responseHeaders.size === 0
+      ? []
+      : [`- Response headers that reach the client: ${words(responseHeaders)}.`]),
+  ]
+}
+
+function verification({ name, expected, addon, severity }: Verification): string {
+  const value = expected === null ? '' : ` (\`${expected}\`)`
+  const scope = addon === null ? '' : ` with \`${addon}\``
+  return `\`${name}\`${value}${scope}${severity === 'warn' ? ', which only warns' : ''}`
+}

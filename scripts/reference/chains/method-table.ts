@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface, Classification } from '../../../proxy/chain/types.ts'
+import { tableRow } from './table.ts'
+
+const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** One method as a client writes it. */
+interface Listed {
+  /** With the verb, for REST. */
+  readonly written: string
+  /** What is said of it when it is called with nothing but this for each of its params. */
+  ask(param?: string): Classification
+}
+
+/** What the router makes of each method of an interface. */
+export function methodTable(offered: ChainInterface): string[] {
+  const rows = [...offered.methods]
+    .flatMap((name) => listed(offered, name))
+    .map((method) => ({ method, asked: method.ask() }))
+    .toSorted((a, b) => (a.asked.addon ?? '').localeCompare(b.asked.addon ?? ''))
+  return [
+    'What each check does: [integrity](../../concepts/integrity.md).',
+    '',
+    '| method | kind | add-on | block when none is given | cost | timeout | cached | checks |',
+    '|---|---|---|---|---|---|---|---|',
+    ...rows.map(({ method, asked }) => methodRow(method, asked)),
+  ]
+}
+
+function listed(offered: ChainInterface, name: string): Listed[] {
+  const { apiInterface } = offered
+  const header = () => null
+  if (apiInterface === 'grpc')
+    return [{ written: name, ask: () => offered.classify({ apiInterface, method: name, header }) }]
+  if (apiInterface !== 'rest') {
+    const paramsOf = (param?: string) => (param === undefined ? [] : [param, param, param])
+    return [
+      {
+        written: name,
+        ask: (param) => offered.classify({ apiInterface, method: name, params: paramsOf(param) }),
+      },
+    ]
+  }
+  return verbs
+    .map((verb) => ({
+      written: `${verb} ${name}`,
+      ask: (param?: string) => {
+        const path = param === undefined ? name : name.replaceAll(/\{[^}]*\}/g, param)
+        return offered.classify({ apiInterface, verb, path, query: '', header })
+      },
+    }))
+    .filter(({ ask }) => ask().known && ask().method === name)
+}
+
+function methodRow({ written, ask }: Listed, asked: Classification): string {
+  const { block } = asked
+  const blockWords = {
+    none: 'does not depend on one',
+    invalid: 'must be given',
+    tag: block.kind === 'tag' ? `\`${block.tag}\`` : '',
+    range: 'a range',
+    number: '',
+    hash: '',
+  }
+  // Once the call names its block in some way.
+  const anyHash = `0x${'0'.repeat(64)}`
+  const isCached = [undefined, 'latest', '1', anyHash].some((param) => ask(param).cacheable)
+  return tableRow([
+    `\`${written}\``,
+    asked.kind,
+    asked.addon === null ? '' : `\`${asked.addon}\``,
+    blockWords[block.kind],
+    String(asked.cost),
+    asked.timeoutMs === null ? 'by cost' : `${asked.timeoutMs / 1000} s`,
+    isCached ? 'yes' : 'no',
+    asked.checks.map(({ rule }) => `\`${rule.check}\``).join(', '),
+  ])
+}
