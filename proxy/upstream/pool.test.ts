@@ -8,6 +8,7 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
 import type { Pool, Wanted } from './pool.ts'
+import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
 import type { Upstream } from './upstream.ts'
@@ -47,6 +48,7 @@ class PoolFixture {
         },
         failureThreshold: 2,
         createTransport: () => new ScriptedTransport(clock, () => ({})),
+        createSocketTransport: createNoSocket,
       },
     )
     for (const upstream of this.pool.upstreams) {
