@@ -8,7 +8,6 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
 import type { Pool, Wanted } from './pool.ts'
-import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
 import type { Upstream } from './upstream.ts'
@@ -48,7 +47,9 @@ class PoolFixture {
         },
         failureThreshold: 2,
         createTransport: () => new ScriptedTransport(clock, () => ({})),
-        createSocketTransport: createNoSocket,
+        createSocketTransport: () => {
+          throw new Error('no WebSocket URL is configured')
+        },
       },
     )
     for (const upstream of this.pool.upstreams) {
