@@ -45,7 +45,7 @@ export interface RouterReconcilerParts {
   readonly onVerdicts: (providers: readonly string[]) => void
 }
 
-/** Waited for what no watch tells of: the reference of a config that is not the one that is written now. */
+/** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
@@ -95,9 +95,8 @@ export class RouterReconciler {
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
-    return translation.config === null && translation.dangling.length > 0
-      ? { requeueAfterMs: heldAgainMs }
-      : {}
+    const waits = translation.dangling.length > 0 || applied.result === 'conflict'
+    return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
 
   #translate(
