@@ -90,8 +90,8 @@ export class RouterReconciler {
       ...revisionOccurrences(before, revisionOf(deployment)),
       ...routerOccurrences(router, status),
     ]
-    if (await this.#write(router, status, signal))
-      for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
+    await this.#write(router, status, signal)
+    for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error

@@ -17,7 +17,7 @@ import { kubectlFor } from '../kubectl.ts'
 import { PretendKubelet } from '../pretend-kubelet.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet, keyHeader } from './fleet.ts'
-import { type RunningOperator, runOperator, writes } from './running-operator.ts'
+import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
 
 const place = useNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' })
 const fleet = new Fleet(place)
@@ -66,18 +66,20 @@ describe('a router', () => {
     await fleet.router('steady', { autoscaling: { maxReplicas: 4 } })
     await fleet.routerIs('steady', 'Ready', 'Ready', 30_000)
     await fleet.routerIs('steady', 'Progressing', 'RolloutComplete')
+    await fleet.providerIs('steady-a', 'Ready', 'Ready')
+    await quiet(running)
     const before = await fleet.versions()
     const asked = running.asked.length
     for (let round = 0; round < 3; round++) {
       running.operator.routers.queue.add(`${place.namespace}/steady`)
       running.operator.providers.queue.add(`${place.namespace}/steady-a`)
-      await eventually(() => running.operator.routers.queue.isIdle)
+      await quiet(running)
     }
     expect(await fleet.versions()).toEqual(before)
     expect(writes(running.asked.slice(asked))).toEqual([])
     await using second = await runOperator({ ...place, namespaces: [place.namespace] })
-    await eventually(() => second.operator.hasSynced && second.operator.routers.queue.isIdle)
-    await eventually(() => second.operator.providers.queue.isIdle)
+    await eventually(() => second.operator.hasSynced)
+    await quiet(second)
     expect(writes(second.asked), 'an operator that starts anew').toEqual([])
     expect(await fleet.versions()).toEqual(before)
   })
@@ -92,7 +94,7 @@ describe('a router', () => {
         metadata.name.startsWith('gone-router'),
       )
       expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
-    }, 20_000)
+    }, 45_000)
     await fleet.providerIs('gone-a', 'Ready', 'NotSelected')
   })
 
@@ -106,7 +108,8 @@ describe('a router', () => {
     await fleet.patch(deployments, 'drift-router', { spec: { minReadySeconds: 99, replicas: 7 } })
     await eventually(async () => {
       const { spec } = await deployment('drift')
-      expect(spec).toMatchObject({ minReadySeconds: 5, replicas: 2 })
+      expect(spec.minReadySeconds ?? 0).toBe(0)
+      expect(spec.replicas).toBe(2)
     })
     await fleet.delete(services, 'drift-router')
     await eventually(() => fleet.get(services, 'drift-router'))

@@ -11,6 +11,7 @@ import { rbacManifests } from '../../../operator/rbac/manifests.ts'
 import { bundledChains } from '../../../operator/translate/bundled-chains.generated.ts'
 import { knownChains } from '../../../operator/translate/known-chains.ts'
 import { clientOf } from '../cluster-access.ts'
+import { eventually } from '../eventually.ts'
 import type { Access } from '../kubeconfig-file.ts'
 import { accessFor } from '../test-cluster.ts'
 
@@ -101,6 +102,19 @@ export async function runOperator(
     await client.close()
   }
   return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Resolves when the operator has had nothing to do for a second. */
+export async function quiet({ operator, asked }: RunningOperator): Promise<void> {
+  const { routers, providers } = operator
+  let since = performance.now()
+  let count = asked.length
+  await eventually(() => {
+    const isIdle = routers.queue.isIdle && providers.queue.isIdle && asked.length === count
+    if (!isIdle) since = performance.now()
+    count = asked.length
+    return performance.now() - since > 1_000
+  }, 30_000)
 }
 
 /** Writes among the requests. */
