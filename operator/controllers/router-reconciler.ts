@@ -91,8 +91,7 @@ export class RouterReconciler {
       ...routerOccurrences(router, status),
     ]
     if (await this.#write(router, status, signal))
-      for (const told of occurrences)
-        this.#parts.events.record({ ...told, regarding: router as KubeObject })
+      for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
@@ -175,7 +174,7 @@ export class RouterReconciler {
   }
 
   async #write(object: KubeObject, status: RpcRouterStatus, signal: AbortSignal): Promise<boolean> {
-    return this.#parts.statuses.write(object as RpcRouter, status, signal)
+    return this.#parts.statuses.write(object, status, signal)
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
