@@ -13,6 +13,7 @@ import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/observer.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
 import { resultOf } from '../telemetry/outcome.ts'
+import { combineObservers } from '../telemetry/observers.ts'
 import { serveChains } from './served-chain.ts'
 
 /*
@@ -69,6 +70,7 @@ strategy: round-robin
       streamed: (bytes) => (streamed.bytes += bytes),
       isDraining: () => false,
       observers: {
+        subscriptionObserver: combineObservers([]).subscriptionObserver,
         relayObserver: () => ({
           attemptEnded: (_, attempt) => attempts.push(attempt),
           breakerChanged: () => {},
@@ -82,6 +84,7 @@ strategy: round-robin
           callEnded: (_, end) => ends.push(end),
           requestRefused: () => {},
           connectionsChanged: () => {},
+          socketsChanged: () => {},
         }),
       },
     },

@@ -14,6 +14,7 @@ import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'
+import { subscriptionMetrics } from './subscription-metrics.ts'
 
 /** Counts what the router does, and tells it in the text format of Prometheus. */
 export interface Metrics extends Observers {
@@ -44,15 +45,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const missingBlocks = counter(registry, series.missingBlockAnswers)
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
+  const sockets = gauge(registry, series.sockets)
   const breakerOpen = gauge(registry, series.breakerOpen)
   const breakerTrips = counter(registry, series.breakerTrips)
   const pools = new PoolGauges(registry, options.clock)
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
+  const subscriptionObserver = subscriptionMetrics(registry)
 
   return {
     contentType: registry.contentType,
+    subscriptionObserver,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
@@ -93,7 +97,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     listenerObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       let connected = 0
+      let upgraded = 0
       connections.inc(listener, 0)
+      sockets.inc(listener, 0)
       return {
         callEnded: countCalls(calls, listener),
         requestRefused(error) {
@@ -102,6 +108,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
         connectionsChanged(open) {
           connections.inc(listener, open - connected)
           connected = open
+        },
+        socketsChanged(open) {
+          sockets.inc(listener, open - upgraded)
+          upgraded = open
         },
       }
     },

@@ -29,6 +29,8 @@ export const labelMeanings = {
     '`unverified`, `eligible`, `lagging`, `held-off` (429 from every URL of it), `disabled` or `rejected`',
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
+  topic:
+    'what is subscribed to, by the name that the interface has for it, e.g. `newHeads`; `other` for all else',
   reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
   version: 'the build of the router',
   runtime: 'the version of Node.js',
@@ -74,7 +76,43 @@ export const series = {
     name: 'router_client_connections',
     type: 'gauge',
     labels: listener,
-    help: 'Open connections of clients.',
+    help: 'Open connections of clients, WebSockets included.',
+  },
+  sockets: {
+    name: 'router_client_websockets',
+    type: 'gauge',
+    labels: listener,
+    help: 'Open WebSockets of clients.',
+  },
+  subscribers: {
+    name: 'router_subscribers',
+    type: 'gauge',
+    labels: [...listener, 'topic'],
+    help: 'Subscriptions of clients.',
+  },
+  upstreamSubscriptions: {
+    name: 'router_upstream_subscriptions',
+    type: 'gauge',
+    labels: upstream,
+    help: 'Subscriptions at upstreams; one serves all clients that ask the same.',
+  },
+  subscriptionMoves: {
+    name: 'router_subscription_moves_total',
+    type: 'counter',
+    labels: [...listener, 'topic'],
+    help: 'How often what told of a topic failed, so that it had to be heard elsewhere.',
+  },
+  subscriptionFilled: {
+    name: 'router_subscription_filled_events_total',
+    type: 'counter',
+    labels: [...listener, 'topic'],
+    help: 'Events that were missed in a move and fetched afterwards.',
+  },
+  subscriptionsEnded: {
+    name: 'router_subscriptions_ended_total',
+    type: 'counter',
+    labels: [...listener, 'topic'],
+    help: 'Topics that could not go on without a hole, so that their clients were disconnected.',
   },
   attempts: {
     name: 'router_attempts_total',

@@ -15,7 +15,7 @@ const ground = await openGround()
 
 describe.each(Object.entries(ethereumNodes))('%s', (_name, start) => {
   test('what it says comes through the router byte for byte', async () => {
-    const node: EthereumNode = await start(ground)
+    const node: EthereumNode = await start(ground, 'still')
     const { url } = node.url
     const { methods, addons } = await specOf(node.chain, 'jsonrpc')
     // Whatever it does not have, its own error is asked for.
