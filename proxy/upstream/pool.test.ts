@@ -47,6 +47,9 @@ class PoolFixture {
         },
         failureThreshold: 2,
         createTransport: () => new ScriptedTransport(clock, () => ({})),
+        createSocketTransport: () => {
+          throw new Error('no WebSocket URL is configured')
+        },
       },
     )
     for (const upstream of this.pool.upstreams) {

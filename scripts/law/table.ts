@@ -78,7 +78,12 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'operator/translate/**',
     'operator/cli/**',
   ],
-  zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
+  zod: [
+    'proxy/config/**',
+    'proxy/chain/**',
+    'operator/api/**',
+    'operator/controllers/typed-object.ts',
+  ],
 }
 
 /** Where the types of such a package may be used: they cost nothing when the program runs. */

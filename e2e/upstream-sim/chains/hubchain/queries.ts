@@ -9,7 +9,7 @@ type Query = (view: HubView, request: Buffer, height: number) => Buffer
 const coin = (amount: bigint) => encode({ 1: denom, 2: String(amount) })
 
 /** Queries of the SDK's modules by their gRPC names: request and answer in protobuf. */
-export const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
+const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
   [
     'bank.v1beta1.Query/Balance',
     ({ chain }, request, height) =>

@@ -90,7 +90,7 @@ export function stateHeight(call: RouteCall<MoveView>): number {
   return call.view.answered(Math.floor(versionIn(call, version) / versionsPerBlock))
 }
 
-export function numberOf(text: string, name: string): number {
+function numberOf(text: string, name: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw moveError(
     400,
