@@ -13,7 +13,6 @@ import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/observer.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
 import { resultOf } from '../telemetry/outcome.ts'
-import { combineObservers } from '../telemetry/observers.ts'
 import { serveChains } from './served-chain.ts'
 
 /*
@@ -70,7 +69,6 @@ strategy: round-robin
       streamed: (bytes) => (streamed.bytes += bytes),
       isDraining: () => false,
       observers: {
-        subscriptionObserver: combineObservers([]).subscriptionObserver,
         relayObserver: () => ({
           attemptEnded: (_, attempt) => attempts.push(attempt),
           breakerChanged: () => {},
@@ -79,6 +77,16 @@ strategy: round-robin
           stateChanged: () => {},
           heldOff: () => {},
           verificationFailed: () => {},
+        }),
+        subscriptionObserver: () => ({
+          clientsChanged() {},
+          upstreamChanged() {},
+          joined() {},
+          left() {},
+          filled() {},
+          duplicateDropped() {},
+          ended() {},
+          failed() {},
         }),
         listenerObserver: () => ({
           callEnded: (_, end) => ends.push(end),

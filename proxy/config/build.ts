@@ -49,6 +49,10 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
       maxBufferedBytes: settings.get('websocket-max-buffered-bytes'),
       idleTimeoutMs: settings.get('websocket-idle-timeout'),
     },
+    subscriptions: {
+      maxGapBlocks: settings.get('subscription-max-gap-blocks'),
+      stallBlocks: settings.get('subscription-stall-blocks'),
+    },
     drainTimeoutMs: settings.get('drain-timeout'),
   }
 }

@@ -28,7 +28,13 @@ interface Setting<F extends Field<unknown>, D extends string | null> {
   readonly default: D
   readonly description: string
   readonly group:
-    'Chains' | 'Relaying' | 'WebSocket' | 'Upstreams' | 'Process' | 'Sharing and caching'
+    | 'Chains'
+    | 'Relaying'
+    | 'WebSocket'
+    | 'Subscriptions'
+    | 'Upstreams'
+    | 'Process'
+    | 'Sharing and caching'
   /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
   readonly valueName: string | null
   /** True when it can be given several times, and is a list in the file. */
@@ -171,6 +177,20 @@ export const settings = {
     switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
     '10m',
     'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
+  ),
+  'subscription-max-gap-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 100_000 }),
+    '1000',
+    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
+  ),
+  'subscription-stall-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 10_000 }),
+    '3',
+    'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
   ),
   'max-sessions-per-provider': setting(
     'Upstreams',

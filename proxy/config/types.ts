@@ -112,6 +112,14 @@ export interface SocketLimits {
   readonly idleTimeoutMs: number | null
 }
 
+/** How subscriptions are kept whole. */
+export interface SubscriptionConfig {
+  /** More missed blocks than this end a subscription. */
+  readonly maxGapBlocks: number
+  /** A source without news for so many block times is looked after. */
+  readonly stallBlocks: number
+}
+
 /** Settings of the process, beside its listeners and upstreams. */
 export interface RouterConfig {
   readonly endpoints: readonly EndpointConfig[]
@@ -131,5 +139,6 @@ export interface RouterConfig {
   readonly livenessProbeIntervalMs: number | null
   readonly maxRequestBytes: number
   readonly sockets: SocketLimits
+  readonly subscriptions: SubscriptionConfig
   readonly drainTimeoutMs: number
 }

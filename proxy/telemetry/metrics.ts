@@ -13,8 +13,8 @@ import { outcomeOf, resultOf } from './outcome.ts'
 import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
+import { countSubscriptions } from './subscription-metrics.ts'
 import type { Series } from './series.ts'
-import { subscriptionMetrics } from './subscription-metrics.ts'
 
 /** Counts what the router does, and tells it in the text format of Prometheus. */
 export interface Metrics extends Observers {
@@ -52,11 +52,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
-  const subscriptionObserver = subscriptionMetrics(registry)
+
+  const subscriptionObserver = countSubscriptions(registry)
 
   return {
-    contentType: registry.contentType,
     subscriptionObserver,
+    contentType: registry.contentType,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)

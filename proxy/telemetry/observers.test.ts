@@ -25,8 +25,8 @@ function recorder(heard: unknown[], name: string): Observers {
     subscriptionObserver: (chain) => ({
       clientsChanged: ear(chain, 'clientsChanged'),
       upstreamChanged: ear(chain, 'upstreamChanged'),
-      left: ear(chain, 'left'),
       joined: ear(chain, 'joined'),
+      left: ear(chain, 'left'),
       filled: ear(chain, 'filled'),
       duplicateDropped: ear(chain, 'duplicateDropped'),
       ended: ear(chain, 'ended'),
@@ -60,15 +60,15 @@ test('each one hears everything, in order', () => {
   listener.requestRefused(error, 'guid-1')
   listener.connectionsChanged(3)
   listener.socketsChanged(2)
-  const subscriptions = both.subscriptionObserver('ETH1', 'jsonrpc')
-  subscriptions.clientsChanged('newHeads', 5)
-  subscriptions.upstreamChanged('node-a', 1)
-  subscriptions.left('newHeads', 'node-a', 'why')
-  subscriptions.joined('newHeads', null)
-  subscriptions.filled('newHeads', 3)
-  subscriptions.duplicateDropped('newHeads')
-  subscriptions.ended('newHeads', 'why')
-  subscriptions.failed('newHeads', error)
+  const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
+  subscription.clientsChanged('newHeads', 5)
+  subscription.upstreamChanged('node-a', 1)
+  subscription.joined('newHeads', null)
+  subscription.left('newHeads', 'node-a', 'why')
+  subscription.filled('newHeads', 2)
+  subscription.duplicateDropped('newHeads')
+  subscription.ended('newHeads', 'why')
+  subscription.failed('newHeads', error)
   const events = [
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
@@ -81,9 +81,9 @@ test('each one hears everything, in order', () => {
     ['socketsChanged', 2],
     ['clientsChanged', 'newHeads', 5],
     ['upstreamChanged', 'node-a', 1],
-    ['left', 'newHeads', 'node-a', 'why'],
     ['joined', 'newHeads', null],
-    ['filled', 'newHeads', 3],
+    ['left', 'newHeads', 'node-a', 'why'],
+    ['filled', 'newHeads', 2],
     ['duplicateDropped', 'newHeads'],
     ['ended', 'newHeads', 'why'],
     ['failed', 'newHeads', error],

@@ -54,14 +54,14 @@ export function combineObservers(all: readonly Observers[]): Observers {
         upstreamChanged(upstream, change) {
           for (const one of each) one.upstreamChanged(upstream, change)
         },
-        left(topic, source, why) {
-          for (const one of each) one.left(topic, source, why)
+        joined(topic, upstream) {
+          for (const one of each) one.joined(topic, upstream)
         },
-        joined(topic, source) {
-          for (const one of each) one.joined(topic, source)
+        left(topic, upstream, why) {
+          for (const one of each) one.left(topic, upstream, why)
         },
-        filled(topic, events) {
-          for (const one of each) one.filled(topic, events)
+        filled(topic, blocks) {
+          for (const one of each) one.filled(topic, blocks)
         },
         duplicateDropped(topic) {
           for (const one of each) one.duplicateDropped(topic)

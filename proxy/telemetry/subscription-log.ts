@@ -3,46 +3,47 @@
 import type { Clock } from '../clock/clock.ts'
 import type { SubscriptionObserver } from '../subscription/observer.ts'
 import { LineLimit } from './line-limit.ts'
+import type { LineRate } from './line-limit.ts'
 import type { LogFields, Logger } from './log.ts'
 
-const rate = { lines: 20, perMs: 1_000 }
+/** Of one chain and interface: an upstream that flaps takes every topic along. */
+const moveRate: LineRate = { lines: 20, perMs: 60_000 }
+const failureRate: LineRate = { lines: 6, perMs: 60_000 }
 
-/** Writes what becomes of subscriptions as lines of the log. */
+/** The log's ear at the subscriptions of one chain and interface. */
 export function subscriptionLog(
   logger: Logger,
   clock: Clock,
   labels: LogFields,
 ): SubscriptionObserver {
-  const limit = new LineLimit(clock, rate, (leftOut) => {
-    logger.warn('changes of subscriptions left out of the log', { ...labels, leftOut })
+  const moves = new LineLimit(clock, moveRate, (leftOut) => {
+    logger.info('moves of subscriptions left out of the log', { ...labels, leftOut })
   })
-  const source = (upstream: string | null) => upstream ?? 'polling'
+  const failures = new LineLimit(clock, failureRate, (leftOut) => {
+    logger.error('failures of subscriptions left out of the log', { ...labels, leftOut })
+  })
   return {
     clientsChanged() {},
     upstreamChanged() {},
-    left(topic, from, why) {
-      if (limit.take())
-        logger.warn('subscription left its upstream', { ...labels, topic, from: source(from), why })
+    joined(topic, upstream) {
+      if (!moves.take()) return
+      const source = upstream ?? 'polling'
+      logger.info('subscription is told by', { ...labels, topic, source })
     },
-    joined(topic, to) {
-      if (limit.take())
-        logger.info('subscription goes on', { ...labels, topic, upstream: source(to) })
+    left(topic, upstream, why) {
+      if (!moves.take()) return
+      logger.warn('subscription left its upstream', { ...labels, topic, upstream, why })
     },
-    filled(topic, events) {
-      if (limit.take()) logger.info('missed events were fetched', { ...labels, topic, events })
+    filled(topic, blocks) {
+      if (moves.take()) logger.info('subscription made whole', { ...labels, topic, blocks })
     },
     duplicateDropped() {},
     ended(topic, reason) {
-      if (limit.take())
-        logger.error('subscription ended: its clients were disconnected', {
-          ...labels,
-          topic,
-          reason,
-        })
+      if (failures.take()) logger.error('subscription ended', { ...labels, topic, reason })
     },
     failed(topic, error) {
-      if (limit.take())
-        logger.error('a subscription met a defect', { ...labels, topic, error: error as Error })
+      if (!failures.take()) return
+      logger.error('subscription failed', { ...labels, topic, error: error as Error })
     },
   }
 }

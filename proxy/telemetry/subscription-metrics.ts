@@ -1,64 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Counter, Gauge, type Registry } from 'prom-client'
-import type { ApiInterface } from '../config/types.ts'
-import type { SubscriptionObserver } from '../subscription/observer.ts'
+import { Counter, Gauge } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { Observers } from './observers.ts'
 import { series } from './series.ts'
+import type { Series } from './series.ts'
 
-/** Topics that interfaces name themselves; a client can ask for others, which are told as one. */
-const knownTopics: ReadonlySet<string> = new Set([
-  ...['newHeads', 'logs', 'newPendingTransactions', 'syncing'],
-  ...['account', 'block', 'program', 'root', 'signature', 'slot', 'slotsUpdates', 'vote'],
-  ...['NewBlock', 'NewBlockHeader', 'Tx', 'query'],
-])
-
-/** Counts what becomes of subscriptions. */
-export function subscriptionMetrics(
-  registry: Registry,
-): (chain: string, apiInterface: ApiInterface) => SubscriptionObserver {
-  const gauge = ({
+/** The series of subscriptions, and what counts them. */
+export function countSubscriptions(registry: Registry): Observers['subscriptionObserver'] {
+  const options = ({ name, help, labels }: Series) => ({
     name,
     help,
-    labels,
-  }: (typeof series)['subscribers' | 'upstreamSubscriptions']) =>
-    new Gauge({ name, help, labelNames: labels, registers: [registry] })
-  const counter = ({
-    name,
-    help,
-    labels,
-  }: (typeof series)['subscriptionMoves' | 'subscriptionFilled' | 'subscriptionsEnded']) =>
-    new Counter({ name, help, labelNames: labels, registers: [registry] })
-  const clients = gauge(series.subscribers)
-  const upstreams = gauge(series.upstreamSubscriptions)
-  const moves = counter(series.subscriptionMoves)
-  const filledEvents = counter(series.subscriptionFilled)
-  const endings = counter(series.subscriptionsEnded)
+    labelNames: labels,
+    registers: [registry],
+  })
+  const clients = new Gauge(options(series.subscriptions))
+  const upstreams = new Gauge(options(series.upstreamSubscriptions))
+  const moves = new Counter(options(series.subscriptionMoves))
+  const filled = new Counter(options(series.subscriptionFilled))
+  const duplicates = new Counter(options(series.subscriptionDuplicates))
+  const ended = new Counter(options(series.subscriptionsEnded))
   return (chain, apiInterface) => {
     const listener = { chain, interface: apiInterface }
-    const labelsOf = (name: string) => ({
-      ...listener,
-      topic: knownTopics.has(name) ? name : 'other',
-    })
-    const known = new Map<string, number>()
     return {
-      clientsChanged(topic, now) {
-        clients.inc(labelsOf(topic), now - (known.get(topic) ?? 0))
-        if (now > 0) known.set(topic, now)
-        else known.delete(topic)
+      clientsChanged(topic, count) {
+        clients.set({ ...listener, topic }, count)
       },
       upstreamChanged(upstream, change) {
         upstreams.inc({ ...listener, upstream }, change)
       },
-      left(topic) {
-        moves.inc(labelsOf(topic))
-      },
       joined() {},
-      filled(topic, events) {
-        filledEvents.inc(labelsOf(topic), events)
+      left(topic) {
+        moves.inc({ ...listener, topic })
       },
-      duplicateDropped() {},
+      filled(topic, count) {
+        filled.inc({ ...listener, topic }, count)
+      },
+      duplicateDropped(topic) {
+        duplicates.inc({ ...listener, topic })
+      },
       ended(topic) {
-        endings.inc(labelsOf(topic))
+        ended.inc({ ...listener, topic })
       },
       failed() {},
     }
