@@ -110,6 +110,20 @@ mutants: install ## the engine with one deliberate mistake at a time: each must 
 drift: install
 	@$(NODE) scripts/generate.ts --check
 
+##@ With real nodes (Go and a C compiler are needed)
+
+.PHONY: nodes
+nodes: install ## build geth, btcd, wasmd and grpcurl into ~/.cache/rpc-router, once; some ten minutes
+	@$(NODE) e2e/nodes/main.ts
+
+.PHONY: run-nodes
+run-nodes: install ## start one chain of each kind, and print a config of the router for them
+	@$(NODE) e2e/nodes/main.ts run
+
+.PHONY: test-nodes
+test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path for some)
+	@$(BIN)/vitest run --config vitest.nodes.config.ts $(TEST_ARGS)
+
 ##@ Measure it
 
 .PHONY: bench

@@ -2,12 +2,32 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { configDefaults, defineConfig } from 'vitest/config'
 
+const onRealApi = 'e2e/kube/**/*.test.ts'
+
 export default defineConfig({
   test: {
-    include: ['{operator,proxy,e2e,bench,scripts}/**/*.test.ts'],
-    // They need real nodes: vitest.nodes.config.ts.
-    exclude: [...configDefaults.exclude, 'e2e/nodes/suites/**'],
     pool: 'threads',
     testTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'plain',
+          include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
+          // The suites of e2e/nodes need real nodes: vitest.nodes.config.ts.
+          exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'kube',
+          include: [onRealApi],
+          globalSetup: 'e2e/kube/global-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 30_000,
+        },
+      },
+    ],
   },
 })

@@ -2,17 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { renderChains } from './generate/render-chains.ts'
 import { renderCrds } from './generate/render-crds.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, and crds/*.yaml from operator/api
+// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api, and what the operator knows of specs/
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')
 const check = process.argv.includes('--check')
 
 const files = [
+  await renderChains(),
   ...(await renderCrds()),
   ...(await renderReferences(join(root, 'scripts/reference'))),
 ]

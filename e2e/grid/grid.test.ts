@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { badnesses } from './badnesses.ts'
-import { type Kind, type PoolName, startCell } from './cell.ts'
+import { rowsOf, seenIn } from './rows.ts'
 
 /**
  * Faults of real nodes over real HTTP, and what becomes of one call. Bad nodes are asked first. A
@@ -143,13 +143,7 @@ internal error    | write  | * 1/1               | * 1/1/1               | * -32
 internal error    | local  | a -32603 1/0        | a -32603 1/0/0        | a -32603 1/0/0        | a -32603 1/0
 `
 
-const poolNames: readonly PoolName[] = ['one of two', 'one of three', 'all of three', 'with backup']
-
-const rows = grid
-  .split('\n')
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-  .filter((cells) => cells.length > 1)
-  .slice(1)
+const rows = rowsOf(grid)
 
 test('the grid has a row for each fault and kind of call', () => {
   const kinds = ['read', 'latest', 'write', 'local']
@@ -163,24 +157,10 @@ test('the grid has a row for each fault and kind of call', () => {
 const isTimed = ([fault]: readonly string[]) => fault === 'hang' || fault === 'too slow'
 
 describe('a bad node is met as the grid says', () => {
-  test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', checkRow)
-  test.each(rows.filter(isTimed))('%s, %s', checkRow)
+  test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', isMet)
+  test.each(rows.filter(isTimed))('%s, %s', isMet)
 })
 
-async function checkRow(fault = '', kind = '', ...wanted: string[]): Promise<void> {
-  const badness = badnesses[fault as keyof typeof badnesses]
-  const seen = await Promise.all(
-    poolNames.map(async (poolName, at) => {
-      const cell = await startCell(poolName, badness)
-      let answer: string
-      try {
-        answer = await cell.ask(kind as Kind)
-        await cell.settled(wanted[at]?.split(' ').at(-1) ?? '')
-      } finally {
-        await cell[Symbol.asyncDispose]()
-      }
-      return `${answer} ${cell.calls()}`
-    }),
-  )
-  expect(seen).toEqual(wanted)
+async function isMet(fault = '', kind = '', ...wanted: string[]): Promise<void> {
+  expect(await seenIn(badnesses[fault as keyof typeof badnesses], kind, wanted)).toEqual(wanted)
 }

@@ -46,7 +46,8 @@ export class EchoServer implements AsyncDisposable {
   port = 0
   calls = 0
   cancelled = 0
-  deadlines: Deadline[] = []
+  readonly deadlines: Deadline[] = []
+  readonly metadata: Metadata[] = []
 
   /** @param port 0 takes a free one */
   async start(port = 0): Promise<this> {
@@ -111,8 +112,9 @@ export class EchoServer implements AsyncDisposable {
     return this
   }
 
-  #saw(call: { getDeadline(): Deadline }): void {
+  #saw(call: { getDeadline(): Deadline; metadata: Metadata }): void {
     this.calls += 1
+    this.metadata.push(call.metadata)
     this.deadlines.push(call.getDeadline())
   }
 

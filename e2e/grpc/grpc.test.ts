@@ -116,7 +116,9 @@ test('the deadline of the client bounds the call and reaches the node', async ()
 })
 
 test('a thousand calls run side by side on one connection', async () => {
-  using client = new EchoClient(router.port)
+  // A busy machine may need more than the usual second for the last of them.
+  await using patient = await serve([node], { 'min-relay-timeout': '20s' })
+  using client = new EchoClient(patient.port)
   const streams = Array.from({ length: 1_000 }, () => client.open('Both', new Metadata()))
   const echoes = streams.map(async (stream, at) => {
     stream.write(Buffer.from(`${at}`))
@@ -147,4 +149,57 @@ test('with no node left the call is UNAVAILABLE, and says why', async () => {
   const seen = await client.run('Unary', ['hi'], new Metadata())
   expect(seen.code).toBe(status.UNAVAILABLE)
   expect(seen.details).toContain('upstream-failed')
+})
+
+test('a stop tells every connection, and calls in flight end in their own time', async () => {
+  await using own = await serve([node])
+  using client = new EchoClient(own.port)
+  const stream = client.open('Both', new Metadata())
+  stream.write(Buffer.from('a'))
+  await new Promise((resolve) => stream.once('data', resolve))
+  const drained = own.listener.drain()
+  stream.write(Buffer.from('b'))
+  expect(
+    await new Promise((resolve) => stream.once('data', (piece) => resolve(String(piece)))),
+  ).toBe('b')
+  // A client that connects all the same is served.
+  using late = new EchoClient(own.port)
+  expect(await late.run('Unary', ['hi'], new Metadata())).toMatchObject({ code: 0 })
+  stream.end()
+  expect(await seenOf(stream)).toMatchObject({ code: status.OK })
+  await drained
+  await own.listener.settle()
+})
+
+test('a message over the limit is refused by its length alone', async () => {
+  await using own = await serve([node], { 'max-request-bytes': 1_000_000 })
+  const before = node.calls
+  using client = new EchoClient(own.port)
+  const seen = await client.run('Unary', [Buffer.alloc(3_000_000)], new Metadata())
+  expect(seen).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  expect(seen.details).toContain('1000000 bytes')
+  expect(node.calls).toBeLessThanOrEqual(before + 1)
+})
+
+test("a client's credentials are not for the node; the rest of its metadata is", async () => {
+  const metadata = new Metadata()
+  metadata.set('authorization', 'Bearer secret')
+  metadata.set('rpc-debug-relay', 'true')
+  metadata.set('x-any', 'thing')
+  using client = new EchoClient(router.port)
+  await client.run('Unary', ['hi'], metadata)
+  const seen = node.metadata.at(-1)!.getMap()
+  expect(seen).toMatchObject({ 'x-any': 'thing' })
+  expect(Object.keys(seen)).not.toContain('authorization')
+  expect(Object.keys(seen)).not.toContain('rpc-debug-relay')
+})
+
+test('a directive names the node', async () => {
+  await using other = await new EchoServer().start()
+  await using pair = await serve([node, other])
+  const metadata = new Metadata()
+  metadata.set('rpc-select-provider', 'node-1')
+  using client = new EchoClient(pair.port)
+  for (let at = 0; at < 3; at++) await client.run('Unary', ['hi'], metadata)
+  expect(other.calls).toBe(3)
 })

@@ -128,8 +128,9 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const limits = { retryLimit: 2, maxAttempts: 10, minRelayTimeoutMs: 1_000 }
   const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
   const observer = { attemptEnded() {}, breakerChanged() {} }
+  const dialect = dialects.jsonrpc
   const attempt = createAttempt({
-    ...{ ...limits, chain, pool, judge, clock, observer, dialect: dialects.jsonrpc },
+    ...{ ...limits, chain, pool, judge, clock, observer, dialect },
     poolObserver: silence,
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })

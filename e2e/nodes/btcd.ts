@@ -9,8 +9,10 @@ import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
 
 const user = 'router'
 const password = 'regtest-only'
-/** Pays to a key that is known to everybody (BIP 173's example): these coins are worth nothing. */
-const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+/** Pays to the secret key 1, which is known to everybody: these coins are worth nothing. */
+const miningAddress = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
+/** The secret key that all mined coins belong to. */
+export const miningKey = `0x${'1'.padStart(64, '0')}`
 const agreementTimeoutMs = 30_000
 
 /** A btcd in regtest: blocks are made by `generate`, in an instant. */

@@ -51,7 +51,7 @@ const ofTheEdge = ['access-control-allow-origin']
 const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
 
 export interface EqualityOptions {
-  /** Headers of the node that the router does not pass on. */
+  /** Headers and trailers of the node that the router does not pass on. */
   readonly withheld?: readonly string[]
 }
 
@@ -101,11 +101,12 @@ function written(
   { status, headers, bodies, trailers }: WireAnswer,
   unlike: ReadonlySet<string>,
 ): string {
-  const kept = Object.entries(headers)
-    .filter(([name]) => !unlike.has(name) && !ofTheRouter.test(name))
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const ended = Object.entries(trailers).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify([status, kept, bodies.map((body) => body.toString('latin1')), ended])
+  const kept = [headers, trailers].map((fields) =>
+    Object.entries(fields)
+      .filter(([name]) => !unlike.has(name) && !ofTheRouter.test(name))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
+  return JSON.stringify([status, ...kept, bodies.map((body) => body.toString('latin1'))])
 }
 
 function firstDifference(node: string, router: string): string {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Dispatcher, request } from 'undici'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { WireAnswer, WireCall } from './byte-equality.ts'
 
 /** Where HTTP calls go: `http://HOST:PORT`, and what is sent there alone. */
@@ -11,10 +12,13 @@ export interface HttpTarget {
 
 export interface HttpRequest {
   readonly verb: string
+  /** Sent as it is written, dots and all. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
 }
+
+const agent = new Agent({ keepAlive: true })
 
 /** An HTTP request as a call; bytes are taken as they come, nothing is decompressed. */
 export function httpCall(
@@ -24,17 +28,18 @@ export function httpCall(
   return {
     label,
     async send(target): Promise<WireAnswer> {
-      const response = await request(new URL(path, target.url), {
-        method: verb as Dispatcher.HttpMethod,
-        headers: { ...headers, ...target.headers },
-        body: body ?? null,
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        const sent = { ...headers, ...target.headers }
+        request(target.url, { method: verb, path, headers: sent, agent }, resolve)
+          .once('error', reject)
+          .end(body)
       })
-      const bytes = Buffer.from(await response.body.arrayBuffer())
+      const bytes = await buffer(answer)
       return {
-        status: response.statusCode,
-        headers: flat(response.headers),
+        status: answer.statusCode ?? 0,
+        headers: flat(answer.headers),
         bodies: [bytes],
-        trailers: response.trailers,
+        trailers: flat(answer.trailers),
       }
     },
   }
@@ -46,7 +51,7 @@ export function postJson(label: string, body: string): WireCall<HttpTarget> {
   return httpCall(label, { verb: 'POST', path: '/', headers, body })
 }
 
-function flat(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function flat(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   )

@@ -3,8 +3,11 @@
 import type { WireCall } from './byte-equality.ts'
 import { type HttpTarget, postJson } from './http-call.ts'
 
-/** Parameters that a method understands, a list for each way to ask it. */
-export type GoodParams = Readonly<Record<string, readonly (readonly unknown[])[]>>
+/** What stands in `params`: by place, or by name. */
+export type Params = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** Parameters that a method understands, one for each way to ask it. */
+export type GoodParams = Readonly<Record<string, readonly Params[]>>
 
 export interface CallTable {
   /** Every method that is asked. */
@@ -12,8 +15,8 @@ export interface CallTable {
   readonly good: GoodParams
   /** Methods that change the node, or stop it: never asked. */
   readonly never?: ReadonlySet<string>
-  /** What stands in `jsonrpc`; null for none. */
-  readonly version?: '1.0' | '2.0' | null
+  /** What stands in `jsonrpc`. */
+  readonly version?: '1.0' | '2.0'
 }
 
 /** Ids that nodes repeat as they were written. */
@@ -29,27 +32,39 @@ export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
   const methods = new Set([...table.methods, ...Object.keys(good)])
   const asked = [...methods].filter((method) => !never.has(method))
   return asked
-    .flatMap((method) => paramsOf(good[method] ?? []).map((params) => ({ method, params })))
+    .flatMap((method) => variants(good[method] ?? []).map((params) => ({ method, params })))
     .map(({ method, params }, at) => {
-      const head = version === null ? '' : `"jsonrpc":"${version}",`
+      const head = `"jsonrpc":"${version}","id":${ids[at % ids.length]}`
       const tail = params === null ? '' : `,"params":${JSON.stringify(params)}`
-      const text = `{${head}"id":${ids[at % ids.length]},"method":${JSON.stringify(method)}${tail}}`
+      const text = `{${head},"method":${JSON.stringify(method)}${tail}}`
       return postJson(text.slice(0, 160), text)
     })
 }
 
 /** Without a repetition; null: no `params` at all. */
-function paramsOf(good: readonly (readonly unknown[])[]): (readonly unknown[] | null)[] {
+function variants(good: readonly Params[]): (Params | null)[] {
   const [first = []] = good
-  const bent = first.map((_each, at) => first.with(at, nonsense[at % nonsense.length]))
-  const all = [
-    ...good,
-    ...bent,
-    first.slice(0, -1),
-    [...first, nonsense[first.length % nonsense.length]],
-    [],
-    [nonsense[0]],
-  ]
+  const all = [...good, ...bent(first), [], {}, [nonsense[0]]]
   const distinct = new Map(all.map((params) => [JSON.stringify(params), params]))
   return [null, ...distinct.values()]
+}
+
+function bent(params: Params): Params[] {
+  const nonsenseAt = (at: number) => nonsense[at % nonsense.length]
+  if (isList(params))
+    return [
+      ...params.map((_each, at) => params.with(at, nonsenseAt(at))),
+      params.slice(0, -1),
+      [...params, nonsenseAt(params.length)],
+    ]
+  const members = Object.entries(params)
+  return [
+    ...members.map(([name], at) => ({ ...params, [name]: nonsenseAt(at) })),
+    Object.fromEntries(members.slice(0, -1)),
+    { ...params, nonsense: true },
+  ]
+}
+
+function isList(params: Params): params is readonly unknown[] {
+  return Array.isArray(params)
 }

@@ -1,32 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { mkdtemp, rm } from 'node:fs/promises'
-import { setPriority } from 'node:os'
-import { tmpdir } from 'node:os'
+import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { buildPrograms } from './build/build-programs.ts'
-import { nodeCache } from './build/node-cache.ts'
+import { type NodeCache, nodeCache } from './build/node-cache.ts'
 import { lackingTools } from './build/toolchain.ts'
 import { prepareHubChain } from './hub-chain.ts'
+import { runNodes } from './run-nodes.ts'
 
+const usage = 'usage: node e2e/nodes/main.ts [run]'
+const interruptedExitCode = 130
 const say = (line: string) => void process.stdout.write(`${line}\n`)
+const complain = (line: string) => void process.stderr.write(`rpc-router: ${line}\n`)
 
-const cache = nodeCache(process.env)
-if (cache.missing.length > 0) {
-  const lacking = lackingTools(process.env)
-  for (const sentence of lacking) process.stderr.write(`rpc-router: ${sentence}\n`)
-  if (lacking.length > 0) process.exit(1)
-  say(`Go programs for tests go to ${cache.directory}; the first time takes some ten minutes.`)
-  // Whoever waits for this does other things meanwhile.
-  setPriority(10)
-  await buildPrograms(cache, say)
+const interrupt = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => {
+    interrupt.abort(new Error(`stopped by ${name}`))
+  })
+
+const [command, ...rest] = process.argv.slice(2)
+if (rest.length > 0 || (command !== undefined && command !== 'run')) {
+  complain(usage)
+  process.exitCode = 2
+} else
+  try {
+    const { signal } = interrupt
+    if (await prepare(nodeCache(process.env), signal)) {
+      if (command === 'run') await runNodes(signal, say)
+    } else process.exitCode = 1
+  } catch (error) {
+    process.exitCode = interrupt.signal.aborted ? interruptedExitCode : 1
+    complain(interrupt.signal.aborted ? 'stopped' : wordsOf(error))
+  }
+
+/** Makes what is not there yet. False when the machine lacks a tool for it, which is said. */
+async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> {
+  if (cache.missing.length > 0) {
+    const lacking = lackingTools(process.env)
+    lacking.forEach(complain)
+    if (lacking.length > 0) return false
+    say(`Go programs for tests go to ${cache.directory}; the first time takes some ten minutes.`)
+    // Whoever waits for this does other things meanwhile.
+    setPriority(10)
+    await buildPrograms(cache, say)
+    setPriority(0)
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'rpc-router-nodes-'))
+  try {
+    await using children = new ChildProcesses(directory)
+    await prepareHubChain({ cache, children, directory, signal }, say)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+  say(`The nodes are ready in ${cache.directory}`)
+  return true
 }
-const directory = await mkdtemp(join(tmpdir(), 'rpc-router-nodes-'))
-const signal = AbortSignal.timeout(120_000)
-{
-  await using children = new ChildProcesses(directory)
-  await prepareHubChain({ cache, children, directory, signal }, say)
+
+/** The message of an error and of its causes. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${wordsOf(error.cause)}`
 }
-await rm(directory, { recursive: true, force: true })
-say(`The nodes are ready in ${cache.directory}.`)

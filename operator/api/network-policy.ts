@@ -21,7 +21,7 @@ const peer = object(
     rules: [
       {
         rule: 'has(self.namespaceSelector) || has(self.podSelector)',
-        message: 'there must be a namespaceSelector, a podSelector or both',
+        message: 'a peer must have a namespaceSelector, a podSelector or both',
       },
     ],
   },

@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { type About, object } from './field.ts'
 import { quantity } from './quantity.ts'
 
-function amounts(about: About) {
+function amounts(name: string, about: About) {
   return z
-    .record(z.string(), quantity({ description: 'The amount.', example: '256Mi' }))
+    .record(z.string(), quantity(name, { description: 'The amount.', example: '256Mi' }))
     .meta({ ...about, maxProperties: 16 })
 }
 
@@ -14,11 +14,11 @@ function amounts(about: About) {
 export function resources(about: About) {
   return object(
     {
-      requests: amounts({
+      requests: amounts('requests', {
         description: 'What is reserved for the container.',
         example: { cpu: '500m', memory: '512Mi' },
       }).optional(),
-      limits: amounts({
+      limits: amounts('limits', {
         description: 'The most it may use. A CPU limit is seldom wise: it adds latency.',
         example: { memory: '512Mi' },
       }).optional(),

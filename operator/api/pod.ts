@@ -46,7 +46,7 @@ const shutdown = object(
 
 const rollout = object(
   {
-    maxSurge: countOrPercent({
+    maxSurge: countOrPercent('maxSurge', {
       description:
         'Pods beyond the wanted count while a rollout runs. None is ever taken away before its successor is ready.',
       example: '25%',
@@ -147,7 +147,7 @@ export const pod = object(
     }).optional(),
     shutdown: shutdown.prefault({}),
     rollout: rollout.prefault({}),
-    maxUnavailable: countOrPercent({
+    maxUnavailable: countOrPercent('maxUnavailable', {
       description:
         'How many pods may be away while nodes are drained (PodDisruptionBudget). With one replica there is no budget.',
       example: 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { type About, type Rule, text, withRules } from './field.ts'
+import { type About, text, withRules } from './field.ts'
 
 const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
 
@@ -52,22 +52,34 @@ export function byteSize({ name, max, ...about }: ByteSizeOptions): z.ZodString 
 }
 
 const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'
+  /^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
 
-type IntOrString = z.ZodUnion<readonly [z.ZodInt, z.ZodString]>
+interface IntOrStringOptions extends About {
+  /** What a text must look like. */
+  readonly pattern: RegExp
+  /** At least this, when it is a number. */
+  readonly min: number
+  /** The sentence that a wrong value gets. */
+  readonly must: string
+}
 
-function intOrString(about: About, pattern: string, rules: readonly Rule[] = []): IntOrString {
-  return z
-    .union([z.int(), z.string().max(32).regex(new RegExp(pattern))])
-    .meta({ ...about, 'x-kubernetes-int-or-string': true, pattern, ...withRules(rules) })
+function intOrString({ pattern, min, must, ...about }: IntOrStringOptions) {
+  const rule = `type(self) == int ? self >= ${min} : self.matches(r'${pattern.source}')`
+  return z.union([z.int().min(min), z.string().max(32).regex(pattern, must)]).meta({
+    ...about,
+    'x-kubernetes-int-or-string': true,
+    ...withRules([{ rule, message: must }]),
+  })
 }
 
 /** A quantity of Kubernetes: `500m`, `256Mi`, `2`. */
-export function quantity(about: About): IntOrString {
-  return intOrString(about, quantityPattern)
+export function quantity(name: string, about: About) {
+  const must = `${name} must be a quantity such as 500m, 256Mi or 2`
+  return intOrString({ ...about, pattern: quantityPattern, min: 0, must })
 }
 
 /** A number of pods or a share of them: `1`, `25%`. */
-export function countOrPercent(about: About): IntOrString {
-  return intOrString(about, '^([0-9]{1,4}|[0-9]{1,3}%)$')
+export function countOrPercent(name: string, about: About) {
+  const must = `${name} must be a number of pods such as 1, or a share of them such as 25%`
+  return intOrString({ ...about, pattern: /^[0-9]{1,3}%$/, min: 0, must })
 }

@@ -74,7 +74,7 @@ export function namedValue(name: z.ZodString, about: About) {
       rules: [
         {
           rule: 'has(self.value) != has(self.valueFrom)',
-          message: 'there must be exactly one of value and valueFrom',
+          message: 'it must have exactly one of value and valueFrom',
         },
       ],
     },

@@ -9,7 +9,7 @@ import { redisConnection } from './redis.ts'
 
 const storage = object(
   {
-    size: quantity({ description: 'Size of the volume.', example: '1Gi' }),
+    size: quantity('size', { description: 'Size of the volume.', example: '1Gi' }),
     storageClassName: objectName('storageClassName', {
       description: 'Storage class. Unset: the default one of the cluster.',
       example: 'standard',

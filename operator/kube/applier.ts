@@ -5,7 +5,7 @@ import type { KubeObject } from './object.ts'
 import type { Resource } from './resource.ts'
 
 export interface ApplierOptions {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'apply'>
   /** Who owns the fields of objects: `rpc-router-operator`. */
   readonly fieldManager: string
   /** Who owns the fields of statuses: another, so that neither gives up what the other set. */

@@ -3,7 +3,7 @@
 import type { KubeClient } from './client.ts'
 import { type Clock, microTime, type Random } from './clock.ts'
 import { Controller } from './controller.ts'
-import { isNotFound, TerminalError } from './errors.ts'
+import { isAlreadyExists, isNotFound, TerminalError } from './errors.ts'
 import { events, fitNote, type KubeEvent, type ObjectReference, referenceTo } from './event.ts'
 import type { KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
@@ -33,7 +33,7 @@ export interface Occurrence {
 }
 
 export interface EventRecorderOptions {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'create' | 'mergePatch'>
   /** `rpcrouter.dev/operator`. */
   readonly reportingController: string
   /** The pod. */
@@ -122,7 +122,7 @@ export class EventRecorder {
   }
 
   async #tell(
-    client: KubeClient,
+    client: EventRecorderOptions['client'],
     { event, told, lastWallMs }: Series,
     count: number,
     signal: AbortSignal,
@@ -137,7 +137,13 @@ export class EventRecorder {
         // The API server forgets events after an hour.
         if (!isNotFound(error)) throw error
       }
-    await client.create(events, whole, signal)
+    try {
+      await client.create(events, whole, signal)
+    } catch (error) {
+      // Its name is ours alone: an earlier try went through, and its answer was lost.
+      if (!isAlreadyExists(error)) throw error
+      if (count > 1) await client.mergePatch(events, event.metadata, { series }, signal)
+    }
   }
 
   #eventOf({ regarding, related, note, type, reason, action }: Occurrence): KubeEvent {

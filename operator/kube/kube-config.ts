@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RequestOptions } from 'node:https'
 import type { Cluster, TlsMaterial } from './cluster.ts'
+
+/** What the library sets on a request. */
+interface Applied {
+  readonly headers?: Readonly<Record<string, string>>
+  /** `user:password` */
+  readonly auth?: string
+  /** Files and base64 come as buffers, plugins give text. */
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+  readonly servername?: string
+  readonly rejectUnauthorized?: boolean
+}
 
 /**
  * The cluster that kubeconfig files tell of: tokens, client certificates, exec plugins, OIDC. The
@@ -42,31 +54,26 @@ export async function readKubeConfig(files: readonly string[], context?: string)
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
     async credentials() {
-      const options: RequestOptions = {}
+      const options: Applied = {}
       await config.applyToHTTPSOptions(options)
       return { headers: headersOf(options), tls: tlsOf(options) }
     },
   }
 }
 
-function headersOf({ headers = {}, auth }: RequestOptions): Record<string, string> {
+function headersOf({ headers = {}, auth }: Applied): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) found[name.toLowerCase()] = String(value)
+  for (const [name, value] of Object.entries(headers)) found[name.toLowerCase()] = value
   if (auth) found['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`
   return found
 }
 
-function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: Applied): TlsMaterial {
   return {
-    ...(ca && { ca: pemOf(ca) }),
-    ...(cert && { cert: pemOf(cert) }),
-    ...(key && { key: pemOf(key) }),
+    ...(ca && { ca: String(ca) }),
+    ...(cert && { cert: String(cert) }),
+    ...(key && { key: String(key) }),
     ...(servername && { serverName: servername }),
     ...(rejectUnauthorized === false && { insecure: true }),
   }
-}
-
-/** Files and base64 come as buffers, plugins give text. */
-function pemOf(value: unknown): string {
-  return Buffer.isBuffer(value) ? value.toString() : (value as string)
 }

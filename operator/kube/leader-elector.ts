@@ -11,7 +11,7 @@ import type { KubeObserver } from './observer.ts'
 
 export interface LeaderElectorOptions {
   /** Not one that is guarded by this elector: it could never begin. */
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   readonly lease: Required<ObjectRef>
   /** Who we are, different for each process: the name of the pod and something random. */
   readonly identity: string

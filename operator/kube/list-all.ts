@@ -17,7 +17,7 @@ export interface FullList<T extends KubeObject> {
  * between two pages, all comes in one answer instead.
  */
 export async function listAll<T extends KubeObject>(
-  client: KubeClient,
+  client: Pick<KubeClient, 'list'>,
   resource: Resource<T>,
   selection: Selection,
   signal: AbortSignal,

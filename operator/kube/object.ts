@@ -11,8 +11,8 @@ export interface OwnerReference {
   readonly kind: string
   readonly name: string
   readonly uid: string
-  readonly controller?: boolean
-  readonly blockOwnerDeletion?: boolean
+  readonly controller?: boolean | undefined
+  readonly blockOwnerDeletion?: boolean | undefined
 }
 
 /** Which fields a writer owns. */
@@ -27,17 +27,17 @@ export interface ManagedFields {
 
 export interface ObjectMeta {
   readonly name: string
-  readonly namespace?: string
-  readonly uid?: string
-  readonly resourceVersion?: string
-  readonly generation?: number
-  readonly creationTimestamp?: string
-  readonly deletionTimestamp?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly ownerReferences?: readonly OwnerReference[]
-  readonly finalizers?: readonly string[]
-  readonly managedFields?: readonly ManagedFields[]
+  readonly namespace?: string | undefined
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
+  readonly generation?: number | undefined
+  readonly creationTimestamp?: string | undefined
+  readonly deletionTimestamp?: string | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  readonly annotations?: Readonly<Record<string, string>> | undefined
+  readonly ownerReferences?: readonly OwnerReference[] | undefined
+  readonly finalizers?: readonly string[] | undefined
+  readonly managedFields?: readonly ManagedFields[] | undefined
 }
 
 export interface KubeObject {
@@ -56,7 +56,7 @@ export interface ObjectList<T extends KubeObject> {
 
 /** Names one object of a kind. Without namespace for kinds that have none. */
 export interface ObjectRef {
-  readonly namespace?: string
+  readonly namespace?: string | undefined
   readonly name: string
 }
 

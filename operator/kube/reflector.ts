@@ -20,7 +20,7 @@ const shortestMs = 1_000
 const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 120_000 }
 
 export interface ReflectorOptions<T extends KubeObject> {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly resource: Resource<T>
   readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace' | 'get'>
   readonly clock: Clock

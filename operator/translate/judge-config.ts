@@ -34,7 +34,7 @@ export function judgeConfig(
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')
   for (const problem of [...errors, ...ofChains]) {
     const reason = reasonOf(problem, ofChains.includes(problem))
-    const message = messageOf(problem)
+    const message = sentenceOf(problem)
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
       const field = routerField(problem.path, document.endpointNames, document.storeField)
@@ -66,9 +66,10 @@ function reasonOf({ message, path }: Problem, isOfChains: boolean): RefusalReaso
 }
 
 /** The router's sentence and its remedy, without the lines of a file that nobody sees. */
-function messageOf({ message, hint }: Problem): string {
+export function sentenceOf({ message, hint }: Problem): string {
   return [message, ...(hint === null ? [] : [hint])]
     .map((text) => text.replaceAll(/ \(used on lines? [\d, ?]+\)| on line [\d?]+/g, ''))
     .join('. ')
     .replaceAll('..', '.')
+    .replaceAll('`--use-static-spec`', 'specSources')
 }

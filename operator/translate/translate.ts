@@ -13,7 +13,7 @@ import {
   type RouterPlan,
 } from './router-document.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import { noProviders, refusalsOfSpec, tooLarge } from './router-refusals.ts'
+import { refusalsOfSpec, tooLarge, unservedEndpoints } from './router-refusals.ts'
 import { Serving } from './serving.ts'
 import { settleReferences, type Settled } from './settle-references.ts'
 import { usesBundledSpecsAlone } from './spec-source-section.ts'
@@ -70,7 +70,10 @@ class Translator {
     const isBlocked = blocking.length > 0 || awaited.length > 0 || served.length === 0
     return {
       config: isBlocked ? null : config,
-      refusals: [...blocking, ...noProviders(unserved, this.#serving, chosen, candidates)],
+      refusals: [
+        ...blocking,
+        ...unservedEndpoints(unserved, this.#serving, chosen, candidates, this.#chains),
+      ],
       dangling: [...awaited, ...this.#missing(unserved, chosen, settled)],
       providers: candidates.map((candidate) => verdictOf(candidate, pick.refusals, upstreams)),
       endpoints: router.spec.endpoints.map((endpoint) => ({

@@ -88,9 +88,12 @@ export class ValueCollector {
 
   #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
     const data = this.#data.secret(name)
-    if (data === null)
-      this.dangling.push({ reason: 'SecretNotFound', field, message: `there is no Secret ${name}` })
-    else if (!data.get(key)) {
+    if (data === null) {
+      // Certificate and key of one Secret are missed once.
+      const message = `there is no Secret ${name}`
+      if (this.dangling.every((each) => each.field !== field || each.message !== message))
+        this.dangling.push({ reason: 'SecretNotFound', field, message })
+    } else if (!data.get(key)) {
       const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
       this.dangling.push({
         reason: 'SecretKeyNotFound',

@@ -24,6 +24,8 @@ export type CheckRule =
       readonly hash: CheckPath | null
       /** Uncles are up to so many blocks older than the block asked for; 0: the block itself. */
       readonly older: number
+      /** Null at this place says that the node has no such block; null: the result itself says so. */
+      readonly absent: CheckPath | null
       /** An answer that is one text is the block in hex, whose header has the hash asked for. */
       readonly raw: 'bitcoin-header' | null
     }

@@ -92,6 +92,7 @@ strategy: round-robin
           callEnded: (_, end) => ends.push(end),
           requestRefused: () => {},
           connectionsChanged: () => {},
+          socketsChanged: () => {},
         }),
       },
     },

@@ -178,7 +178,7 @@ class Asking {
       return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
     const block = asked.tellsTip && readBlockNumber(dialect, incoming, asked.tellsTip)
-    if (block !== null) pool.sighted(this.#upstream, block)
+    if (block !== null) pool.sighted(this.#upstream, block, this.#record.startedMs)
     return this.#pass(incoming, judgement.rest, null)
   }
 

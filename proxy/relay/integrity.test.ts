@@ -95,7 +95,7 @@ describe('an untrue answer', () => {
 
 describe('null for a block', () => {
   const ahead = (relay: RelayFixture) => {
-    for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20)
+    for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20, 0)
   }
   const missing = result(null)
 
@@ -113,7 +113,7 @@ describe('null for a block', () => {
     ['it is asked for by a tag', 0x20, 'finalized'],
   ])('is not noted when %s', async (_case, tip, number) => {
     const relay = fixture({ a: missing })
-    if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip)
+    if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip, 0)
     const seen = await relay.ask({ ...asked, params: [number, false] })
     expect(seen.call.journal.attempts[0]?.missedBlock).toBe(false)
   })
@@ -135,8 +135,8 @@ describe('null for a block', () => {
   it('is not asked of a node whose own head is below it while another has it', async () => {
     const relay = fixture({ a: missing, b: truth })
     const [a, b] = relay.pool.upstreams
-    relay.pool.sighted(a!, 0xf)
-    relay.pool.sighted(b!, 0x10)
+    relay.pool.sighted(a!, 0xf, 0)
+    relay.pool.sighted(b!, 0x10, 0)
     for (let each = 0; each < 10; each++) await relay.ask(asked)
     expect(relay.sent).toEqual({ a: 0, b: 10 })
   })

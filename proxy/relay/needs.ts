@@ -16,6 +16,7 @@ export function wantedBy(call: Call): Wanted {
   return {
     addons: addonsOf(call),
     block: asked.block,
+    byHash: asked.byHash,
     cost: asked.cost,
     prefer: directives.selectProvider,
     excluded: [...directives.blockProviders, ...refusedBy(call)],

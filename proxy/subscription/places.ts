@@ -40,6 +40,7 @@ export class Places {
     const wanted = {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
+      byHash: false,
       cost: 10,
       prefer: null,
       excluded: this.#pool.upstreams

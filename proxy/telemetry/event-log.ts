@@ -130,6 +130,7 @@ function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerO
         logger.debug('request refused', { ...labels, guid, error })
     },
     connectionsChanged() {},
+    socketsChanged() {},
   }
 }
 

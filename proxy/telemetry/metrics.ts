@@ -45,6 +45,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const missingBlocks = counter(registry, series.missingBlockAnswers)
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
+  const sockets = gauge(registry, series.sockets)
   const breakerOpen = gauge(registry, series.breakerOpen)
   const breakerTrips = counter(registry, series.breakerTrips)
   const pools = new PoolGauges(registry, options.clock)
@@ -97,7 +98,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     listenerObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       let connected = 0
+      let upgraded = 0
       connections.inc(listener, 0)
+      sockets.inc(listener, 0)
       return {
         callEnded: countCalls(calls, listener),
         requestRefused(error) {
@@ -106,6 +109,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
         connectionsChanged(open) {
           connections.inc(listener, open - connected)
           connected = open
+        },
+        socketsChanged(open) {
+          sockets.inc(listener, open - upgraded)
+          upgraded = open
         },
       }
     },

@@ -36,6 +36,7 @@ function recorder(heard: unknown[], name: string): Observers {
       callEnded: ear(chain, 'callEnded'),
       requestRefused: ear(chain, 'requestRefused'),
       connectionsChanged: ear(chain, 'connectionsChanged'),
+      socketsChanged: ear(chain, 'socketsChanged'),
     }),
   }
 }
@@ -58,6 +59,7 @@ test('each one hears everything, in order', () => {
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
   listener.connectionsChanged(3)
+  listener.socketsChanged(2)
   const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
   subscription.clientsChanged('newHeads', 5)
   subscription.upstreamChanged('node-a', 1)
@@ -76,6 +78,7 @@ test('each one hears everything, in order', () => {
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],
     ['connectionsChanged', 3],
+    ['socketsChanged', 2],
     ['clientsChanged', 'newHeads', 5],
     ['upstreamChanged', 'node-a', 1],
     ['joined', 'newHeads', null],

@@ -86,6 +86,9 @@ export function combineObservers(all: readonly Observers[]): Observers {
         connectionsChanged(open) {
           for (const one of each) one.connectionsChanged(open)
         },
+        socketsChanged(open) {
+          for (const one of each) one.socketsChanged(open)
+        },
       }
     },
   }

@@ -77,7 +77,13 @@ export const series = {
     name: 'router_client_connections',
     type: 'gauge',
     labels: listener,
-    help: 'Open connections of clients.',
+    help: 'Open connections of clients, WebSockets included.',
+  },
+  sockets: {
+    name: 'router_client_websockets',
+    type: 'gauge',
+    labels: listener,
+    help: 'Open WebSockets of clients.',
   },
   subscriptions: {
     name: 'router_subscriptions',

@@ -7,6 +7,7 @@ import type { Strategy } from '../config/types.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
+import { lagOf } from './lag.ts'
 import { draw, weigh, type Qualities } from './selection.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
 import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
@@ -17,6 +18,8 @@ export interface Wanted {
   /** Add-ons and extensions that the upstream must declare. */
   readonly addons: readonly string[]
   readonly block: BlockRef
+  /** About one thing named by its hash, which may be as new as the newest block. */
+  readonly byHash: boolean
   readonly cost: number
   /** Asked for by name: taken whenever it can serve at all. */
   readonly prefer: string | null
@@ -123,12 +126,24 @@ export class Pool {
     return primaries.length > 0 ? primaries : eligible
   }
 
-  /** An upstream told its latest block: by a probe, or in an answer to a client. */
-  sighted(upstream: Upstream, block: number): void {
+  /**
+   * An upstream told its latest block: by a probe, or in an answer to a client. What it tells moves
+   * the tip, so all are judged anew.
+   * @param askedMs when it was asked
+   */
+  sighted(upstream: Upstream, block: number, askedMs: number): void {
+    const { latest } = upstream
+    // An answer that was overtaken by a newer one tells how things were.
+    if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
-    const tip = this.tip
-    upstream.lagBlocks = tip === null ? 0 : Math.max(0, tip - block)
-    const lags = upstream.lagBlocks > this.#options.chain.allowedLagBlocks
+    upstream.tipThen = this.tip
+    for (const each of this.upstreams) this.#judgeLag(each)
+  }
+
+  #judgeLag(upstream: Upstream): void {
+    const { chain, clock } = this.#options
+    upstream.lagBlocks = lagOf(upstream, this.tip, clock.nowMs(), chain.blockTimeMs)
+    const lags = upstream.lagBlocks > chain.allowedLagBlocks
     if (lags === this.#lagging.has(upstream)) return
     if (lags) this.#lagging.add(upstream)
     else this.#lagging.delete(upstream)
@@ -190,10 +205,11 @@ export class Pool {
     strategy: Strategy,
     explain?: Explain,
   ): Upstream | null {
-    const fit = this.#preferArchive(this.#withBlock(candidates, wanted.block), wanted.block)
+    const fit = this.#preferArchive(this.#withBlock(candidates, wanted), wanted.block)
+    // Who is the only one that fits has had a turn as well.
+    if (strategy === 'round-robin') return this.#nextInRound(fit)
     if (fit.length < 2) return fit[0] ?? null
     const { random, clock } = this.#options
-    if (strategy === 'round-robin') return this.#nextInRound(fit)
     const qualities = qualitiesOf(fit, costClassOf(wanted.cost), clock.nowMs())
     const weights = weigh(strategy, qualities)
     explain?.(describe(fit, weights, qualities))
@@ -209,13 +225,19 @@ export class Pool {
     return next
   }
 
-  /** Those that have the block; all of them when none is known to. */
-  #withBlock(candidates: readonly Upstream[], block: BlockRef): readonly Upstream[] {
+  /** Those that have the block; when none is known to, those that are nearest to the tip. */
+  #withBlock(
+    candidates: readonly Upstream[],
+    { block, byHash }: Pick<Wanted, 'block' | 'byHash'>,
+  ): readonly Upstream[] {
     const point = lastPointOf(block)
-    if (candidates.length < 2 || point === null || point.kind === 'hash') return candidates
-    if (point.kind === 'number')
-      return orAll(candidates, (each) => each.latest === null || each.latest.block >= point.number)
-    if (point.tag === 'earliest') return candidates
+    if (candidates.length < 2 || (point === null && !byHash)) return candidates
+    if (point?.kind === 'tag' && point.tag === 'earliest') return candidates
+    if (point?.kind === 'number') {
+      const having = candidates.filter(({ latest }) => !latest || latest.block >= point.number)
+      if (having.length > 0) return having
+    }
+    // What has a hash may be of the newest block: one that lags would say that there is no such thing.
     const fresh = candidates.filter((each) => !this.#lagging.has(each))
     return fresh.length > 0 ? fresh : leastLagging(candidates)
   }

@@ -24,8 +24,10 @@ export class Upstream {
   /** Calls that it is answering now. */
   sessions = 0
   latest: Sighting | null = null
-  /** How far `latest` was behind the tip when it was seen. */
+  /** How far it is behind the tip, as the pool judged it at the last news of any upstream. */
   lagBlocks = 0
+  /** What `lagBlocks` is worked out from: the tip when `latest` was told. */
+  tipThen: number | null = null
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier },

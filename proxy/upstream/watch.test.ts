@@ -324,7 +324,7 @@ describe('beside the traffic', () => {
     const asked = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
-      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + second)
+      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + second, 0)
     }
     expect(fixture.asked(0)).toBe(asked)
   })

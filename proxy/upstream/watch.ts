@@ -141,6 +141,7 @@ export class Watch {
     const probe = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
+    const askedMs = this.#options.clock.nowMs()
     const answer = await this.#ask(url, probe)
     if (answer.kind === 'limited') return holdOff(upstream, url, answer.retryAfterMs, observer)
     if (answer.kind === 'failed') {
@@ -152,7 +153,7 @@ export class Watch {
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, probe.result.encoding)
-    if (block !== null) pool.sighted(upstream, block)
+    if (block !== null) pool.sighted(upstream, block, askedMs)
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   mayImport,
   packagesOf,
   readsEnvironment,
+  readsMachine,
 } from './table.ts'
 
 /** A breach of the law: where, what, and what to do instead. One line of text. */
@@ -24,12 +25,12 @@ export function isTestCode(path: string): boolean {
  */
 export function checkSource(source: Source, dependencies: readonly string[]): Violation[] {
   const found = checkForm(source)
-  if (!isProxyCode(source.path)) return found
+  if (!isProgramCode(source.path)) return found
   return [...found, ...checkImports(source, dependencies), ...checkUses(source)]
 }
 
-function isProxyCode(path: string): boolean {
-  return path.startsWith('proxy/') && !isTestCode(path)
+function isProgramCode(path: string): boolean {
+  return /^(proxy|operator)\//.test(path) && !isTestCode(path)
 }
 
 const spdx = [
@@ -57,24 +58,29 @@ function checkImports(source: Source, dependencies: readonly string[]): Violatio
   })
 }
 
-/** `relay` for `proxy/relay/retry.ts`, `main.ts` for `proxy/main.ts`. */
+function folderOf(part: string): string {
+  return part.includes('/') ? part : `proxy/${part}`
+}
+
+/** `relay` for `proxy/relay/retry.ts`, `main.ts` for `proxy/main.ts`, `operator/api` for `operator/api/a.ts`. */
 function partOf(path: string): string {
-  return path.split('/')[1] ?? ''
+  const [program, part = ''] = path.split('/')
+  return program === 'proxy' ? part : `${program}/${part}`
 }
 
 function checkOwnImport(path: string, specifier: string): string | null {
   const target = posix.join(posix.dirname(path), specifier)
-  if (!target.startsWith('proxy/'))
+  if (!target.startsWith('proxy/') && !target.startsWith('operator/'))
     return target.endsWith('package.json')
       ? null
-      : 'The released program holds proxy/ alone: move what is shared into proxy/, or do without it.'
+      : 'The released programs hold proxy/ and operator/ alone: move what is shared into one of them, or do without it.'
   if (isTestCode(target))
     return 'Only tests import what is of tests: move what is shared into a file of its own.'
   const [from, to] = [partOf(path), partOf(target)]
   if (from === to) return null
   const allowed = mayImport[from]
   if (!allowed)
-    return `proxy/${from} is not in the law. Put the file into a folder that is, or add the folder to scripts/law/table.ts and docs/architecture.md.`
+    return `${folderOf(from)} is not in the law. Put the file into a folder that is, or add the folder to scripts/law/table.ts and docs/architecture.md.`
   if (allowed.includes(to)) return null
   const others = allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')
   return `${from} may import ${others}. Move what both need down to one of these, or let ${from} define an interface that the one who may import both fills in.`
@@ -86,15 +92,14 @@ function checkPackage(
   dependencies: readonly string[],
 ): string | null {
   const name = packageName(specifier)
-  const below = path.slice('proxy/'.length)
   const limits = packagesOf[partOf(path)]
   if (limits && !limits.includes(name))
     return `${partOf(path)} does no I/O and knows only ${limits.join(', ')}. Let cli read and hand in what it needs.`
   const places = Object.hasOwn(knownOnlyTo, name) ? knownOnlyTo[name] : null
-  if (places && !places.some((place) => matchesGlob(below, place)))
+  if (places && !places.some((place) => matchesGlob(path, place)))
     return places.length === 0
       ? `Nothing of ours uses ${name}: TLS is for the edge in front of the router.`
-      : `Only ${places.map((place) => `proxy/${place}`).join(', ')} may know ${name}. Go through what that file exports, in our own types.`
+      : `Only ${places.join(', ')} may know ${name}. Go through what that file exports, in our own types.`
   if (!name.startsWith('node:') && !dependencies.includes(name))
     return `${name} is not among the dependencies of package.json, so the released program would not have it.`
   return null
@@ -124,17 +129,19 @@ function checkUses({ path, uses }: Source): Violation[] {
   const part = partOf(path)
   const deterministic: readonly string[] = deterministicFolders
   const environment: readonly string[] = readsEnvironment
+  const machine: readonly string[] = readsMachine
+  const clocks = path.startsWith('operator/') ? 'operator/kube/clock.ts' : 'proxy/clock'
   return uses.flatMap(({ name, line }) => {
     if (name === 'process.env' && !environment.includes(part))
       return [`${path}:${line} reads process.env. Read it in cli and hand the value in.`]
-    if (!deterministic.includes(part)) return []
+    if (!deterministic.includes(part) || machine.includes(path)) return []
     if (clockUses.includes(name))
       return [
-        `${path}:${line} uses ${name}. Take a Clock (proxy/clock/clock.ts), so that it runs in virtual time.`,
+        `${path}:${line} uses ${name}. Take a Clock (${clocks}), so that it runs in virtual time.`,
       ]
     if (chanceUses.includes(name))
       return [
-        `${path}:${line} uses ${name}. Take a Random (proxy/clock/random.ts), so that a seed reproduces a run.`,
+        `${path}:${line} uses ${name}. Take a Random (${clocks}), so that a seed reproduces a run.`,
       ]
     return []
   })

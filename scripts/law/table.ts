@@ -8,7 +8,10 @@
 
 const base = ['config', 'json'] as const
 
-/** Folders of `proxy/`, each with the folders of `proxy/` that it may import beside itself. */
+/**
+ * Folders of `proxy/` by their name, and those of `operator/` by their path, each with the folders that it
+ * may import beside itself.
+ */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
   clock: [],
@@ -21,31 +24,83 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener'],
   cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener', 'telemetry'],
   'main.ts': ['cli'],
+  'operator/kube': [],
+  'operator/api': ['config', 'operator/kube'],
+  'operator/translate': ['config', 'operator/kube', 'operator/api'],
+  'operator/resources': ['operator/kube', 'operator/api', 'operator/translate'],
+  'operator/status': ['operator/kube', 'operator/api', 'operator/translate', 'operator/resources'],
+  'operator/controllers': [
+    'config',
+    'operator/kube',
+    'operator/api',
+    'operator/translate',
+    'operator/resources',
+    'operator/status',
+  ],
+  'operator/cli': [
+    'config',
+    'operator/kube',
+    'operator/api',
+    'operator/translate',
+    'operator/resources',
+    'operator/status',
+    'operator/controllers',
+  ],
+  'operator/main.ts': ['operator/cli'],
 }
 
-/** Packages and built-in modules that are known in few places, by patterns below `proxy/`. */
+/** Packages and built-in modules that are known in few places, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['listener/http-server.ts', 'listener/node-exchange.ts'],
+  'node:http': [
+    'proxy/listener/http-server.ts',
+    'proxy/listener/node-exchange.ts',
+    'proxy/listener/websocket-server.ts',
+  ],
   'node:https': [],
-  undici: ['upstream/*-transport.ts'],
-  ws: ['upstream/websocket-connection.ts', 'listener/websocket-server.ts'],
-  fastify: ['telemetry/**'],
-  pino: ['telemetry/**'],
-  'prom-client': ['telemetry/**'],
-  yaml: ['config/**', 'chain/**'],
-  zod: ['config/**', 'chain/**'],
+  undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
+  'node:http2': [
+    'proxy/listener/http2-*.ts',
+    'proxy/upstream/http2-*.ts',
+    'proxy/upstream/grpc-transport.ts',
+  ],
+  ws: ['proxy/upstream/websocket-connection.ts', 'proxy/listener/websocket-server.ts'],
+  '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
+  fastify: ['proxy/telemetry/**', 'operator/cli/**'],
+  pino: ['proxy/telemetry/**', 'operator/cli/**'],
+  'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
+  yaml: [
+    'proxy/config/**',
+    'proxy/chain/**',
+    'operator/api/crd/**',
+    'operator/translate/**',
+    'operator/cli/**',
+  ],
+  zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
 }
 
-/** What a folder of `proxy/` may import from elsewhere; a folder that is not here has no such limit. */
+/** What a folder may import from elsewhere; a folder that is not here has no such limit. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   config: ['zod', 'yaml', 'node:util', 'node:net'],
 }
 
 /** Folders that get their time and their chance from outside. */
-export const deterministicFolders = ['relay', 'upstream', 'subscription'] as const
+export const deterministicFolders = [
+  'relay',
+  'upstream',
+  'subscription',
+  'operator/kube',
+  'operator/api',
+  'operator/translate',
+  'operator/resources',
+  'operator/status',
+  'operator/controllers',
+] as const
+
+/** Where the clock and the chance of the machine stand, to be handed in. */
+export const readsMachine = ['operator/kube/clock.ts'] as const
 
 /** Folders and files that may read the environment of the process. */
-export const readsEnvironment = ['main.ts', 'cli'] as const
+export const readsEnvironment = ['main.ts', 'cli', 'operator/main.ts', 'operator/cli'] as const
 
 /** Names that say nothing about what is inside. */
 export const emptyNames = [

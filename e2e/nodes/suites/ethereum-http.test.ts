@@ -103,7 +103,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
   test('web3.js deploys, pays and reads past events', async () => {
     const web3 = new Web3(url)
     web3.eth.transactionPollingInterval = 50
-    const [{ address = '' } = {}] = web3.eth.accounts.wallet.add(anvilKey)
+    const [{ address } = { address: '' }] = web3.eth.accounts.wallet.add(anvilKey)
     expect(await web3.eth.getChainId()).toBe(BigInt(node.chainId))
     const contract = new web3.eth.Contract(tillAbi)
     const till = await contract
@@ -112,7 +112,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
     const to = till.options.address!
     const receipt = await web3.eth.sendTransaction({ from: address, to, value: 9, gas: 1_000_000 })
     expect(receipt.status).toBe(1n)
-    expect(await till.methods['last']!().call()).toBe(9n)
+    expect(await till.methods.last().call()).toBe(9n)
     const events = await till.getPastEvents('Paid', { fromBlock: 0 })
     expect(events).toMatchObject([{ transactionHash: receipt.transactionHash }])
   })

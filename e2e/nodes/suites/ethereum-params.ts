@@ -41,7 +41,7 @@ export async function goodEthereumParams(url: string): Promise<GoodParams> {
   const range = { fromBlock: '0x0', toBlock: 'latest' }
   const raw = await askRpc<string>(url, 'eth_getRawTransactionByHash', [paid.transactionHash])
   const tracers = [{}, { tracer: 'callTracer' }, { tracer: 'prestateTracer' }, { tracer: 'none' }]
-  const each = <T>(values: readonly T[], ...rest: unknown[]) =>
+  const each = (values: readonly unknown[], ...rest: unknown[]) =>
     values.map((value) => [value, ...rest])
   return {
     web3_sha3: [['0x68656c6c6f'], ['0x']],
@@ -99,7 +99,7 @@ export async function goodEthereumParams(url: string): Promise<GoodParams> {
     ],
     eth_sendRawTransaction: [[raw], ['0x02'], ['0x']],
     txpool_contentFrom: [[from]],
-    debug_traceTransaction: transactions.flatMap((hash) => tracers.map((each_) => [hash, each_])),
+    debug_traceTransaction: transactions.flatMap((hash) => tracers.map((tracer) => [hash, tracer])),
     debug_traceCall: tracers.map((tracer) => [read, 'latest', tracer]),
     debug_traceBlockByNumber: tracers.map((tracer) => [blocks[2], tracer]),
     debug_traceBlockByHash: hashes.map((hash) => [hash, {}]),

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, type RunnerTestCase, type RunnerTestSuite } from 'vitest'
+import { afterAll, afterEach, beforeEach } from 'vitest'
 import { ChildProcesses } from '../../processes/child-processes.ts'
 import { builtNodes } from '../build/node-cache.ts'
 import type { NodeSite } from '../node-site.ts'
@@ -24,17 +24,19 @@ export async function openGround(): Promise<Ground> {
   stack.defer(() => {
     stop.abort(new Error('the tests are over'))
   })
-  afterAll(async ({}, suite) => {
+  let hasBegun = false
+  beforeEach(() => {
+    hasBegun = true
+  })
+  let hasFailed = false
+  afterEach(({ task }) => {
+    hasFailed ||= task.result?.state === 'fail'
+  })
+  afterAll(async () => {
     await stack.disposeAsync()
-    if (hasFailed(suite)) console.error(`The logs of the nodes are kept in ${directory}`)
-    else await rm(directory, { recursive: true, force: true })
+    // No test has begun when what is before them has failed.
+    if (hasBegun && !hasFailed) await rm(directory, { recursive: true, force: true })
+    else process.stderr.write(`The logs of the nodes are kept in ${directory}\n`)
   })
   return { cache, directory, children, stack, signal: stop.signal }
-}
-
-type Task = Pick<RunnerTestSuite, 'result' | 'tasks'> | Pick<RunnerTestCase, 'result'>
-
-function hasFailed(task: Task): boolean {
-  if (task.result?.state === 'fail') return true
-  return 'tasks' in task && task.tasks.some(hasFailed)
 }

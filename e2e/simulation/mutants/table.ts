@@ -235,8 +235,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a lag of one block more is allowed',
     file: upstream('pool'),
-    text: 'upstream.lagBlocks > this.#options.chain.allowedLagBlocks',
-    replacement: 'upstream.lagBlocks > this.#options.chain.allowedLagBlocks + 1',
+    text: 'upstream.lagBlocks > chain.allowedLagBlocks',
+    replacement: 'upstream.lagBlocks > chain.allowedLagBlocks + 1',
   },
   {
     name: 'disabled upstreams are on a par with the others',

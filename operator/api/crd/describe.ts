@@ -28,11 +28,9 @@ function isScalar(value: unknown): boolean {
   return value !== undefined && typeof value !== 'object'
 }
 
-/** One line of YAML. */
-export function inline(value: unknown): string {
-  return stringify(value, {
-    collectionStyle: 'flow',
-    flowCollectionPadding: false,
-    lineWidth: 0,
-  }).trim()
+/** One line of YAML; a text without quotes, as nothing stands around it. */
+function inline(value: unknown): string {
+  if (typeof value === 'string') return value
+  const options = { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 } as const
+  return stringify(value, options).trim()
 }

@@ -8,8 +8,8 @@ import type { NativeCheck } from './schema.ts'
 export function buildCheck(native: NativeCheck): CheckRule {
   switch (native.check) {
     case 'block': {
-      const { number = null, hash = null, older = 0, raw = null } = native
-      return { check: 'block', place: null, number, hash, older, raw }
+      const { number = null, hash = null, older = 0, absent = null, raw = null } = native
+      return { check: 'block', place: null, number, hash, older, absent, raw }
     }
     case 'identity': {
       const { result, as = 'hash', each = false, optional = false } = native

@@ -119,6 +119,7 @@ const checkSchema = z.discriminatedUnion('check', [
     number: path.optional(),
     hash: path.optional(),
     older: z.int().min(1).max(1_000_000).optional(),
+    absent: path.optional(),
     raw: z.literal('bitcoin-header').optional(),
   }),
   strict({

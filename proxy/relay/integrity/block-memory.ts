@@ -49,15 +49,22 @@ export class BlockMemory {
       const [oldest] = this.#blocks.keys()
       this.#blocks.delete(oldest as string)
     }
-    const rivals = versions.filter((each) => contradict(each, number, parent))
-    const own = rivals.find(({ tellers }) => tellers.has(teller))
-    // Who changes its story has no say about the block any more.
-    if (own) return { kind: 'contradicted', number: own.number, parent: own.parent }
+    const others = versions.filter((each) => contradict(each, number, parent))
+    const own = others.find(({ tellers }) => tellers.has(teller))
+    if (own) {
+      // Who changes its story has no say about the block any more, nor had it before.
+      for (const { tellers } of versions) tellers.delete(teller)
+      const left = versions.filter(({ tellers }) => tellers.size > 0)
+      versions.splice(0, versions.length, ...left)
+      return { kind: 'contradicted', number: own.number, parent: own.parent }
+    }
 
     const isThis = (each: Version) => each.number === number && each.parent === parent
     const version = versions.find(isThis) ?? { number, parent, tellers: new Set<string>() }
     version.tellers.add(teller)
     if (!versions.includes(version) && versions.length < maxVersions) versions.push(version)
+    // What was said in passing makes nobody doubt who shows the block itself.
+    const rivals = parent === null ? others : others.filter((each) => each.parent !== null)
     let rival: Version | null = null
     let lead = -Infinity
     for (const each of rivals) {
@@ -66,7 +73,7 @@ export class BlockMemory {
       const ahead = against - (isOfHeight ? tellersOf(versions, number) : version.tellers.size)
       if (ahead > lead) [rival, lead] = [each, ahead]
     }
-    if (!rival || lead < 0) return fits
+    if (!rival || lead < (parent === null ? 1 : 0)) return fits
     // Of two that contradict each other, the later one has to find a witness.
     const isFirst = lead === 0 && versions.indexOf(version) < versions.indexOf(rival)
     if (isFirst) return fits

@@ -5,7 +5,7 @@ import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import type { ResultDocument } from './result-document.ts'
 import { checkHeader, isText } from './bitcoin-header.ts'
-import { numberAt, shownAt, spellsBytes } from './values.ts'
+import { isNull, numberAt, shownAt, spellsBytes } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /**
@@ -18,6 +18,8 @@ export function checkBlock(
   asked: BlockRef,
 ): Violation | null {
   const { bytes } = document
+  const absent = rule.absent && document.at(rule.absent)
+  if (absent && isNull(bytes, absent.start)) return null
   if (asked.kind === 'number' && rule.number !== null) {
     const span = document.at(rule.number)
     const number = span === null ? NaN : numberAt(bytes, span.start, span.end)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { sleep, systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { NotLeadingError } from '../../operator/kube/errors.ts'
+import { LeaderElector, LeaseLostError } from '../../operator/kube/leader-elector.ts'
+import { clientOf } from './cluster-access.ts'
+import type { Access } from './kubeconfig-file.ts'
+import { configMaps } from './resources.ts'
+
+/*
+ * A process for the tests of leader election: as long as it leads it writes its name into a ConfigMap,
+ * as fast as it can. SIGTERM lets it go in order; with a lost lease its exit code is 3.
+ *
+ * elector-process.ts CLUSTER.json NAMESPACE IDENTITY
+ */
+
+const [file = '', namespace = '', identity = ''] = process.argv.slice(2)
+const client = clientOf(JSON.parse(readFileSync(file, 'utf8')) as Access)
+const stop = new AbortController()
+process.once('SIGTERM', () => {
+  stop.abort()
+})
+const elector = new LeaderElector({
+  client,
+  lease: { namespace, name: 'lead' },
+  identity,
+  clock: systemClock,
+  random: systemRandom,
+  leaseMs: 2_000,
+  renewDeadlineMs: 1_500,
+  retryMs: 200,
+})
+const guarded = client.guardedBy(elector.guard)
+// Nothing else keeps the process alive between two attempts.
+const alive = setInterval(() => {}, 1_000)
+
+async function lead(): Promise<void> {
+  const ref = { namespace, name: 'writer' }
+  // Told to stop it ends; of a lost lease it takes no notice, as work that is under way might not.
+  for (let count = 1; !stop.signal.aborted; count++)
+    try {
+      const data = { writer: identity, count: String(count) }
+      await guarded.mergePatch(configMaps, ref, { data }, new AbortController().signal)
+    } catch (error) {
+      if (!(error instanceof NotLeadingError)) throw error
+      await sleep(systemClock, 10, stop.signal).catch(() => {})
+    }
+}
+
+try {
+  await elector.run(stop.signal, lead)
+} catch (error) {
+  if (!(error instanceof LeaseLostError)) throw error
+  process.exitCode = 3
+  // The end of a process takes its time; what it still does then must not reach the server.
+  await sleep(systemClock, 300, stop.signal)
+  stop.abort()
+}
+clearInterval(alive)
+await client.close()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { findAssets } from './assets.ts'
+
+/** How a command ended, and what it said. */
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<Outcome>
+
+/** The real kubectl, for one namespace. Objects reach its stdin, for `-f -`. */
+export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
+  return async (args, ...objects) => {
+    const { kubectl } = await findAssets(process.env)
+    if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
+    const child = spawn(kubectl, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // What it learns of one cluster is gone with it.
+      env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
+    })
+    child.stdin.end(objects.map((object) => JSON.stringify(object)).join('\n---\n'))
+    const [stdout, stderr, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((resolve, reject) => {
+        child.once('error', reject)
+        child.once('close', resolve)
+      }),
+    ])
+    return { code, stdout, stderr }
+  }
+}
+
+/** What it printed. @throws Error with its complaint when it failed */
+export async function printed(outcome: Promise<Outcome>): Promise<string> {
+  const { code, stdout, stderr } = await outcome
+  if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
+  return stdout
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, test } from 'vitest'
+import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+
+/*
+ * What a person at a terminal sees of the two kinds.
+ */
+
+const { kubeconfig, namespace } = useNamespace()
+const kubectl = kubectlFor(kubeconfig, namespace)
+const run = (...args: string[]) => printed(kubectl(args))
+
+const apiVersion = 'rpcrouter.dev/v1alpha1'
+const endpoints = [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }]
+
+function router(name: string, spec: object) {
+  return { apiVersion, kind: 'RpcRouter', metadata: { name }, spec: { endpoints, ...spec } }
+}
+
+function provider(name: string, spec: object) {
+  const nodeUrls = [{ url: `https://${name}.example` }]
+  const whole = { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls, ...spec }
+  return { apiVersion, kind: 'UpstreamProvider', metadata: { name }, spec: whole }
+}
+
+beforeAll(async () => {
+  await installCrds(kubectl)
+  const objects = [
+    router('fixed', { replicas: 3 }),
+    router('scaled', { autoscaling: { maxReplicas: 5 } }),
+    router('unset', {}),
+    provider('alpha', { groupLabel: 'external' }),
+    provider('beta', { chainId: 'BTC' }),
+    provider('gamma', { tier: 'backup' }),
+  ]
+  await printed(kubectl(['apply', '-f', '-'], ...objects))
+})
+
+describe('kubectl explain', () => {
+  test.each([
+    ['rpcrouter', 'A fleet of routers behind one Service'],
+    ['rpcrouter.spec.endpoints.port', 'Default: 3360'],
+    ['rpcr.spec.relay.strategy', 'ENUM: balanced latency sync-freshness availability round-robin'],
+    ['rpcr.spec.sharedState.mode', 'Example: Managed'],
+    ['rpcr.spec.pod.shutdown', 'Example: {drainSeconds: 60}'],
+    ['upp.spec.nodeUrls.url', 'Example: https://eth.alpha.example/v2/${API_KEY}'],
+    ['upp.spec.nodeUrls.auth.tls', 'TLS settings, for https, wss and grpcs URLs.'],
+    ['upp.status.routers.health.state', 'Eligible: every replica would ask it.'],
+  ])('%s', async (path, says) => {
+    const told = (await run('explain', path)).replaceAll(/\s+/g, ' ')
+    expect(told).toContain(says)
+  })
+})
+
+describe('kubectl get', () => {
+  test('lists both kinds by their category', async () => {
+    const names = (await run('get', 'rpc', '-o', 'name')).trim().split('\n')
+    expect(names).toEqual([
+      'rpcrouter.rpcrouter.dev/fixed',
+      'rpcrouter.rpcrouter.dev/scaled',
+      'rpcrouter.rpcrouter.dev/unset',
+      'upstreamprovider.rpcrouter.dev/alpha',
+      'upstreamprovider.rpcrouter.dev/beta',
+      'upstreamprovider.rpcrouter.dev/gamma',
+    ])
+  })
+
+  test.each([
+    ['spec.chainId=ETH1', ['alpha', 'gamma']],
+    ['spec.chainId=BTC,spec.apiInterface=jsonrpc', ['beta']],
+    ['spec.tier=backup', ['gamma']],
+    ['spec.tier=primary', ['alpha', 'beta']],
+    ['spec.groupLabel=external', ['alpha']],
+  ])('selects providers by %s', async (selector, names) => {
+    const told = await run('get', 'upp', '--field-selector', selector, '-o', 'name')
+    const found = told.trim().split('\n')
+    expect(found).toEqual(names.map((name) => `upstreamprovider.rpcrouter.dev/${name}`))
+  })
+
+  const condition = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: 'It serves.',
+    lastTransitionTime: '2026-01-31T03:00:00Z',
+  }
+
+  test('shows a router in columns', async () => {
+    const status = {
+      conditions: [condition],
+      configHash: '0123456789ab',
+      image: 'rpc-router:1.2.0',
+      summary: { replicas: '3/3', providers: '5/6', listeners: 8 },
+    }
+    await writeStatus('rpcr/fixed', status)
+    expect(columnsOf(await run('get', 'rpcr', 'fixed'))).toEqual([
+      ['NAME', 'READY', 'REPLICAS', 'PROVIDERS', 'LISTENERS', 'AGE'],
+      ['fixed', 'True', '3/3', '5/6', '8', expect.any(String)],
+    ])
+    expect(columnsOf(await run('get', 'rpcr', 'fixed', '-o', 'wide'))).toEqual([
+      ['NAME', 'READY', 'REPLICAS', 'PROVIDERS', 'LISTENERS', 'REASON', 'CONFIG', 'IMAGE', 'AGE'],
+      [
+        ...['fixed', 'True', '3/3', '5/6', '8', 'Ready', '0123456789ab', 'rpc-router:1.2.0'],
+        expect.any(String),
+      ],
+    ])
+    await run('wait', '--for=condition=Ready', 'rpcr/fixed', '--timeout=5s')
+  })
+
+  test('shows a provider in columns', async () => {
+    const status = { conditions: [condition], summary: { routers: '1/2', urls: 1 } }
+    await writeStatus('upp/alpha', status)
+    expect(columnsOf(await run('get', 'upp', 'alpha', '-o', 'wide'))).toEqual([
+      ['NAME', 'CHAIN', 'INTERFACE', 'READY', 'ROUTERS', 'URLS', 'GROUP', 'REASON', 'AGE'],
+      ['alpha', 'ETH1', 'jsonrpc', 'True', '1/2', '1', 'external', 'Ready', expect.any(String)],
+    ])
+  })
+
+  async function writeStatus(object: string, status: object): Promise<void> {
+    const patch = JSON.stringify({ status })
+    await run('patch', object, '--subresource=status', '--type=merge', '-p', patch)
+  }
+
+  function columnsOf(table: string): readonly (readonly string[])[] {
+    return table
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+  }
+})
+
+describe('kubectl scale', () => {
+  const replicasOf = (name: string) => run('get', 'rpcr', name, '-o', 'jsonpath={.spec.replicas}')
+
+  test.each(['fixed', 'unset'])('writes the replicas of a router: %s', async (name) => {
+    await run('scale', `rpcr/${name}`, '--replicas=5')
+    expect(await replicasOf(name)).toBe('5')
+  })
+
+  test('is refused beside autoscaling, in words', async () => {
+    const { code, stderr } = await kubectl(['scale', 'rpcr/scaled', '--replicas=5'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
+    expect(await replicasOf('scaled')).toBe('')
+  })
+})
+
+test('an empty spec gets its defaults from the API server, as from our own schema', async () => {
+  const stored = JSON.parse(await run('get', 'rpcr', 'scaled', '-o', 'json')) as object
+  const ours = rpcRouterSchema.parse(router('scaled', { autoscaling: { maxReplicas: 5 } }))
+  expect(stored).toMatchObject({ spec: ours.spec })
+  expect(rpcRouterSchema.parse(stored).spec).toEqual(ours.spec)
+})
+
+test('an object of before a rule stays changeable in what the rule does not touch', async () => {
+  // A copy of the kind in another group, so that nobody else meets the rule.
+  const group = 'ratcheting.rpcrouter.dev'
+  const original = JSON.parse(await run('get', 'crd', crd, '-o', 'json')) as Definition
+  const copy = copyOf(original, group)
+  const old = { ...provider('old', { groupLabel: 'external' }), apiVersion: `${group}/v1alpha1` }
+  await printed(kubectl(['apply', '-f', '-'], copy))
+  await run('wait', '--for=condition=Established', `crd/${copy.metadata.name}`, '--timeout=30s')
+  await eventually(() => printed(kubectl(['apply', '-f', '-'], old)))
+  copy.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.groupLabel.maxLength = 3
+  await printed(kubectl(['apply', '-f', '-'], copy))
+  const change = (spec: object) => {
+    const object = `upstreamproviders.${group}/old`
+    return kubectl(['patch', object, '--type=merge', '-p', JSON.stringify({ spec })])
+  }
+  await eventually(async () => {
+    expect(await change({ groupLabel: `other` })).toMatchObject({ code: 1 })
+  })
+  expect(await change({ tier: 'backup' })).toMatchObject({ code: 0 })
+  await run('delete', 'crd', copy.metadata.name)
+})
+
+const crd = 'upstreamproviders.rpcrouter.dev'
+
+interface Definition {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec: {
+    readonly group: string
+    readonly names: object
+    readonly versions: readonly [{ readonly schema: OpenApi }]
+  }
+}
+
+interface OpenApi {
+  readonly openAPIV3Schema: {
+    readonly properties: {
+      readonly spec: { readonly properties: { readonly groupLabel: { maxLength: number } } }
+    }
+  }
+}
+
+function copyOf({ apiVersion: version, kind, spec }: Definition, group: string): Definition {
+  const metadata = { name: `upstreamproviders.${group}` }
+  const names = { kind: 'UpstreamProvider', plural: 'upstreamproviders' }
+  return structuredClone({ apiVersion: version, kind, metadata, spec: { ...spec, group, names } })
+}

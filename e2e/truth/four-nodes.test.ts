@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { serveRouter } from '../served/served-router.ts'
+import { coveredLies } from '../simulation/lies.ts'
+import type { LiedAbout } from '../simulation/lying.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { makeLiar, truthOf } from './liar.ts'
+import { readsAbout } from './reads.ts'
+
+const rounds = 150
+const lanes = 12
+const lagBlocks = 10
+
+/**
+ * Of four nodes one lies whenever it can, one is behind, one dies in every way there is, and one is
+ * honest: no answer is wrong, and none is missing.
+ */
+test.each(['balanced', 'round-robin', 'latency'])(
+  'four nodes, one of them honest, by %s: nothing is wrong and nothing fails',
+  async (strategy) => {
+    const chain = createChainModel({ seed: `four ${strategy}` })
+    const truth = truthOf(chain)
+    const random = seededRandom(5)
+    await using stack = new AsyncDisposableStack()
+    const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
+    const names = ['liar', 'lagging', 'dying', 'honest']
+    const nodes = await Promise.all(names.map(start))
+    const [liar, lagging, dying] = nodes as [SimNode, SimNode, SimNode, SimNode]
+    lagging.view.lagBlocks = lagBlocks
+    const router = stack.use(await serveRouter({ primaries: nodes, settings: { strategy } }))
+    const told = makeLiar(liar, truth, methodsOf(chain), () => {
+      const kinds = [...coveredLies]
+      const from = Math.floor(random.next() * kinds.length)
+      return [...kinds.slice(from), ...kinds.slice(0, from)]
+    })
+
+    const wrong: string[] = []
+    const failed: string[] = []
+    let asked = 0
+    const ask = async (read: Omit<LiedAbout, 'id'>) => {
+      const call = { id: ++asked, ...read }
+      const before = truth.answer(call)
+      const response = await fetch(router.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', ...call }),
+      })
+      const text = await response.text()
+      // The head may have moved in the meantime.
+      if (text === before || text === truth.answer(call)) return
+      const list = response.ok && !text.includes('"error"') ? wrong : failed
+      list.push(`${response.headers.get('rpc-provider-address')}: ${read.method} ${text}`)
+    }
+    for (let round = 0; round < rounds; round++) {
+      if (round % 50 === 25) chain.mine()
+      await ail(dying, round)
+      const { head } = chain
+      const reads = [...readsAbout(chain, head), ...readsAbout(chain, head - 50), ...readsNow(head)]
+      const lane = async () => {
+        for (let read = reads.pop(); read; read = reads.pop()) await ask(read)
+      }
+      await Promise.all(Array.from({ length: lanes }, lane))
+    }
+
+    expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
+    expect(asked).toBeGreaterThan(6_000)
+    // It was not too easy: each of them was asked, and did its worst.
+    expect([...told.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(20)
+    expect(lagging.calls.total).toBeGreaterThan(100)
+    expect(dying.calls.unanswered).toBeGreaterThan(5)
+  },
+  120_000,
+)
+
+function methodsOf(chain: ReturnType<typeof createChainModel>): readonly string[] {
+  return [...new Set(readsAbout(chain, chain.head).map(({ method }) => method))]
+}
+
+/** Reads about the newest state, which a node that is behind would answer otherwise. */
+function readsNow(head: number): readonly Omit<LiedAbout, 'id'>[] {
+  const account = `0x${'11'.repeat(20)}`
+  return [
+    { method: 'eth_blockNumber', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_getBalance', params: [account, 'latest'] },
+    { method: 'eth_getBalance', params: [account, `0x${head.toString(16)}`] },
+    { method: 'eth_getLogs', params: [{ fromBlock: `0x${(head - 3).toString(16)}` }] },
+  ]
+}
+
+/** Every way in which a node may die, one after another, with a little life in between. */
+async function ail(node: SimNode, round: number): Promise<void> {
+  const step = round % 30
+  if (step === 0) await node.start()
+  if (step % 5 === 0) node.faults.clear()
+  if (step === 5) node.faults.add({ kind: 'reset', when: 'before-head' }, { probability: 0.7 })
+  if (step === 10) node.faults.add({ kind: 'half-body', framing: 'chunked' }, { probability: 0.7 })
+  if (step === 12) node.faults.add({ kind: 'hang' }, { times: 4 })
+  if (step === 15) node.faults.add({ kind: 'reset', when: 'after-head' }, { probability: 0.7 })
+  if (step === 20) node.faults.add({ kind: 'status', status: 502, body: 'html' })
+  if (step === 25) {
+    // Calls that are under way are cut off.
+    setTimeout(() => void node.stop(), 5)
+    await sleep(1)
+  }
+}

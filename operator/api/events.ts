@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { rpcRouterNames, upstreamProviderNames } from './group.ts'
+
+/** What an Event means. */
+export interface EventMeaning {
+  readonly type: 'Normal' | 'Warning'
+  /** What was being done. */
+  readonly action: 'Render' | 'Resolve' | 'Apply' | 'Rollout' | 'Pause'
+  /** The kinds that it is told about. */
+  readonly of: readonly (typeof rpcRouterNames.kind | typeof upstreamProviderNames.kind)[]
+  readonly when: string
+}
+
+const router = ['RpcRouter'] as const
+const provider = ['UpstreamProvider'] as const
+const both = ['RpcRouter', 'UpstreamProvider'] as const
+
+/**
+ * Every Event of the operator, by its reason: one for each change, with its result. `docs/reference/events.md` is made of
+ * this table; each warning has a runbook of its name.
+ */
+export const eventReasons = {
+  ConfigRendered: {
+    type: 'Normal',
+    action: 'Render',
+    of: router,
+    when: 'The objects make another config than before; the note has its hash and what it serves.',
+  },
+  RolloutStarted: {
+    type: 'Normal',
+    action: 'Rollout',
+    of: router,
+    when: 'Pods are being replaced; the note says why: config, keys, image or settings of the pods.',
+  },
+  RolloutComplete: {
+    type: 'Normal',
+    action: 'Rollout',
+    of: router,
+    when: 'All pods are of the newest revision and ready.',
+  },
+  SecretRotated: {
+    type: 'Normal',
+    action: 'Resolve',
+    of: router,
+    when: 'A key of a Secret that the pods were started with has another value.',
+  },
+  Paused: {
+    type: 'Normal',
+    action: 'Pause',
+    of: router,
+    when: 'The annotation rpcrouter.dev/paused was set: nothing is changed.',
+  },
+  Resumed: {
+    type: 'Normal',
+    action: 'Pause',
+    of: router,
+    when: 'The annotation rpcrouter.dev/paused is gone.',
+  },
+  NotAccepted: {
+    type: 'Warning',
+    action: 'Render',
+    of: router,
+    when: 'No config that the router would start with can be made of it. The last good one keeps serving.',
+  },
+  InvalidProvider: {
+    type: 'Warning',
+    action: 'Render',
+    of: provider,
+    when: 'A router that selects it cannot use it as it is written. The others go on.',
+  },
+  SecretNotFound: {
+    type: 'Warning',
+    action: 'Resolve',
+    of: both,
+    when: 'A Secret, or a key of it, that is referred to does not exist.',
+  },
+  ConfigMapNotFound: {
+    type: 'Warning',
+    action: 'Resolve',
+    of: both,
+    when: 'A ConfigMap, or a key of it, that is referred to does not exist.',
+  },
+  NameConflict: {
+    type: 'Warning',
+    action: 'Apply',
+    of: router,
+    when: 'An object of a name that the router needs belongs to somebody else.',
+  },
+  ApplyFailed: {
+    type: 'Warning',
+    action: 'Apply',
+    of: router,
+    when: 'The API server refused an object; the note has its answer.',
+  },
+  RolloutStalled: {
+    type: 'Warning',
+    action: 'Rollout',
+    of: router,
+    when: 'New pods did not become ready within progressDeadlineSeconds. The old ones keep serving.',
+  },
+} as const satisfies Readonly<Record<string, EventMeaning>>
+
+/** Why something is told about an object. */
+export type EventReason = keyof typeof eventReasons

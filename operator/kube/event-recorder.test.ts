@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { ApiError, ConnectionError } from './errors.ts'
+import type { KubeEvent } from './event.ts'
+import { EventRecorder, type Occurrence } from './event-recorder.ts'
+import type { KubeObject, ObjectRef } from './object.ts'
+
+const regarding: KubeObject = {
+  apiVersion: 'rpcrouter.dev/v1alpha1',
+  kind: 'RpcRouter',
+  metadata: { namespace: 'ns', name: 'mainnet', uid: 'u1' },
+}
+const missing: Occurrence = {
+  type: 'Warning',
+  reason: 'SecretNotFound',
+  action: 'Render',
+  note: 'Secret "keys" is missing',
+  regarding,
+}
+
+function recorderOf() {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1))
+  const stored = new Map<string, KubeEvent>()
+  const writes: string[] = []
+  const dropped: unknown[] = []
+  const trouble = { error: null as Error | null, losesAnswers: false }
+  const client = {
+    create: (_: unknown, event: KubeEvent) => {
+      writes.push('create')
+      if (trouble.error) return Promise.reject(trouble.error)
+      if (stored.has(event.metadata.name))
+        return Promise.reject(new ApiError('POST', 409, { reason: 'AlreadyExists' }))
+      if (trouble.losesAnswers) {
+        stored.set(event.metadata.name, event)
+        return Promise.reject(new ConnectionError('cut before the answer'))
+      }
+      stored.set(event.metadata.name, event)
+      return Promise.resolve(event)
+    },
+    mergePatch: (_: unknown, { name }: ObjectRef, patch: object) => {
+      writes.push('patch')
+      const present = stored.get(name)
+      if (!present) return Promise.reject(new ApiError('PATCH', 404, { reason: 'NotFound' }))
+      stored.set(name, { ...present, ...patch })
+      return Promise.resolve(present)
+    },
+  }
+  const recorder = new EventRecorder({
+    client: client as never,
+    reportingController: 'rpcrouter.dev/operator',
+    reportingInstance: 'operator-0',
+    clock,
+    random: seededRandom(1),
+    observer: { eventDropped: (reason, why) => dropped.push([reason, why]) },
+  })
+  const stop = new AbortController()
+  void recorder.run(stop.signal)
+  const events = () => [...stored.values()]
+  return { clock, recorder, events, stored, writes, dropped, trouble }
+}
+
+test('an event says what happened to what, in the form of events.k8s.io/v1', async () => {
+  const { clock, recorder, events } = recorderOf()
+  recorder.record({ ...missing, related: { ...regarding, kind: 'Secret' } })
+  await clock.advance(10)
+  expect(events()).toEqual([
+    {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { namespace: 'ns', name: expect.stringMatching(/^mainnet\.[0-9a-f]+$/) },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      type: 'Warning',
+      reason: 'SecretNotFound',
+      action: 'Render',
+      note: 'Secret "keys" is missing',
+      regarding: {
+        apiVersion: 'rpcrouter.dev/v1alpha1',
+        kind: 'RpcRouter',
+        namespace: 'ns',
+        name: 'mainnet',
+        uid: 'u1',
+      },
+      related: expect.objectContaining({ kind: 'Secret' }),
+      reportingController: 'rpcrouter.dev/operator',
+      reportingInstance: 'operator-0',
+    },
+  ])
+})
+
+describe('the same again', () => {
+  test('is one event with a count, written once a minute', async () => {
+    const { clock, recorder, events, writes } = recorderOf()
+    for (let each = 0; each < 50; each++) {
+      recorder.record(missing)
+      await clock.advance(1_000)
+    }
+    expect(writes).toEqual(['create'])
+    await clock.advance(60_000)
+    expect(writes).toEqual(['create', 'patch'])
+    expect(events()).toHaveLength(1)
+    expect(events()[0]?.series).toEqual({
+      count: 50,
+      lastObservedTime: '2026-01-01T00:00:49.000000Z',
+    })
+  })
+
+  test('is another event when it says something else', async () => {
+    const { clock, recorder, events } = recorderOf()
+    recorder.record(missing)
+    recorder.record({ ...missing, note: 'Secret "other" is missing' })
+    recorder.record({
+      ...missing,
+      regarding: { ...regarding, metadata: { ...regarding.metadata, uid: 'u2' } },
+    })
+    await clock.advance(10)
+    expect(events()).toHaveLength(3)
+  })
+
+  test('is a new event after six quiet minutes', async () => {
+    const { clock, recorder, events } = recorderOf()
+    recorder.record(missing)
+    await clock.advance(361_000)
+    recorder.record(missing)
+    await clock.advance(10)
+    expect(events().map(({ series }) => series)).toEqual([undefined, undefined])
+  })
+
+  test('is told anew when the API server has forgotten the event', async () => {
+    const { clock, recorder, events, stored, writes } = recorderOf()
+    recorder.record(missing)
+    await clock.advance(10)
+    stored.clear()
+    recorder.record(missing)
+    await clock.advance(61_000)
+    expect(writes).toEqual(['create', 'patch', 'create'])
+    expect(events()[0]?.series?.count).toBe(2)
+  })
+})
+
+describe('too much', () => {
+  test('about one object is dropped after 25, then one in five minutes passes; others are not touched', async () => {
+    const { clock, recorder, events, dropped } = recorderOf()
+    const other = { ...regarding, metadata: { ...regarding.metadata, uid: 'u2' } }
+    for (let each = 0; each < 30; each++) recorder.record({ ...missing, note: `note ${each}` })
+    recorder.record({ ...missing, regarding: other })
+    await clock.advance(10)
+    expect(events()).toHaveLength(26)
+    expect(dropped).toEqual(Array.from({ length: 5 }, () => ['SecretNotFound', 'rate']))
+    await clock.advance(300_000)
+    recorder.record({ ...missing, note: 'later' })
+    recorder.record({ ...missing, note: 'later still' })
+    await clock.advance(10)
+    expect(events()).toHaveLength(27)
+  })
+
+  test('text is cut at a whole character', async () => {
+    const { clock, recorder, events } = recorderOf()
+    recorder.record({ ...missing, note: 'ä'.repeat(2_000) })
+    await clock.advance(10)
+    const note = events()[0]?.note ?? ''
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024)
+    expect(note).toMatch(/^ä+\.\.\.$/)
+  })
+})
+
+describe('an API server that does not take it', () => {
+  test('is asked again, and nothing is counted twice', async () => {
+    const { clock, recorder, events, trouble, writes } = recorderOf()
+    trouble.error = new ConnectionError('cut')
+    recorder.record(missing)
+    recorder.record(missing)
+    await clock.advance(20)
+    trouble.error = null
+    await clock.advance(1_000)
+    expect(writes.length).toBeGreaterThan(2)
+    expect(events().map(({ series }) => series?.count)).toEqual([2])
+  })
+
+  test('and whose answer was lost has the event once', async () => {
+    const { clock, recorder, events, trouble, dropped } = recorderOf()
+    trouble.losesAnswers = true
+    recorder.record(missing)
+    await clock.advance(2)
+    recorder.record(missing)
+    await clock.advance(61_000)
+    expect(events().map(({ series }) => series?.count)).toEqual([2])
+    expect(dropped).toEqual([])
+  })
+
+  test('is left alone after some tries, and that is told', async () => {
+    const { clock, recorder, trouble, writes, dropped } = recorderOf()
+    trouble.error = new ApiError('POST', 403, { reason: 'Forbidden' })
+    recorder.record(missing)
+    await clock.advance(3_600_000)
+    expect(writes).toHaveLength(6)
+    expect(dropped).toEqual([['SecretNotFound', 'error']])
+    expect(clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import type { Clock } from './clock.ts'
+import { NotLeadingError } from './errors.ts'
+import { LeaderElector, LeaseLostError } from './leader-elector.ts'
+import { LeaseKeeper } from './testing/lease-keeper.ts'
+
+const lease = { namespace: 'ns', name: 'operator' }
+
+/** A process that wants to lead, and what became of it. */
+function candidate(
+  clock: Clock,
+  keeper: LeaseKeeper,
+  identity: string,
+  wire: { delayMs: number; isCut?: boolean; losesAnswers?: boolean } = { delayMs: 5 },
+) {
+  const told: unknown[] = []
+  const elector = new LeaderElector({
+    client: keeper.connect(wire),
+    lease,
+    identity,
+    clock,
+    random: seededRandom(identity.length + 7),
+    observer: { leading: (leads) => told.push(leads), leaseFailed: () => told.push('failed') },
+  })
+  const stop = new AbortController()
+  const state = { outcome: 'running', leadEnded: false, windDownMs: 0 }
+  const lead = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () =>
+        clock.after(state.windDownMs, () => {
+          state.leadEnded = true
+          resolve()
+        }),
+      )
+    })
+  void elector.run(stop.signal, lead).then(
+    () => (state.outcome = 'stopped'),
+    (error: unknown) => (state.outcome = error instanceof LeaseLostError ? 'lost' : String(error)),
+  )
+  return { elector, stop, wire, told, state }
+}
+
+describe('one candidate', () => {
+  test('leads within a round trip, and renews', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, told } = candidate(clock, keeper, 'a')
+    expect(() => elector.guard()).toThrow(NotLeadingError)
+    await clock.advance(20)
+    expect([elector.isLeading, elector.leader, told]).toEqual([true, 'a', [true]])
+    expect(() => elector.guard()).not.toThrow()
+    const first = keeper.lease?.spec
+    expect(first).toMatchObject({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 0,
+      renewTime: expect.stringMatching(/\.\d{6}Z$/),
+    })
+    await clock.advance(60_000)
+    expect(elector.isLeading).toBe(true)
+    expect(keeper.lease?.spec?.acquireTime).toBe(first?.acquireTime)
+    expect(keeper.lease?.spec?.renewTime).not.toBe(first?.renewTime)
+  })
+
+  test('that is stopped keeps the lease until its work has ended, and then gives it away', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, stop, state, told } = candidate(clock, keeper, 'a')
+    state.windDownMs = 30_000
+    await clock.advance(20)
+    stop.abort()
+    await clock.advance(29_000)
+    expect([state.outcome, elector.isLeading, keeper.lease?.spec?.holderIdentity]).toEqual([
+      'running',
+      true,
+      'a',
+    ])
+    await clock.advance(2_000)
+    expect(state).toMatchObject({ outcome: 'stopped', leadEnded: true })
+    expect(keeper.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 })
+    expect([elector.isLeading, elector.isHealthy, told]).toEqual([false, true, [true, false]])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('that is stopped before it led leaves nothing behind', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    const second = candidate(clock, keeper, 'bb')
+    await clock.advance(5_000)
+    second.stop.abort()
+    await clock.advance(100)
+    expect(second.state.outcome).toBe('stopped')
+    expect(keeper.lease?.spec?.holderIdentity).toBe('a')
+  })
+
+  test('that cannot renew in time has lost, and says so before anybody may follow', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, wire, state, told } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    wire.isCut = true
+    await clock.advance(9_900)
+    expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
+    await clock.advance(2_200)
+    expect([elector.isLeading, state.outcome]).toEqual([false, 'lost'])
+    expect(told).toContain('failed')
+    expect(told.at(-1)).toBe(false)
+  })
+
+  test('survives a short cut', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, wire, state } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    wire.isCut = true
+    await clock.advance(6_000)
+    wire.isCut = false
+    await clock.advance(30_000)
+    expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
+  })
+
+  test('whose answers get lost goes on once they come: what it wrote is its own', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, wire, state } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    wire.losesAnswers = true
+    await clock.advance(5_000)
+    wire.losesAnswers = false
+    await clock.advance(30_000)
+    expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
+  })
+
+  test('takes a deleted lease up again', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, state } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    keeper.lease = null
+    await clock.advance(3_000)
+    expect([elector.isLeading, state.outcome, keeper.lease!.spec?.holderIdentity]).toEqual([
+      true,
+      'running',
+      'a',
+    ])
+  })
+})
+
+describe('two candidates', () => {
+  test('the second waits, and follows when the lease is given away', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const first = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    const second = candidate(clock, keeper, 'bb')
+    await clock.advance(60_000)
+    expect([first.elector.isLeading, second.elector.isLeading]).toEqual([true, false])
+    expect(second.elector.leader).toBe('a')
+    first.stop.abort()
+    await clock.advance(4_500)
+    expect([first.elector.isLeading, second.elector.isLeading]).toEqual([false, true])
+    expect(keeper.lease?.spec).toMatchObject({ holderIdentity: 'bb', leaseTransitions: 1 })
+  })
+
+  test('the second follows a dead leader after the lease, by its own clock', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const first = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    // A wall clock that is an hour wrong must not matter.
+    const lying: Clock = {
+      nowMs: () => clock.nowMs(),
+      wallMs: () => clock.wallMs() + 3_600_000,
+      after: (delayMs, run) => clock.after(delayMs, run),
+    }
+    const second = candidate(lying, keeper, 'bb')
+    await clock.advance(1_000)
+    first.wire.isCut = true
+    await clock.advance(14_000)
+    expect(second.elector.isLeading).toBe(false)
+    await clock.advance(6_000)
+    expect(second.elector.isLeading).toBe(true)
+  })
+
+  test('a lease that is stolen is lost at once', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, state } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    const { metadata, spec } = keeper.lease!
+    keeper.lease = {
+      ...keeper.lease!,
+      metadata: { ...metadata, resourceVersion: '99' },
+      spec: { ...spec, holderIdentity: 'thief' },
+    }
+    await clock.advance(2_100)
+    expect([elector.isLeading, state.outcome]).toEqual([false, 'lost'])
+    expect(keeper.lease.spec?.holderIdentity).toBe('thief')
+  })
+
+  test('one whose time stood still writes nothing when it wakes', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    // Monotonic time goes on while a process is stopped; its timers do not fire.
+    let isStopped = false
+    const held: (() => void)[] = []
+    const stoppable: Clock = {
+      nowMs: () => clock.nowMs(),
+      wallMs: () => clock.wallMs(),
+      after: (delayMs, run) => clock.after(delayMs, () => (isStopped ? held.push(run) : run())),
+    }
+    const first = candidate(stoppable, keeper, 'a')
+    await clock.advance(20)
+    const second = candidate(clock, keeper, 'bb')
+    isStopped = true
+    await clock.advance(30_000)
+    expect(second.elector.isLeading).toBe(true)
+    isStopped = false
+    // Before a single timer of the woken process has fired, its writes are held back.
+    expect(() => first.elector.guard()).toThrow(NotLeadingError)
+    for (const run of held) run()
+    await clock.advance(5_000)
+    expect(first.state.outcome).toBe('lost')
+    expect(keeper.lease?.spec?.holderIdentity).toBe('bb')
+  })
+})
+
+const troubles = fc.array(
+  fc.record({
+    who: fc.nat(2),
+    what: fc.constantFrom('cut', 'slow', 'deaf', 'well', 'stop'),
+    waitMs: fc.nat(20_000),
+  }),
+  { maxLength: 25 },
+)
+
+test('never do two lead at once, and in the end one leads', async () => {
+  await fc.assert(
+    fc.asyncProperty(troubles, async (script) => {
+      const clock = new VirtualClock()
+      const keeper = new LeaseKeeper(clock)
+      const all = ['a', 'bb', 'ccc'].map((identity) =>
+        candidate(clock, keeper, identity, { delayMs: 5 }),
+      )
+      const leaders = () => all.filter(({ elector }) => elector.isLeading).length
+      const watch = async (ms: number) => {
+        for (let passed = 0; passed < ms; passed += 250) {
+          await clock.advance(250)
+          expect(leaders()).toBeLessThanOrEqual(1)
+        }
+      }
+      for (const { who, what, waitMs } of script) {
+        const { wire, stop } = all[who]!
+        wire.isCut = what === 'cut'
+        wire.losesAnswers = what === 'deaf'
+        wire.delayMs = what === 'slow' ? 3_000 : 5
+        if (what === 'stop') stop.abort()
+        await watch(waitMs)
+      }
+      for (const { wire } of all)
+        Object.assign(wire, { delayMs: 5, isCut: false, losesAnswers: false })
+      const fresh = candidate(clock, keeper, 'dddd')
+      all.push(fresh)
+      await watch(40_000)
+      expect(leaders()).toBe(1)
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { keyOf, type KubeObject } from './object.ts'
+import { type Change, Store } from './store.ts'
+
+interface Thing extends KubeObject {
+  readonly colours: readonly string[]
+}
+
+let version = 0
+function thing(name: string, uid: string, ...colours: string[]): Thing {
+  const resourceVersion = String(++version)
+  return { apiVersion: 'v1', kind: 'Thing', metadata: { name, uid, resourceVersion }, colours }
+}
+
+function storeOf() {
+  const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })
+  const told: string[] = []
+  store.subscribe(({ type, object, previous }) =>
+    told.push(`${type} ${object.metadata.name} ${previous?.metadata.uid ?? '-'}`),
+  )
+  return { store, told }
+}
+
+test('changes are told with what stood there before', () => {
+  const { store, told } = storeOf()
+  store.set(thing('a', '1'))
+  store.set(thing('a', '1'))
+  store.delete('a')
+  store.delete('a')
+  expect(told).toEqual(['added a -', 'updated a 1', 'deleted a 1'])
+})
+
+test('the same version again is no change', () => {
+  const { store, told } = storeOf()
+  const object = thing('a', '1')
+  store.set(object)
+  store.set(structuredClone(object))
+  expect(told).toEqual(['added a -'])
+})
+
+test('another object under the same name is a deletion and an addition', () => {
+  const { store, told } = storeOf()
+  store.set(thing('a', '1'))
+  store.set(thing('a', '2'))
+  store.replace([thing('a', '3')])
+  expect(told).toEqual(['added a -', 'deleted a 1', 'added a -', 'deleted a 2', 'added a -'])
+})
+
+test('a full list deletes what is not in it', () => {
+  const { store, told } = storeOf()
+  const kept = thing('kept', '1')
+  store.replace([kept, thing('gone', '2')])
+  told.length = 0
+  store.replace([kept, thing('new', '3')])
+  expect(told).toEqual(['deleted gone 2', 'added new -'])
+})
+
+test('an index finds an object under its present values alone', () => {
+  const { store } = storeOf()
+  const names = (colour: string) =>
+    store.byIndex('colour', colour).map((each) => each.metadata.name)
+  store.set(thing('a', '1', 'red', 'blue'))
+  store.set(thing('b', '2', 'blue'))
+  expect([names('red'), names('blue'), names('green')]).toEqual([['a'], ['a', 'b'], []])
+  store.set(thing('a', '1', 'green'))
+  expect([names('red'), names('blue'), names('green')]).toEqual([[], ['b'], ['a']])
+  store.delete('a')
+  expect(names('green')).toEqual([])
+})
+
+test('nobody can change what is in it', () => {
+  const { store } = storeOf()
+  store.set(thing('a', '1', 'red'))
+  const object = store.get('a') as unknown as { colours: string[]; metadata: { name: string } }
+  expect(() => object.colours.push('blue')).toThrow(TypeError)
+  expect(() => (object.metadata.name = 'b')).toThrow(TypeError)
+})
+
+test('who comes late hears of what is there, and who leaves hears nothing more', () => {
+  const { store } = storeOf()
+  store.set(thing('a', '1'))
+  const late: string[] = []
+  const leave = store.subscribe(({ type, object }) => late.push(`${type} ${object.metadata.name}`))
+  leave()
+  store.set(thing('b', '1'))
+  expect(late).toEqual(['added a'])
+})
+
+const objects = fc.record({
+  name: fc.constantFrom('a', 'b', 'c'),
+  uid: fc.constantFrom('1', '2'),
+  colours: fc.uniqueArray(fc.constantFrom('red', 'green', 'blue')),
+})
+const steps = fc.oneof(
+  fc.record({ do: fc.constant('set' as const), object: objects }),
+  fc.record({ do: fc.constant('delete' as const), name: fc.constantFrom('a', 'b', 'c') }),
+  fc.record({
+    do: fc.constant('replace' as const),
+    objects: fc.uniqueArray(objects, { selector: ({ name }) => name }),
+  }),
+)
+
+test('whoever follows the changes has what the store has, and so have the indexes', () => {
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 40 }), (script) => {
+      const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })
+      const mirror = new Map<string, Thing>()
+      const follow = ({ type, object, previous }: Change<Thing>) => {
+        const key = keyOf(object.metadata)
+        expect(mirror.get(key) ?? null).toBe(previous)
+        if (type === 'updated') expect(object.metadata.uid).toBe(previous?.metadata.uid)
+        if (type === 'deleted') mirror.delete(key)
+        else mirror.set(key, object)
+      }
+      store.subscribe(follow)
+      const make = ({ name, uid, colours }: { name: string; uid: string; colours: string[] }) =>
+        thing(name, uid, ...colours)
+      for (const step of script) {
+        if (step.do === 'set') store.set(make(step.object))
+        else if (step.do === 'delete') store.delete(step.name)
+        else store.replace(step.objects.map(make))
+      }
+      expect(new Map(store.list().map((each) => [each.metadata.name, each]))).toEqual(mirror)
+      for (const colour of ['red', 'green', 'blue'])
+        expect(new Set(store.byIndex('colour', colour))).toEqual(
+          new Set(store.list().filter(({ colours }) => colours.includes(colour))),
+        )
+    }),
+  )
+})

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Clock, sleep } from '../clock.ts'
+import { ApiError, ConnectionError } from '../errors.ts'
+import type { Lease } from '../lease.ts'
+import type { ObjectRef } from '../object.ts'
+import type { Resource } from '../resource.ts'
+
+/**
+ * One lease as an API server keeps it, in virtual time: optimistic locking, and a wire that is slow or
+ * cut for whom the test says. The real one is tried in `e2e/kube`.
+ */
+export class LeaseKeeper {
+  lease: Lease | null = null
+  readonly #clock: Clock
+  #version = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The client of one process. `wire` may be changed at any time. */
+  connect(wire: { delayMs: number; isCut?: boolean; losesAnswers?: boolean } = { delayMs: 5 }) {
+    const travel = async (signal: AbortSignal) => {
+      await sleep(this.#clock, wire.delayMs, signal)
+      if (wire.isCut) throw new ConnectionError('cut')
+    }
+    const answer = async (signal: AbortSignal) => {
+      await sleep(this.#clock, wire.delayMs, signal)
+      if (wire.losesAnswers) throw new ConnectionError('cut before the answer')
+    }
+    const refuse = (status: number, reason: string) => new ApiError('lease', status, { reason })
+    const store = (lease: Lease) => {
+      const resourceVersion = String(++this.#version)
+      this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion } }
+      return this.lease
+    }
+    // The types of the client's verbs are wider: here is one kind of object only.
+    return {
+      get: async (_: Resource, _ref: ObjectRef, signal: AbortSignal) => {
+        await travel(signal)
+        const { lease } = this
+        if (lease === null) throw refuse(404, 'NotFound')
+        await answer(signal)
+        return lease
+      },
+      create: async (_: Resource, lease: Lease, signal: AbortSignal) => {
+        await travel(signal)
+        if (this.lease !== null) throw refuse(409, 'AlreadyExists')
+        const stored = store(lease)
+        await answer(signal)
+        return stored
+      },
+      replace: async (_: Resource, lease: Lease, signal: AbortSignal) => {
+        await travel(signal)
+        if (this.lease === null) throw refuse(404, 'NotFound')
+        if (this.lease.metadata.resourceVersion !== lease.metadata.resourceVersion)
+          throw refuse(409, 'Conflict')
+        const stored = store(lease)
+        await answer(signal)
+        return stored
+      },
+    } as never
+  }
+}

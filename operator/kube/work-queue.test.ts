@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { ItemBackoff } from './backoff.ts'
+import { WorkQueue } from './work-queue.ts'
+
+function queueOf(clock = new VirtualClock()) {
+  return { clock, queue: new WorkQueue({ name: 'test', clock }) }
+}
+
+test('a key that is added twice is taken once', async () => {
+  const { queue } = queueOf()
+  queue.add('a')
+  queue.add('a')
+  expect(await queue.take()).toBe('a')
+  queue.done('a')
+  expect(queue.isIdle).toBe(true)
+})
+
+test('keys are taken in the order in which they came', async () => {
+  const { queue } = queueOf()
+  for (const key of ['b', 'a', 'c', 'a']) queue.add(key)
+  expect([await queue.take(), await queue.take(), await queue.take()]).toEqual(['b', 'a', 'c'])
+})
+
+test('a key that is added while it is worked on comes again once, and only after that', async () => {
+  const { clock, queue } = queueOf()
+  queue.add('a')
+  expect(await queue.take()).toBe('a')
+  queue.add('a')
+  queue.add('a')
+  let second: string | null = null
+  void queue.take().then((key) => (second = key))
+  await clock.advance(1)
+  expect(second).toBeNull()
+  queue.done('a')
+  await clock.advance(1)
+  expect(second).toBe('a')
+  queue.done('a')
+  expect(queue.isIdle).toBe(true)
+})
+
+test('of several delays the earliest holds', async () => {
+  const { clock, queue } = queueOf()
+  queue.addAfter('a', 100)
+  queue.addAfter('a', 50)
+  queue.addAfter('a', 70)
+  await clock.advance(49)
+  expect(queue.depth).toBe(0)
+  await clock.advance(1)
+  expect(queue.depth).toBe(1)
+  await clock.advance(100)
+  expect([queue.depth, clock.pending]).toEqual([1, 0])
+})
+
+test('a shut queue gives nothing, keeps no timer, and lets its takers go', async () => {
+  const { clock, queue } = queueOf()
+  const waiting = queue.take()
+  queue.addAfter('a', 50)
+  queue.shutDown()
+  expect(await waiting).toBeNull()
+  queue.add('b')
+  expect(await queue.take()).toBeNull()
+  expect(clock.pending).toBe(0)
+})
+
+test('what metrics ask for', async () => {
+  const told: unknown[] = []
+  const clock = new VirtualClock()
+  const observer = {
+    queueAdded: (name: string) => told.push(['added', name]),
+    queueTaken: (_: string, waitedMs: number) => told.push(['taken', waitedMs]),
+    queueDone: (_: string, workedMs: number) => told.push(['done', workedMs]),
+    queueRetried: () => told.push(['retried']),
+  }
+  const queue = new WorkQueue({ name: 'q', clock, observer })
+  queue.add('a')
+  await clock.advance(30)
+  await queue.take()
+  await clock.advance(70)
+  expect([queue.active, queue.longestMs]).toEqual([1, 70])
+  queue.addRateLimited('a')
+  queue.done('a')
+  expect([queue.active, queue.longestMs]).toEqual([0, 0])
+  expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
+})
+
+test('an item that fails stays away for 5 ms, doubling up to 1,000 s; forgetting begins anew', () => {
+  const clock = new VirtualClock()
+  const backoff = new ItemBackoff(clock)
+  const delays = Array.from({ length: 20 }, () => backoff.failed('a'))
+  expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40])
+  expect(delays.at(-1)).toBe(1_000_000)
+  expect(delays).toEqual(delays.toSorted((a, b) => a - b))
+  expect(backoff.failuresOf('a')).toBe(20)
+  expect(backoff.failed('b')).toBe(5)
+  backoff.forget('a')
+  expect([backoff.failuresOf('a'), backoff.failed('a')]).toEqual([0, 5])
+})
+
+test('all failures together come back at 10 a second after a burst of 100', () => {
+  const backoff = new ItemBackoff(new VirtualClock())
+  const delays = Array.from({ length: 120 }, (_, at) => backoff.failed(`key-${at}`))
+  expect(delays.slice(0, 100).every((delayMs) => delayMs === 5)).toBe(true)
+  expect(delays[100]).toBe(100)
+  expect(delays[119]).toBe(2_000)
+})
+
+/** What happens to a queue: keys come, workers take and finish, time passes. */
+const keys = fc.constantFrom('a', 'b', 'c', 'd')
+const steps = fc.oneof(
+  fc.record({ do: fc.constant('add' as const), key: keys }),
+  fc.record({ do: fc.constant('later' as const), key: keys, ms: fc.nat(40) }),
+  fc.record({ do: fc.constant('fail' as const), key: keys }),
+  fc.record({ do: fc.constant('forget' as const), key: keys }),
+  fc.record({ do: fc.constant('work' as const), ms: fc.nat(40) }),
+  fc.record({ do: fc.constant('wait' as const), ms: fc.nat(30) }),
+)
+
+test('nothing is lost, nothing is worked on twice at once, and nothing comes unasked', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { maxLength: 80 }), async (script) => {
+      const { clock, queue } = queueOf()
+      const active = new Set<string>()
+      /** Since when a key has been wanted and not taken; the oracle of what must come. */
+      const wanted = new Set<string>()
+      const asked = new Map<string, number>()
+      const taken = new Map<string, number>()
+      const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1)
+      const work = async (ms: number) => {
+        const key = await queue.take()
+        if (key === null) return
+        expect(active.has(key)).toBe(false)
+        active.add(key)
+        wanted.delete(key)
+        count(taken, key)
+        expect(taken.get(key)).toBeLessThanOrEqual(asked.get(key) ?? 0)
+        clock.after(ms, () => {
+          active.delete(key)
+          queue.done(key)
+        })
+      }
+      for (const step of script) {
+        if (step.do === 'wait') await clock.advance(step.ms)
+        else if (step.do === 'work') void work(step.ms)
+        else if (step.do === 'forget') queue.forget(step.key)
+        else {
+          wanted.add(step.key)
+          count(asked, step.key)
+          if (step.do === 'add') queue.add(step.key)
+          else if (step.do === 'later') queue.addAfter(step.key, step.ms)
+          else queue.addRateLimited(step.key)
+        }
+      }
+      // As many workers as it takes, and as much time: in the end, all that was asked for was done.
+      for (let more = 0; more < script.length; more++) void work(1)
+      await clock.advance(2_000_000)
+      expect([...wanted]).toEqual([])
+      expect([queue.isIdle, active.size, clock.pending]).toEqual([true, 0, 0])
+    }),
+    { numRuns: 300 },
+  )
+})

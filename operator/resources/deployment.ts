@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { V1PodSpec, V1Volume } from '@kubernetes/client-node'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { routerObjectName } from '../translate/object-names.ts'
+import type { SecretFile } from '../translate/reference-data.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { wantedReplicas } from '../translate/replica-count.ts'
+import { childOf } from './child.ts'
+import { configMapName } from './config-map.ts'
+import { type Deployment, deployments } from './kinds.ts'
+import {
+  childLabels,
+  configHashAnnotation,
+  secretHashAnnotation,
+  selectorLabels,
+} from './labels.ts'
+import { podSecurity } from './pod-security.ts'
+import { routerContainer } from './router-container.ts'
+import { schedulingOf } from './scheduling.ts'
+
+/**
+ * The pods. With autoscaling it says nothing of `replicas`: the count has one owner at a time.
+ *
+ * @param usualImage of a router whose spec names none
+ */
+export function buildDeployment(
+  router: RpcRouter,
+  config: RenderedConfig,
+  usualImage: string,
+): Deployment {
+  const { spec } = router
+  const { labels, annotations, rollout } = spec.pod
+  const image = spec.pod.image ?? usualImage
+  return {
+    ...childOf(router, deployments, {
+      name: routerObjectName(router),
+      component: 'router',
+      image,
+      annotations: { [configHashAnnotation]: config.configHash },
+    }),
+    spec: {
+      ...(spec.autoscaling === undefined && { replicas: wantedReplicas(spec) }),
+      selector: { matchLabels: { ...selectorLabels(router, 'router') } },
+      minReadySeconds: rollout.minReadySeconds,
+      progressDeadlineSeconds: rollout.progressDeadlineSeconds,
+      revisionHistoryLimit: rollout.revisionHistoryLimit,
+      strategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { maxUnavailable: 0, maxSurge: rollout.maxSurge },
+      },
+      template: {
+        metadata: {
+          labels: { ...labels, ...childLabels(router, 'router', image) },
+          annotations: {
+            ...annotations,
+            [configHashAnnotation]: config.configHash,
+            [secretHashAnnotation]: config.secretHash,
+          },
+        },
+        spec: podSpec(router, config, image),
+      },
+    },
+  }
+}
+
+function podSpec(router: RpcRouter, config: RenderedConfig, image: string): V1PodSpec {
+  const { pod } = router.spec
+  const { preStopSeconds, drainSeconds, terminationGracePeriodSeconds } = pod.shutdown
+  return {
+    serviceAccountName: routerObjectName(router),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: podSecurity,
+    terminationGracePeriodSeconds:
+      terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
+    ...(pod.imagePullSecrets && { imagePullSecrets: [...pod.imagePullSecrets] }),
+    ...schedulingOf(pod, selectorLabels(router, 'router')),
+    containers: [routerContainer(router, config, image)],
+    volumes: [
+      { name: 'config', configMap: { name: configMapName(router, config.configHash) } },
+      ...secretVolume(config.files),
+      { name: 'tmp', emptyDir: {} },
+    ],
+  }
+}
+
+/** Between the end of the drain and the kill. */
+const slackSeconds = 10
+
+function secretVolume(files: readonly SecretFile[]): V1Volume[] {
+  if (files.length === 0) return []
+  const sources = files.map(({ path, secret }) => ({
+    secret: { name: secret.name, items: [{ key: secret.key, path }] },
+  }))
+  return [{ name: 'secrets', projected: { sources } }]
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { redisPort } from '../translate/object-names.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { chooseState } from '../translate/state-store.ts'
+
+const usualPorts: ReadonlyMap<string, number> = new Map([
+  ['http', 80],
+  ['ws', 80],
+  ['grpc', 80],
+  ['https', 443],
+  ['wss', 443],
+  ['grpcs', 443],
+])
+
+/** The TCP ports that the pods connect to, in order; `any` when a port stands in a Secret. */
+export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly number[] | 'any' {
+  const ports = [...upstreamPorts(config), ...storePorts(router), ...sourcePorts(router)]
+  if (ports.includes(null)) return 'any'
+  return [...new Set(ports as readonly number[])].toSorted((a, b) => a - b)
+}
+
+function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[] {
+  return upstreams.flatMap(({ entry }) =>
+    (entry['node-urls'] as readonly { readonly url: string }[]).map(({ url }) => portOf(url)),
+  )
+}
+
+function storePorts({ spec }: RpcRouter): readonly (number | null)[] {
+  const { store } = chooseState(spec)
+  const address = spec.cache?.cacheService?.address
+  return [
+    ...(store.kind === 'managed' ? [redisPort] : []),
+    ...(store.kind === 'external' ? store.connection.addresses : []).map(portOfAddress),
+    ...(address === undefined ? [] : [portOfAddress(address)]),
+  ]
+}
+
+function sourcePorts({ spec }: RpcRouter): readonly (number | null)[] {
+  const urls = [...(spec.specSources ?? []).map(({ url }) => url), spec.tracing?.endpoint]
+  return urls.filter((url) => url !== undefined).map(portOf)
+}
+
+/** The port of a URL as the config writes it; null when a variable stands where it would be. */
+function portOf(url: string): number | null {
+  const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]*)/i.exec(url) ?? []
+  const written = /:(\d{1,5})$/.exec(authority)?.[1]
+  if (written !== undefined) return Number(written)
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  return /\$[{<]/.test(host) ? null : (usualPorts.get(scheme.toLowerCase()) ?? null)
+}
+
+function portOfAddress(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1))
+}

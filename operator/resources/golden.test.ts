@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { testGoldenFiles } from '../testing/golden-files.ts'
+import { readScenario, translateScenario } from '../testing/scenario.ts'
+import type { YamlValue } from '../translate/canonical-yaml.ts'
+import { buildFleet, buildRedis } from './build-children.ts'
+
+const context = {
+  images: { router: 'rpc-router:test', redis: 'redis:test' },
+  monitors: new Set(['PodMonitor', 'ServiceMonitor']),
+}
+
+/** An input may say under `show` which kinds matter to it. */
+function build(input: string): YamlValue {
+  const scenario = readScenario(input)
+  const { config, state, refusals, dangling } = translateScenario(scenario)
+  expect([...refusals, ...dangling]).toEqual([])
+  const { router, text } = scenario
+  const kinds = text['show'] as readonly string[] | undefined
+  const store =
+    text['managedRedis'] === undefined
+      ? state.store
+      : { kind: 'managed' as const, settings: text['managedRedis'] as object }
+  const objects = [
+    ...buildRedis(router, store, 'password', context),
+    ...(config === null ? [] : buildFleet(router, config, context)),
+  ]
+  const shown = objects.filter(({ kind }) => kinds?.includes(kind) ?? true)
+  return JSON.parse(JSON.stringify(shown)) as YamlValue
+}
+
+describe('a router becomes objects', () => {
+  testGoldenFiles(join(import.meta.dirname, 'testdata'), build)
+})

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { V1Container, V1EnvVar, V1VolumeMount } from '@kubernetes/client-node'
+import type { Resources } from '../api/pod-resources.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import {
+  configDirectory,
+  configFile,
+  metricsPort,
+  secretDirectory,
+} from '../translate/pod-paths.ts'
+import type { Variable } from '../translate/reference-data.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { containerSecurity } from './pod-security.ts'
+import { livenessProbe, readinessProbe, startupProbe } from './probes.ts'
+
+/** No CPU limit: it would only add latency. */
+const usualResources: Resources = {
+  requests: { cpu: '250m', memory: '512Mi' },
+  limits: { memory: '512Mi' },
+}
+
+/** The one container of a router's pod. */
+export function routerContainer(
+  { spec }: RpcRouter,
+  config: RenderedConfig,
+  image: string,
+): V1Container {
+  const { imagePullPolicy, resources, shutdown } = spec.pod
+  const ports = [
+    ...spec.endpoints.map(({ name, port }) => ({ name, containerPort: port })),
+    { name: 'metrics', containerPort: metricsPort },
+  ]
+  return {
+    name: 'router',
+    image,
+    imagePullPolicy,
+    args: [`${configDirectory}/${configFile}`],
+    ...(config.variables.length > 0 && { env: config.variables.map(envVar) }),
+    ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
+    resources: resourcesOf(resources ?? usualResources),
+    startupProbe,
+    readinessProbe,
+    livenessProbe,
+    // Goes on as before until everyone who sends calls here has learnt that it ends.
+    ...(shutdown.preStopSeconds > 0 && {
+      lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
+    }),
+    securityContext: containerSecurity,
+    volumeMounts: volumeMounts(config),
+  }
+}
+
+function envVar({ name, secret }: Variable): V1EnvVar {
+  return { name, valueFrom: { secretKeyRef: { name: secret.name, key: secret.key } } }
+}
+
+function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
+  return [
+    { name: 'config', mountPath: configDirectory, readOnly: true },
+    ...(files.length > 0 ? [{ name: 'secrets', mountPath: secretDirectory, readOnly: true }] : []),
+    { name: 'tmp', mountPath: '/tmp' },
+  ]
+}
+
+/** Quantities as texts, which is how the API gives them back. */
+export function resourcesOf({
+  requests,
+  limits,
+}: Resources): NonNullable<V1Container['resources']> {
+  const texts = (amounts: NonNullable<Resources['limits']>) =>
+    Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
+  return {
+    ...(requests && { requests: texts(requests) }),
+    ...(limits && { limits: texts(limits) }),
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node'
+import type { Endpoint } from '../api/endpoints.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { routerObjectName } from '../translate/object-names.ts'
+import { metricsPort } from '../translate/pod-paths.ts'
+import { childOf } from './child.ts'
+import { type Service, services } from './kinds.ts'
+import { selectorLabels } from './labels.ts'
+
+/** The Service that clients use. No session affinity: sticky sessions go by a header. */
+export function buildService(router: RpcRouter): Service {
+  const { endpoints, service } = router.spec
+  const { type, annotations, labels, ...rest } = service
+  return {
+    ...childOf(router, services, {
+      name: routerObjectName(router),
+      component: 'router',
+      labels,
+      annotations,
+    }),
+    spec: {
+      type,
+      ...(rest as Partial<V1ServiceSpec>),
+      selector: { ...selectorLabels(router, 'router') },
+      ports: endpoints.map(servicePort),
+    },
+  }
+}
+
+function servicePort({ name, port, apiInterface }: Endpoint): V1ServicePort {
+  const appProtocol = apiInterface === 'grpc' ? 'kubernetes.io/h2c' : 'http'
+  return { name, port, targetPort: name, protocol: 'TCP', appProtocol }
+}
+
+/** A Service for a ServiceMonitor alone: metrics are not for clients, nor for load balancers. */
+export function buildMetricsService(router: RpcRouter): Service {
+  const port = { name: 'metrics', port: metricsPort, targetPort: 'metrics', protocol: 'TCP' }
+  return {
+    ...childOf(router, services, {
+      name: metricsServiceName(router),
+      component: 'router',
+      labels: { [metricsLabel]: router.metadata.name },
+    }),
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: 'None',
+      selector: { ...selectorLabels(router, 'router') },
+      ports: [{ ...port, appProtocol: 'http' }],
+    },
+  }
+}
+
+export function metricsServiceName(router: RpcRouter): string {
+  return `${routerObjectName(router)}-metrics`
+}
+
+/** On the metrics Service, and on no other. */
+export const metricsLabel = 'rpcrouter.dev/metrics-of'

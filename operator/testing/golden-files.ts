@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { canonicalYaml, type YamlValue } from '../translate/canonical-yaml.ts'
+
+/**
+ * One test for each `NAME.in.yaml` of a folder: what `produce` makes of it must be `NAME.out.yaml`.
+ * `make golden` writes the outputs anew; they are for people to read.
+ */
+export function testGoldenFiles(folder: string, produce: (input: string) => YamlValue): void {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.in.yaml'))
+    .map((name) => name.slice(0, -'.in.yaml'.length))
+  test('every golden output has its input', () => {
+    const outputs = readdirSync(folder).filter((name) => name.endsWith('.out.yaml'))
+    expect(outputs).toEqual(names.map((name) => `${name}.out.yaml`))
+  })
+  test.each(names)('%s', (name) => {
+    const output = canonicalYaml(produce(readFileSync(join(folder, `${name}.in.yaml`), 'utf8')))
+    const path = join(folder, `${name}.out.yaml`)
+    if (process.env['GOLDEN'] === 'write') writeFileSync(path, output)
+    expect(output, 'make golden writes the outputs anew').toBe(readFileSync(path, 'utf8'))
+  })
+}

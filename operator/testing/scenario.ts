@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { parse } from 'yaml'
+import { apiVersion } from '../api/group.ts'
+import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
+import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { configMapData, secretData } from '../manifests/decode-data.ts'
+import { bundledChains } from '../translate/bundled-chains.generated.ts'
+import { knownChains } from '../translate/known-chains.ts'
+import type { ReferenceData } from '../translate/reference-data.ts'
+import { readUpstreams } from '../translate/rendered-config.ts'
+import { selects } from '../translate/select-labels.ts'
+import { translate } from '../translate/translate.ts'
+import type { Translation, TranslateInput } from '../translate/translation.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+/** The short form in which golden files describe a world: specs alone, laid over the least that works. */
+interface ScenarioText {
+  readonly router?: object
+  readonly providers?: Readonly<Record<string, object>>
+  readonly secrets?: Readonly<Record<string, Texts>>
+  readonly configMaps?: Readonly<Record<string, Texts>>
+  /** The world before: what the pods run with. */
+  readonly before?: ScenarioText
+  readonly [other: string]: unknown
+}
+
+/** A router, its providers and what they refer to. */
+export interface Scenario {
+  readonly router: RpcRouter
+  readonly providers: readonly UpstreamProvider[]
+  readonly data: ReferenceData
+  readonly before: Scenario | null
+  readonly text: ScenarioText
+}
+
+const chains = knownChains(bundledChains)
+
+export function readScenario(text: string): Scenario {
+  return scenarioOf(parse(text) as ScenarioText)
+}
+
+function scenarioOf(text: ScenarioText): Scenario {
+  const { router = {}, providers = { alpha: {} }, secrets = {}, configMaps = {}, before } = text
+  const own = <T>(map: Readonly<Record<string, T>>, name: string): T | null =>
+    Object.hasOwn(map, name) ? (map[name] ?? null) : null
+  return {
+    router: rpcRouterSchema.parse({
+      apiVersion,
+      kind: 'RpcRouter',
+      metadata: { name: 'mainnet', namespace: 'rpc', uid: 'uid-of-mainnet', generation: 1 },
+      spec: {
+        endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }],
+        providerSelector: {},
+        ...router,
+      },
+    }),
+    providers: Object.entries(providers).map(([name, spec], index) => {
+      const { labels, ...rest } = spec as { labels?: Texts }
+      return upstreamProviderSchema.parse({
+        apiVersion,
+        kind: 'UpstreamProvider',
+        metadata: {
+          name,
+          namespace: 'rpc',
+          uid: `uid-of-${name}`,
+          generation: 1,
+          creationTimestamp: `2026-01-01T00:00:0${index}Z`,
+          labels: labels ?? {},
+        },
+        spec: {
+          chainId: 'ETH1',
+          apiInterface: 'jsonrpc',
+          nodeUrls: [{ url: `https://${name}.example` }],
+          ...rest,
+        },
+      })
+    }),
+    data: {
+      secret(name) {
+        const stringData = own(secrets, name)
+        return stringData && secretData({ stringData })
+      },
+      configMap(name) {
+        const data = own(configMaps, name)
+        return data && configMapData(data)
+      },
+    },
+    before: before === undefined ? null : scenarioOf(before),
+    text,
+  }
+}
+
+/** What the translation of a scenario works on, the world before translated first. */
+export function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
+  const ran = before === null ? null : translate(translateInput(before)).config
+  return {
+    router,
+    providers: providers.filter(({ metadata }) =>
+      selects(router.spec.providerSelector, metadata.labels),
+    ),
+    data,
+    chains,
+    running: ran === null ? [] : readUpstreams(ran.data),
+  }
+}
+
+export function translateScenario(scenario: Scenario): Translation {
+  return translate(translateInput(scenario))
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { testGoldenFiles } from '../testing/golden-files.ts'
+import { readScenario, translateScenario } from '../testing/scenario.ts'
+import type { YamlMap } from './canonical-yaml.ts'
+import { configFile, upstreamsFile } from './pod-paths.ts'
+import type { SecretKey } from './reference-data.ts'
+import type { RenderedConfig } from './rendered-config.ts'
+import type { Translation } from './translation.ts'
+import { type Violation, violationText } from './violation.ts'
+
+/** What a translation says, in the form of a golden file. */
+function shown(translation: Translation): YamlMap {
+  const { config, refusals, dangling, providers, endpoints, state } = translation
+  return {
+    applied: config !== null,
+    refusals: some(refusals.map(violation)),
+    dangling: some(dangling.map(violation)),
+    providers: Object.fromEntries(
+      providers.map(({ provider, fate, refusals: own, dangling: waits }) => {
+        const why = [...own, ...waits].map(violation)
+        return [provider, why.length === 0 ? fate : { fate, why }]
+      }),
+    ),
+    endpoints: Object.fromEntries(
+      endpoints.map(({ endpoint, upstreams, served }) => [
+        endpoint.name,
+        served ? upstreams : 'closed',
+      ]),
+    ),
+    store: state.store.kind === 'none' ? undefined : state.store.kind,
+    ...(config !== null && shownConfig(config)),
+  }
+}
+
+function violation(each: Violation): string {
+  return `${each.reason}: ${violationText(each)}`
+}
+
+function shownConfig({ variables, files, data }: RenderedConfig): YamlMap {
+  const { [configFile]: config = '', [upstreamsFile]: _, ...copies } = data
+  return {
+    variables: someKeys(variables.map(({ name, secret }) => [name, keyText(secret)])),
+    files: someKeys(files.map(({ path, secret }) => [path, keyText(secret)])),
+    copies: someKeys(Object.entries(copies)),
+    [configFile]: config,
+  }
+}
+
+function keyText({ name, key }: SecretKey): string {
+  return `${name}/${key}`
+}
+
+function some(items: readonly string[]): readonly string[] | undefined {
+  return items.length === 0 ? undefined : items
+}
+
+function someKeys(entries: readonly (readonly [string, string])[]): YamlMap | undefined {
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+describe('objects are translated into the config of the router', () => {
+  testGoldenFiles(join(import.meta.dirname, 'testdata'), (input) =>
+    shown(translateScenario(readScenario(input))),
+  )
+})

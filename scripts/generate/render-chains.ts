@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { format } from 'prettier'
+import type { ChainRow } from '../../operator/translate/known-chains.ts'
+import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
+
+const path = 'operator/translate/bundled-chains.generated.ts'
+
+/** What the operator knows of the bundled specs, which it does not carry: chains, interfaces, add-ons, verifications. */
+export async function renderChains(): Promise<{ path: string; text: string }> {
+  const catalog = await loadCatalog([])
+  const rows = catalog.ids.toSorted().flatMap((id): readonly ChainRow[] => {
+    const chain = catalog.find(id)
+    return [...(chain?.interfaces.values() ?? [])].map((offered) => [
+      id,
+      chain?.aliases ?? [],
+      offered.apiInterface,
+      [...offered.addons],
+      [...new Set(offered.verifications.map(({ name }) => name))],
+    ])
+  })
+  const source = `// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+// Generated from specs/ by make generate; do not edit.
+import type { ChainRow } from './known-chains.ts'
+
+export const bundledChains: readonly ChainRow[] = ${JSON.stringify(rows)}
+`
+  const options = { parser: 'typescript', semi: false, singleQuote: true, printWidth: 100 } as const
+  return { path, text: await format(source, options) }
+}
