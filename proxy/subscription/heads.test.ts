@@ -257,8 +257,9 @@ describe('an upstream that is not good enough', () => {
     const [, other] = fixture.pool.upstreams
     chain.mine(10)
     for (let number = 11; number < 17; number++) {
-      for (const upstream of fixture.pool.upstreams) fixture.pool.sighted(upstream, 20)
-      if (other) fixture.pool.sighted(other, 20)
+      const nowMs = fixture.clock.nowMs()
+      for (const upstream of fixture.pool.upstreams) fixture.pool.sighted(upstream, 20, nowMs)
+      if (other) fixture.pool.sighted(other, 20, nowMs)
       tell(one, chain.at(number))
       await fixture.clock.advance(blockMs)
     }
