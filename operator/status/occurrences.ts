@@ -5,8 +5,8 @@ import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Condition } from '../api/condition.ts'
+import { type EventReason, eventReasons } from '../api/events.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
-import { occurrenceTable, type OccurrenceReason } from './occurrence-table.ts'
 
 /** What the pods of a Deployment are made of, as far as events tell of it. */
 export interface Revision {
@@ -17,8 +17,8 @@ export interface Revision {
 
 type Told = Omit<Occurrence, 'regarding'>
 
-function occurrence(reason: OccurrenceReason, note: string): Told {
-  const { type, action } = occurrenceTable[reason]
+function occurrence(reason: EventReason, note: string): Told {
+  const { type, action } = eventReasons[reason]
   return { type, reason, action, note }
 }
 
@@ -35,23 +35,31 @@ export function revisionOccurrences(
   return [occurrence('RolloutStarted', 'The Deployment was changed')]
 }
 
-const warnings: Readonly<Record<string, readonly [condition: string, reason: OccurrenceReason]>> = {
-  SecretNotFound: ['ResolvedRefs', 'SecretNotFound'],
-  SecretKeyNotFound: ['ResolvedRefs', 'SecretNotFound'],
-  NameConflict: ['Programmed', 'NameConflict'],
-  RolloutStalled: ['Progressing', 'RolloutStalled'],
+/** Events that a condition is told by when it gets a reason. */
+const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason>>>> = {
+  ResolvedRefs: {
+    SecretNotFound: 'SecretNotFound',
+    SecretKeyNotFound: 'SecretNotFound',
+    ConfigMapNotFound: 'ConfigMapNotFound',
+    ConfigMapKeyNotFound: 'ConfigMapNotFound',
+  },
+  Programmed: { NameConflict: 'NameConflict', ApplyFailed: 'ApplyFailed', Paused: 'Paused' },
+  Progressing: { RolloutStalled: 'RolloutStalled' },
 }
 
 /** What people are told when the status of a router changes. */
 export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus): readonly Told[] {
-  const changed = changedConditions(status?.conditions, after.conditions)
-  const told = changed.flatMap(({ type, reason, message }): readonly Told[] => {
-    const warning = warnings[reason]
-    if (warning?.[0] === type) return [occurrence(warning[1], message)]
-    const isEnd = type === 'Progressing' && reason === 'RolloutComplete'
-    return isEnd && status !== undefined ? [occurrence('RolloutComplete', message)] : []
+  const before = status?.conditions
+  const wasPaused = before?.find(({ type }) => type === 'Programmed')?.reason === 'Paused'
+  return changedConditions(before, after.conditions).flatMap((condition): readonly Told[] => {
+    const { type, reason, status: holds, message } = condition
+    const resumed = wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []
+    if (type === 'Accepted' && holds === 'False') return [occurrence('NotAccepted', message)]
+    // At first sight, all pods may be of the newest revision for a long time.
+    const isEnd = type === 'Progressing' && reason === 'RolloutComplete' && status !== undefined
+    if (isEnd) return [occurrence('RolloutComplete', message)]
+    return [...resumed, ...byReason(condition)]
   })
-  return told
 }
 
 /** What people are told when the status of a provider changes. */
@@ -59,13 +67,17 @@ export function providerOccurrences(
   { status }: UpstreamProvider,
   after: UpstreamProviderStatus,
 ): readonly Told[] {
-  return changedConditions(status?.conditions, after.conditions).flatMap(
-    ({ type, reason, status: holds, message }): readonly Told[] => {
-      if (holds !== 'False') return []
-      if (type === 'Accepted') return [occurrence('InvalidProvider', message)]
-      return warnings[reason]?.[0] === type ? [occurrence('SecretNotFound', message)] : []
-    },
-  )
+  const changed = changedConditions(status?.conditions, after.conditions)
+  return changed.flatMap((condition): readonly Told[] => {
+    const { type, status: holds, message } = condition
+    const isRefused = type === 'Accepted' && holds === 'False'
+    return isRefused ? [occurrence('InvalidProvider', message)] : byReason(condition)
+  })
+}
+
+function byReason({ type, reason, message }: Condition): readonly Told[] {
+  const told = eventOfReason[type]?.[reason]
+  return told === undefined ? [] : [occurrence(told, message)]
 }
 
 function changedConditions(

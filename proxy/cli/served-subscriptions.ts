@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { Strategy, SubscriptionConfig } from '../config/types.ts'
+import { makeOwnCall } from '../listener/own-call.ts'
+import type { SubscriptionServing } from '../listener/session-subscriptions.ts'
+import type { Relay } from '../relay/step.ts'
+import { createAsk } from '../subscription/ask.ts'
+import { kitOf } from '../subscription/chains/kit-of.ts'
+import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
+import { Hub } from '../subscription/hub.ts'
+import type { SubscriptionObserver } from '../subscription/observer.ts'
+import type { Pool } from '../upstream/pool.ts'
+
+export interface ServedSubscriptionsParts {
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly pool: Pool
+  readonly relay: Relay
+  readonly strategy: Strategy
+  readonly config: SubscriptionConfig
+  readonly clock: Clock
+  readonly observer: SubscriptionObserver
+}
+
+export interface ServedSubscriptions extends SubscriptionServing {
+  close(): void
+}
+
+/** Ids of subscriptions cannot be guessed. */
+const unguessable: Random = { next: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48 }
+
+/** Wires what the clients of a chain and interface can subscribe to; null where there is nothing. */
+export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubscriptions | null {
+  const { chain, iface, relay } = parts
+  const form = subscriptionFormOf(chain, iface)
+  if (!form || !iface.hasSubscriptions) return null
+  const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
+  const hub = new Hub({ ...parts, ...parts.config, kit: kitOf(chain, iface, ask, parts.clock) })
+  return {
+    form,
+    hub,
+    random: unguessable,
+    close() {
+      hub.close()
+    },
+  }
+}
