@@ -60,6 +60,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     for (const { watch } of chains) watch.stop()
     await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
+    for (const { subscriptions } of chains) subscriptions?.close()
     for (const { pool } of chains) await pool.close()
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomUUID } from 'node:crypto'
-import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
+import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
@@ -10,11 +10,11 @@ import { createRelay } from '../relay/pipeline.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
-import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createWebSocketTransport } from '../upstream/websocket-transport.ts'
 import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
+import { serveSubscriptions, type ServedSubscriptions } from './served-subscriptions.ts'
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -43,6 +43,8 @@ export interface ServedChain {
   readonly apiInterface: ApiInterface
   readonly pool: Pool
   readonly watch: Watch
+  /** Null where there is nothing to subscribe to. */
+  readonly subscriptions: ServedSubscriptions | null
   readonly endpoints: readonly ServedEndpoint[]
 }
 
@@ -103,47 +105,36 @@ function serveChain(
     random,
     observer: poolObserver,
   })
+  const relayFor = (config: EndpointConfig) =>
+    createRelay({
+      chain,
+      dialect: dialects[apiInterface],
+      pool,
+      config: config.relay,
+      selectionStats: router.enableSelectionStats,
+      clock,
+      observer: observers.relayObserver(chainId, apiInterface),
+      poolObserver,
+    })
+  const subscriptions = serveSubscriptions({
+    ...{ chain, iface, pool, clock, relay: relayFor(first), strategy: first.relay.strategy },
+    observer: observers.subscriptionObserver(chainId, apiInterface),
+  })
   const endpoints = configs.map((config) => ({
     config,
-    listener: listenerFor({ config, chain, iface, pool, poolObserver }, router, parts),
+    listener: createListener(apiInterface, {
+      address: config.address,
+      iface,
+      relay: relayFor(config),
+      clock,
+      observer: observers.listenerObserver(chainId, apiInterface),
+      maxRequestBytes: router.maxRequestBytes,
+      socketLimits: router.sockets,
+      subscriptions,
+      version: parts.version,
+      newGuid: randomUUID,
+      health: () => pool.hasEligible && !parts.isDraining(),
+    }),
   }))
-  return { chainId, apiInterface, pool, watch, endpoints }
-}
-
-interface ListenerParts {
-  readonly config: EndpointConfig
-  readonly chain: Chain
-  readonly iface: ChainInterface
-  readonly pool: Pool
-  readonly poolObserver: PoolObserver
-}
-
-function listenerFor(
-  { config, chain, iface, pool, poolObserver }: ListenerParts,
-  router: RouterConfig,
-  { clock, version, observers, isDraining }: ServedChainParts,
-): Listener {
-  const { id: chainId } = chain
-  const { apiInterface } = config
-  const relay = createRelay({
-    chain,
-    dialect: dialects[apiInterface],
-    pool,
-    config: config.relay,
-    selectionStats: router.enableSelectionStats,
-    clock,
-    observer: observers.relayObserver(chainId, apiInterface),
-    poolObserver,
-  })
-  return createListener(apiInterface, {
-    address: config.address,
-    iface,
-    relay,
-    clock,
-    observer: observers.listenerObserver(chainId, apiInterface),
-    maxRequestBytes: router.maxRequestBytes,
-    version,
-    newGuid: randomUUID,
-    health: () => pool.hasEligible && !isDraining(),
-  })
+  return { chainId, apiInterface, pool, watch, subscriptions, endpoints }
 }

@@ -42,6 +42,17 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
     healthCheckIntervalMs: settings.get('health-check-interval'),
     livenessProbeIntervalMs: settings.get('liveness-probe-interval'),
     maxRequestBytes: settings.get('max-request-bytes'),
+    sockets: {
+      maxMessageBytes: settings.get('websocket-max-message-bytes'),
+      maxCalls: settings.get('websocket-max-calls'),
+      maxSubscriptions: settings.get('websocket-max-subscriptions'),
+      maxBufferedBytes: settings.get('websocket-max-buffered-bytes'),
+      idleTimeoutMs: settings.get('websocket-idle-timeout'),
+    },
+    subscriptions: {
+      maxGapBlocks: settings.get('subscription-max-gap-blocks'),
+      stallBlocks: settings.get('subscription-stall-blocks'),
+    },
     drainTimeoutMs: settings.get('drain-timeout'),
   }
 }

@@ -27,7 +27,14 @@ interface Setting<F extends Field<unknown>, D extends string | null> {
   /** As one would write it; null when the setting is unset by default. */
   readonly default: D
   readonly description: string
-  readonly group: 'Chains' | 'Relaying' | 'Upstreams' | 'Process' | 'Sharing and caching'
+  readonly group:
+    | 'Chains'
+    | 'Relaying'
+    | 'WebSocket'
+    | 'Subscriptions'
+    | 'Upstreams'
+    | 'Process'
+    | 'Sharing and caching'
   /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
   readonly valueName: string | null
   /** True when it can be given several times, and is a list in the file. */
@@ -135,6 +142,55 @@ export const settings = {
     byteSize({ min: 1, max: 1024 ** 3 }),
     '10MiB',
     'The largest request body that is taken.',
+  ),
+  'websocket-max-message-bytes': setting(
+    'WebSocket',
+    'size',
+    byteSize({ min: 1, max: 1024 ** 3 }),
+    '64MiB',
+    'The largest message that is taken from a client.',
+  ),
+  'websocket-max-calls': setting(
+    'WebSocket',
+    'n',
+    integer({ min: 1, max: 100_000 }),
+    '100',
+    'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
+  ),
+  'websocket-max-subscriptions': setting(
+    'WebSocket',
+    'n',
+    integer({ min: 0, max: 100_000 }),
+    '100',
+    'Subscriptions of one connection.',
+  ),
+  'websocket-max-buffered-bytes': setting(
+    'WebSocket',
+    'size',
+    byteSize({ min: 1024, max: 1024 ** 3 }),
+    '8MiB',
+    'Notifications that wait for a client which does not read. With more, it is closed with 1008.',
+  ),
+  'websocket-idle-timeout': setting(
+    'WebSocket',
+    'duration',
+    switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
+    '10m',
+    'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
+  ),
+  'subscription-max-gap-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 100_000 }),
+    '1000',
+    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
+  ),
+  'subscription-stall-blocks': setting(
+    'Subscriptions',
+    'n',
+    integer({ min: 1, max: 10_000 }),
+    '3',
+    'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
   ),
   'max-sessions-per-provider': setting(
     'Upstreams',

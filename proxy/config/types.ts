@@ -99,6 +99,27 @@ export interface UpstreamConfig {
   readonly nodeUrls: readonly NodeUrlConfig[]
 }
 
+/** What one WebSocket of a client may cost. */
+export interface SocketLimits {
+  /** Of one message of the client. */
+  readonly maxMessageBytes: number
+  /** Calls at once; more wait, and the socket is not read meanwhile. */
+  readonly maxCalls: number
+  readonly maxSubscriptions: number
+  /** Notifications that wait to be taken; with more the client is closed. */
+  readonly maxBufferedBytes: number
+  /** Without a call in flight or a subscription; null: for ever. */
+  readonly idleTimeoutMs: number | null
+}
+
+/** How subscriptions are kept whole. */
+export interface SubscriptionConfig {
+  /** More missed blocks than this end a subscription. */
+  readonly maxGapBlocks: number
+  /** A source without news for so many block times is looked after. */
+  readonly stallBlocks: number
+}
+
 /** Settings of the process, beside its listeners and upstreams. */
 export interface RouterConfig {
   readonly endpoints: readonly EndpointConfig[]
@@ -117,5 +138,7 @@ export interface RouterConfig {
   /** Null: no liveness probe. */
   readonly livenessProbeIntervalMs: number | null
   readonly maxRequestBytes: number
+  readonly sockets: SocketLimits
+  readonly subscriptions: SubscriptionConfig
   readonly drainTimeoutMs: number
 }

@@ -31,13 +31,22 @@ export class Calls {
     }
   }
 
+  /** Tells the observer that a call to subscribe or unsubscribe was answered. */
+  subscriptionAnswered(call: Call, isRefused: boolean): void {
+    this.#tell(call, { kind: 'subscription', isRefused })
+  }
+
   /** Tells the observer how a call ended. */
   ended(call: Call, outcome: Reply | RelayError | CallAborted): void {
-    const { clock, observer } = this.#options
     let end: CallEnd
     if (call.signal.aborted || outcome instanceof CallAborted) end = { kind: 'abandoned' }
     else if (outcome instanceof RelayError) end = { kind: 'error', error: outcome }
     else end = { kind: 'reply', reply: outcome }
+    this.#tell(call, end)
+  }
+
+  #tell(call: Call, end: CallEnd): void {
+    const { clock, observer } = this.#options
     observer.callEnded(call, end, clock.nowMs() - call.journal.startedMs)
   }
 }

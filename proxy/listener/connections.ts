@@ -22,6 +22,7 @@ export interface Connection {
 /** The open connections of one server. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
+  readonly #upgraded = new Set<Socket>()
   readonly #clock: Clock
   readonly #changed: (open: number) => void
   /** When any connection was last used, those that are gone included. */
@@ -38,7 +39,13 @@ export class Connections {
   }
 
   get size(): number {
-    return this.#open.size
+    return this.#open.size + this.#upgraded.size
+  }
+
+  /** It speaks another protocol from here on, and is looked after elsewhere. */
+  upgraded(socket: Socket): void {
+    this.#open.delete(socket)
+    if (!socket.destroyed) this.#upgraded.add(socket)
   }
 
   began(connection: Connection, request: { readonly complete: boolean }): void {
@@ -97,10 +104,11 @@ export class Connections {
     }
     this.#used(connection)
     this.#open.set(socket, connection)
-    this.#changed(this.#open.size)
+    this.#changed(this.size)
     socket.once('close', () => {
       this.#open.delete(socket)
-      this.#changed(this.#open.size)
+      this.#upgraded.delete(socket)
+      this.#changed(this.size)
     })
     return connection
   }

@@ -2,12 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Address } from '../config/types.ts'
+import type { Address, SocketLimits } from '../config/types.ts'
 import type { Relay } from '../relay/step.ts'
 import type { HttpHandler } from './http-exchange.ts'
 import { createHttpServer } from './http-server.ts'
+import type { SocketServing } from './client-socket.ts'
 import type { Listener } from './listener.ts'
 import type { ListenerObserver } from './observer.ts'
+import type { SubscriptionServing } from './session-subscriptions.ts'
+import { WebSocketServer } from './websocket-server.ts'
 
 /** What a listener of any interface needs. */
 export interface ListenerOptions {
@@ -18,6 +21,9 @@ export interface ListenerOptions {
   readonly observer: ListenerObserver
   /** Of a request body, decoded. */
   readonly maxRequestBytes: number
+  readonly socketLimits: SocketLimits
+  /** Null where nothing can be subscribed to. */
+  readonly subscriptions: SubscriptionServing | null
   /** Goes into `Router-Version`. */
   readonly version: string
   /** A new unique name for a request. */
@@ -26,8 +32,12 @@ export interface ListenerOptions {
   readonly health: () => boolean
 }
 
-/** A listener on HTTP/1.1. */
-export function createHttpListener(options: ListenerOptions, handler: HttpHandler): Listener {
+/** A listener on HTTP/1.1, which may have WebSockets. */
+export function createHttpListener(
+  options: ListenerOptions,
+  handler: HttpHandler,
+  sockets: SocketServing | null = null,
+): Listener {
   const { observer } = options
   return createHttpServer({
     ...options,
@@ -35,5 +45,14 @@ export function createHttpListener(options: ListenerOptions, handler: HttpHandle
     connectionsChanged: (open) => {
       observer.connectionsChanged(open)
     },
+    sockets:
+      sockets &&
+      new WebSocketServer({
+        ...options,
+        ...sockets,
+        changed: (open) => {
+          observer.socketsChanged(open)
+        },
+      }),
   })
 }

@@ -16,6 +16,7 @@ import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import type { Listener } from './listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
+import type { WebSocketServer } from './websocket-server.ts'
 import { collectBody, uploadOf } from './request-body.ts'
 
 /** How long a client may take for what. */
@@ -61,6 +62,7 @@ export interface HttpServerOptions {
   readonly clock: Clock
   readonly handler: HttpHandler
   readonly connectionsChanged: (open: number) => void
+  readonly sockets?: WebSocketServer | null
   readonly timeouts?: HttpTimeouts
 }
 
@@ -88,6 +90,8 @@ class NodeHttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
+      // What asks for another protocol than this is served as if it had not.
+      shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
     })
     // Bounded by their size; a limit on their number would drop some without a word.
     this.#server.maxHeadersCount = 0
@@ -103,6 +107,10 @@ class NodeHttpServer implements Listener {
         const message = 'the only Expect that this router knows is 100-continue'
         const exchange = this.#begin(request, response, readHead(request.rawHeaders))
         this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
+      })
+      .on('upgrade', (request, wire, head) => {
+        this.#connections.upgraded(request.socket)
+        options.sockets?.upgrade(request, wire, head)
       })
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
         this.#refuseBytes(error, socket as Socket)
@@ -130,7 +138,9 @@ class NodeHttpServer implements Listener {
   async drain(): Promise<void> {
     this.#draining = true
     const { signal } = new AbortController()
-    while (!this.#connections.isQuiet(drainQuietMs, halfSentMs))
+    const { sockets } = this.#options
+    sockets?.leave()
+    while (!this.#connections.isQuiet(drainQuietMs, halfSentMs) || (sockets?.size ?? 0) > 0)
       await sleep(this.#options.clock, drainCheckMs, signal)
   }
 
@@ -139,17 +149,22 @@ class NodeHttpServer implements Listener {
     const { signal } = new AbortController()
     this.#server.close()
     this.#connections.endIdle()
-    while (this.#connections.isServing) await sleep(this.#options.clock, drainCheckMs, signal)
+    const { sockets } = this.#options
+    sockets?.settle()
+    while (this.#connections.isServing || sockets?.isServing)
+      await sleep(this.#options.clock, drainCheckMs, signal)
   }
 
   async close(): Promise<void> {
     this.#draining = true
-    const { clock } = this.#options
+    const { clock, sockets } = this.#options
     const { signal } = new AbortController()
     const untilMs = clock.nowMs() + closeGraceMs
     this.#connections.endIdle()
+    sockets?.settle()
     while (this.#connections.size > 0 && clock.nowMs() < untilMs)
       await sleep(clock, drainCheckMs, signal)
+    sockets?.terminate()
     await new Promise<void>((resolve) => {
       // It fails only when the server was never started, which leaves nothing to close either.
       this.#server.close(() => {

@@ -3,7 +3,7 @@
 import { release, type Body } from '../upstream/wire.ts'
 
 /** Items of one batch that are asked for at the same time. */
-const concurrency = 32
+export const batchConcurrency = 32
 
 /** Answers that wait for their turn may take this much memory before no more items are started. */
 const maxHeldBytes = 8 * 1024 * 1024
@@ -31,7 +31,7 @@ async function* inOrder<Item>(
   let isLeft = false
   const startMore = () => {
     // Items start in order, so the one whose turn it is has always been started.
-    while (running < concurrency && heldBytes < maxHeldBytes && !isLeft) {
+    while (running < batchConcurrency && heldBytes < maxHeldBytes && !isLeft) {
       const index = answers.length
       if (index === items.length) return
       running += 1

@@ -2,26 +2,35 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import { release, type Body, type HeaderList } from '../upstream/wire.ts'
+import { release, type HeaderList } from '../upstream/wire.ts'
 import { answerCall } from './answer-call.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
 import { createHttpListener, type ListenerOptions } from './http-listener.ts'
-import { batchPieces, collectShort, type ItemAnswer } from './jsonrpc-batch.ts'
+import { batchPieces, collectShort } from './jsonrpc-batch.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
+import { answerItem, bodyOf, type ItemContext } from './jsonrpc-item.ts'
+import { jsonRpcSockets } from './jsonrpc-sockets.ts'
 import { RequestRefused, readBody, readRequest } from './jsonrpc-request.ts'
 import type { Span } from '../json/span.ts'
 import type { Listener } from './listener.ts'
 import { answerHealth } from './listener-health.ts'
+import { refuseSubscription } from './needs-websocket.ts'
 import { ResponseMetadata } from './response-headers.ts'
-import { withEnd } from './stream-end.ts'
 
-/** A listener for `POST /` with JSON-RPC 2.0 or 1.0, single or in batches, and `GET /health`. */
+const socketPaths = ['/', '/ws', '/websocket']
+
+/**
+ * A listener for JSON-RPC 2.0 or 1.0, single or in batches, by `POST /` and over WebSocket, and for
+ * `GET /health`.
+ */
 export function createJsonRpcListener(options: ListenerOptions): Listener {
-  return createHttpListener(options, new JsonRpcHandler(options))
+  const calls = new Calls(options)
+  const sockets = jsonRpcSockets(options, calls, socketPaths)
+  return createHttpListener(options, new JsonRpcHandler(options), sockets)
 }
 
 const json = 'application/json'
@@ -48,7 +57,8 @@ export class JsonRpcHandler implements HttpHandler {
         answerHealth(exchange, health(), version)
       } else this.#refuseVerb(exchange, 'GET, HEAD')
     } else {
-      const message = 'this listener serves POST / with a JSON-RPC body, and GET /health'
+      const message =
+        'this listener serves POST / with a JSON-RPC body, WebSockets, and GET /health'
       const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
       void exchange.respond(status, headers, body)
     }
@@ -102,6 +112,7 @@ export class JsonRpcHandler implements HttpHandler {
   async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
     const request = readRequest(exchange.body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
+    refuseSubscription(request, call)
     if (request.isNotification) return this.#notify(exchange, call)
     const wording = {
       bodyOf: (reply: Reply) => bodyOf(call, reply),
@@ -130,8 +141,16 @@ export class JsonRpcHandler implements HttpHandler {
   async #batch(exchange: HttpExchange, items: readonly Span[], guid: string): Promise<void> {
     const origin = this.#originOf(exchange)
     const metadata = new ResponseMetadata(guid, this.#options.version)
+    const context: ItemContext = {
+      ...origin,
+      told: (journal, reply) => {
+        metadata.add(journal, reply)
+      },
+      subscribe: refuseSubscription,
+    }
+    const options = { ...this.#options, calls: this.#calls }
     const pieces = batchPieces(items, (span, index) =>
-      this.#item(exchange, span, origin, `${guid}-${index}`, metadata),
+      answerItem(exchange.body, span, `${guid}-${index}`, context, options),
     )
     try {
       const body = await collectShort(pieces)
@@ -144,75 +163,4 @@ export class JsonRpcHandler implements HttpHandler {
       throw brokenOff(cause)
     }
   }
-
-  /** Answers one item of a batch. Never rejects. */
-  async #item(
-    exchange: HttpExchange,
-    span: Span,
-    origin: CallOrigin,
-    guid: string,
-    metadata: ResponseMetadata,
-  ): Promise<ItemAnswer> {
-    if (exchange.gone) return null
-    try {
-      const request = readRequest(exchange.body, span)
-      const call = makeJsonRpcCall(request, origin, guid, this.#options)
-      const outcome = settled(call, await this.#calls.run(call))
-      if (outcome instanceof RelayError) {
-        this.#calls.ended(call, outcome)
-        metadata.add(call.journal, null)
-        if (request.isNotification) return null
-        const id = idBytes(request.body, request.id)
-        return errorBytes(outcome.kind, outcome.message, id, guid)
-      }
-      if (!(outcome instanceof CallAborted)) {
-        metadata.add(call.journal, outcome)
-        if (!request.isNotification) return this.#itemBody(call, outcome)
-        release(outcome.incoming.body)
-      }
-      this.#calls.ended(call, outcome)
-      return null
-    } catch (cause) {
-      const error = cause instanceof RelayError ? cause : internal(cause)
-      const id = cause instanceof RequestRefused ? cause.id : null
-      this.#options.observer.requestRefused(error, guid)
-      return errorBytes(error.kind, error.message, idBytes(exchange.body, id), guid)
-    }
-  }
-
-  /** A call whose answer streams ends with its stream. */
-  #itemBody(call: JsonRpcCall, reply: Reply): Body {
-    const body = bodyOf(call, reply)
-    if (body instanceof Uint8Array) {
-      this.#calls.ended(call, reply)
-      return body
-    }
-    return withEnd(body, (end) => {
-      if (end.kind === 'complete') this.#calls.ended(call, reply)
-      else if (end.kind === 'left') this.#calls.ended(call, new CallAborted())
-      else this.#calls.ended(call, brokenOff(end.cause))
-    })
-  }
-}
-
-/** In a batch, what is no JSON-RPC cannot be passed on: it would spoil the answers to the others. */
-function settled(
-  call: JsonRpcCall,
-  outcome: Reply | RelayError | CallAborted,
-): Reply | RelayError | CallAborted {
-  if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
-  // What streams was found to be an answer, or nobody could have passed it on.
-  if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
-  const finding = call.reader.findingOf(outcome.incoming)
-  if (finding.kind !== 'malformed') return outcome
-  const { status } = outcome.incoming
-  return new RelayError(
-    errorKinds.upstreamFailed,
-    `the upstream answered with HTTP status ${status} and ${finding.why}`,
-  )
-}
-
-function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
-  const { body } = incoming
-  return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
 }

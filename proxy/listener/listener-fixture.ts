@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { ChainInterface, Question } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { systemClock } from '../clock/system-clock.ts'
+import type { SocketLimits } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -11,6 +12,7 @@ import type { Relay } from '../relay/step.ts'
 import type { Body, BodyStream, HeaderList } from '../upstream/wire.ts'
 import { createJsonRpcListener } from './jsonrpc.ts'
 import type { CallEnd } from './observer.ts'
+import type { SubscriptionServing } from './session-subscriptions.ts'
 
 /** A listener on loopback over a relay that the test gives, and what it let be observed. */
 export interface Fixture extends AsyncDisposable {
@@ -20,11 +22,22 @@ export interface Fixture extends AsyncDisposable {
   readonly ends: CallEnd[]
   readonly refusals: RelayError[]
   readonly openConnections: () => number
+  readonly openSockets: () => number
   drain(): Promise<void>
   close(): Promise<void>
 }
 
+const socketLimits: SocketLimits = {
+  maxMessageBytes: 64 * 1024 * 1024,
+  maxCalls: 100,
+  maxSubscriptions: 100,
+  maxBufferedBytes: 8 * 1024 * 1024,
+  idleTimeoutMs: 600_000,
+}
+
 export interface FixtureOptions {
+  readonly socketLimits?: Partial<SocketLimits>
+  readonly subscriptions?: SubscriptionServing
   readonly clock?: Clock
   readonly maxRequestBytes?: number
   readonly health?: () => boolean
@@ -48,7 +61,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     classify: (question: Question) => ({
       method: 'method' in question ? question.method : '',
       known: false,
-      kind: 'read',
+      kind: 'method' in question && question.method.endsWith('ubscribe') ? 'subscribe' : 'read',
       block: { kind: 'none' },
       addon: null,
       cost: 10,
@@ -68,6 +81,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
   const ends: CallEnd[] = []
   const refusals: RelayError[] = []
   let open = 0
+  let openSockets = 0
   let guids = 0
   const listener = createJsonRpcListener({
     address: { host: '127.0.0.1', port: 0 },
@@ -81,8 +95,11 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
       callEnded: (_, end) => ends.push(end),
       requestRefused: (error) => refusals.push(error),
       connectionsChanged: (now) => (open = now),
+      socketsChanged: (now) => (openSockets = now),
     },
     maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
+    socketLimits: { ...socketLimits, ...options.socketLimits },
+    subscriptions: options.subscriptions ?? null,
     version: '1.2.3',
     newGuid: () => `guid${++guids}`,
     health: options.health ?? (() => true),
@@ -95,6 +112,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     ends,
     refusals,
     openConnections: () => open,
+    openSockets: () => openSockets,
     drain: () => listener.drain(),
     close: () => listener.close(),
     [Symbol.asyncDispose]: () => listener.close(),

@@ -7,6 +7,8 @@ import type { Reply } from '../relay/reply.ts'
 /** How a call ended for its client. */
 export type CallEnd =
   | { readonly kind: 'reply'; readonly reply: Reply }
+  /** A subscription was opened or ended, or the node refused it. */
+  | { readonly kind: 'subscription'; readonly isRefused: boolean }
   | { readonly kind: 'error'; readonly error: RelayError }
   /** The client left before it was answered. */
   | { readonly kind: 'abandoned' }
@@ -16,5 +18,8 @@ export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
   /** Refused before it became a call: not JSON, too large, ... */
   requestRefused(error: RelayError, guid: string): void
+  /** Of all kinds. */
   connectionsChanged(open: number): void
+  /** Those that are WebSockets. */
+  socketsChanged(open: number): void
 }

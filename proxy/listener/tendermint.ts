@@ -11,15 +11,20 @@ import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
 import { createHttpListener, type ListenerOptions } from './http-listener.ts'
 import { errorBytes } from './jsonrpc-error.ts'
 import { JsonRpcHandler } from './jsonrpc.ts'
+import { jsonRpcSockets } from './jsonrpc-sockets.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import type { Listener } from './listener.ts'
 import { ResponseMetadata } from './response-headers.ts'
 import { RestReplyReader } from './rest-reply-reader.ts'
 import { uriParams } from './uri-params.ts'
 
-/** A listener for Tendermint RPC: JSON-RPC by `POST /`, and `GET /status?...` in URI style. */
+/**
+ * A listener for Tendermint RPC: JSON-RPC by `POST /` and over WebSocket at `/websocket`, and
+ * `GET /status?...` in URI style.
+ */
 export function createTendermintListener(options: ListenerOptions): Listener {
-  return createHttpListener(options, new TendermintHandler(options))
+  const sockets = jsonRpcSockets(options, new Calls(options), ['/websocket'])
+  return createHttpListener(options, new TendermintHandler(options), sockets)
 }
 
 const json = 'application/json'

@@ -74,6 +74,24 @@ export const errorKinds = {
     grpcStatus: 6,
     about: 'The connection has a subscription to this query already. Tendermint RPC only.',
   },
+  needsWebSocket: {
+    code: 'RPC_NEEDS_WEBSOCKET',
+    reason: 'needs-websocket',
+    jsonRpcCode: -32601,
+    httpStatus: 200,
+    grpcStatus: 12,
+    about:
+      'The method opens or ends a subscription, and the request came by HTTP, where nobody can be told of anything later. Connect to the same address with `ws://`.',
+  },
+  tooManySubscriptions: {
+    code: 'RPC_TOO_MANY_SUBSCRIPTIONS',
+    reason: 'too-many-subscriptions',
+    jsonRpcCode: -32005,
+    httpStatus: 200,
+    grpcStatus: 8,
+    about:
+      'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
+  },
   badHttp: {
     code: 'RPC_BAD_HTTP',
     reason: 'bad-http',

@@ -23,6 +23,8 @@ export interface Path {
   readonly fork: Place | null
   /** What lies between it and the link, oldest first. */
   readonly between: readonly Link[]
+  /** The link itself, with all that belongs to it. */
+  readonly link: Link
 }
 
 /** The chain as it was told so far, as far as it is remembered. */
@@ -50,13 +52,23 @@ export interface ChainReader {
   readonly forks: boolean
   /** What an upstream's event says. @returns null when it is not such an event */
   read(event: Uint8Array): Link | null
-  /** The newest one. @throws what asking throws */
+  /**
+   * The newest one that is sure to be followed by others. Without a parent it is incomplete, and
+   * `pathTo` completes it.
+   * @throws what asking throws
+   */
   latest(prefer: string | null, signal: AbortSignal): Promise<Latest>
+  /** Where a subscription that is made now begins: behind this place. @throws what asking throws */
+  begin(prefer: string | null, signal: AbortSignal): Promise<Begin>
   /**
    * How a link follows from what was told.
    * @throws Unconnected @throws GapTooLarge and what asking throws
    */
   pathTo(link: Link, walk: Walk): Promise<Path>
+}
+
+export interface Begin extends Pick<Answer, 'upstream'> {
+  readonly place: Place
 }
 
 export interface Latest extends Pick<Answer, 'upstream'> {

@@ -27,7 +27,7 @@ export class LiveRun implements TopicRun {
       { ...options, request: topic, polling: null },
       {
         event: (event) => {
-          audience.event(event)
+          audience.event(topic.shared?.(event) ?? event)
           if (topic.isLast?.(event) !== true) return
           this.close(true)
           audience.over()

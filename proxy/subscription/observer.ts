@@ -7,12 +7,12 @@ export interface SubscriptionObserver {
   clientsChanged(topic: string, clients: number): void
   /** A subscription at an upstream was opened (1) or is gone (-1). */
   upstreamChanged(upstream: string, change: 1 | -1): void
-  /** What told of a topic tells no more; `null` for polling. */
-  left(topic: string, source: string | null, why: string): void
-  /** Something tells of a topic; `null` for polling. */
-  joined(topic: string, source: string | null): void
-  /** Events that were missed and made up for. */
-  filled(topic: string, events: number): void
+  /** An upstream that told of a topic tells no more. */
+  left(topic: string, upstream: string, why: string): void
+  /** Something tells of a topic; null for polling. */
+  joined(topic: string, upstream: string | null): void
+  /** Blocks or slots that nobody told of, and that were fetched. */
+  filled(topic: string, blocks: number): void
   duplicateDropped(topic: string): void
   /** It could not go on without a hole: its clients are told to leave. */
   ended(topic: string, reason: string): void

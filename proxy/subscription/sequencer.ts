@@ -137,9 +137,9 @@ export class Sequencer {
     // A poll has nothing else to begin from, and takes what time it needs.
     const cancel = this.#feed.isPolling ? () => {} : clock.after(anchorMs, stop)
     try {
-      const { link, upstream } = await reader.latest(this.#feed.upstream, abort.signal)
+      const { place, upstream } = await reader.begin(this.#feed.upstream, abort.signal)
       this.#polled = upstream
-      this.#history.append(link)
+      this.#history.append(place)
     } catch (error) {
       if (this.#feed.isPolling || this.#closing.signal.aborted) throw error
       if (!mayPass(error) && !abort.signal.aborted) throw error
@@ -183,7 +183,8 @@ export class Sequencer {
     const { observer, name, clock } = this.#options
     const { tip } = this.#history
     this.#remember(link)
-    if (tip === null) return this.#append(link)
+    // What is the latest when nothing was told yet was there before.
+    if (tip === null) return isLatest ? this.#history.append(link) : this.#append(link)
     if (this.#history.find(link.id)) {
       if (!isLatest) observer.duplicateDropped(name)
       if (link.id === tip.id) this.#settled()
@@ -198,7 +199,7 @@ export class Sequencer {
     try {
       const path = await this.#pathTo(link)
       this.#closing.signal.throwIfAborted()
-      this.#take(path, link)
+      this.#take(path)
     } catch (error) {
       if (this.#closing.signal.aborted) return
       if (error instanceof GapTooLarge) return this.#end(error.message)
@@ -220,7 +221,7 @@ export class Sequencer {
     })
   }
 
-  #take({ fork, between }: Path, link: Link): void {
+  #take({ fork, between, link }: Path): void {
     const { observer, name } = this.#options
     for (const place of this.#history.goBackTo(fork))
       for (const each of this.#listeners) each.removed(place)

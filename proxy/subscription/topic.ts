@@ -22,6 +22,8 @@ export interface Topic {
   readonly params: unknown
   /** How an upstream is told that it is no longer wanted, by the result of its answer. */
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
+  /** What of an event all clients share; null: the whole of it. */
+  readonly shared: ((result: Uint8Array) => Uint8Array) | null
   /** An event after which the node ends the subscription itself. */
   readonly isLast: ((result: Uint8Array) => boolean) | null
 }

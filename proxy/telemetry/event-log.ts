@@ -13,6 +13,7 @@ import type { LogFields, Logger } from './log.ts'
 import type { Observers } from './observers.ts'
 import { isFailure, outcomeOf, resultOf } from './outcome.ts'
 import { poolLog } from './pool-log.ts'
+import { subscriptionLog } from './subscription-log.ts'
 
 /** Writes what happens as lines of the log. */
 export interface EventLog extends Observers {
@@ -43,6 +44,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
     },
     poolObserver(chain, apiInterface) {
       return poolLog(logger, clock, { chain, interface: apiInterface })
+    },
+    subscriptionObserver(chain, apiInterface) {
+      return subscriptionLog(logger, clock, { chain, interface: apiInterface })
     },
     listenerObserver(chain, apiInterface) {
       return listenerLog(logger, clock, { chain, interface: apiInterface })
@@ -126,6 +130,7 @@ function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerO
         logger.debug('request refused', { ...labels, guid, error })
     },
     connectionsChanged() {},
+    socketsChanged() {},
   }
 }
 

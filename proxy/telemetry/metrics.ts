@@ -13,6 +13,7 @@ import { outcomeOf, resultOf } from './outcome.ts'
 import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
+import { countSubscriptions } from './subscription-metrics.ts'
 import type { Series } from './series.ts'
 
 /** Counts what the router does, and tells it in the text format of Prometheus. */
@@ -44,14 +45,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const missingBlocks = counter(registry, series.missingBlockAnswers)
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
+  const sockets = gauge(registry, series.sockets)
   const breakerOpen = gauge(registry, series.breakerOpen)
   const breakerTrips = counter(registry, series.breakerTrips)
   const pools = new PoolGauges(registry, options.clock)
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
+  const subscriptionObserver = countSubscriptions(registry)
 
   return {
+    subscriptionObserver,
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
@@ -93,7 +97,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     listenerObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       let connected = 0
+      let upgraded = 0
       connections.inc(listener, 0)
+      sockets.inc(listener, 0)
       return {
         callEnded: countCalls(calls, listener),
         requestRefused(error) {
@@ -102,6 +108,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
         connectionsChanged(open) {
           connections.inc(listener, open - connected)
           connected = open
+        },
+        socketsChanged(open) {
+          sockets.inc(listener, open - upgraded)
+          upgraded = open
         },
       }
     },

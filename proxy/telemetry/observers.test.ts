@@ -22,10 +22,21 @@ function recorder(heard: unknown[], name: string): Observers {
       heldOff: ear(chain, 'heldOff'),
       verificationFailed: ear(chain, 'verificationFailed'),
     }),
+    subscriptionObserver: (chain) => ({
+      clientsChanged: ear(chain, 'clientsChanged'),
+      upstreamChanged: ear(chain, 'upstreamChanged'),
+      joined: ear(chain, 'joined'),
+      left: ear(chain, 'left'),
+      filled: ear(chain, 'filled'),
+      duplicateDropped: ear(chain, 'duplicateDropped'),
+      ended: ear(chain, 'ended'),
+      failed: ear(chain, 'failed'),
+    }),
     listenerObserver: (chain) => ({
       callEnded: ear(chain, 'callEnded'),
       requestRefused: ear(chain, 'requestRefused'),
       connectionsChanged: ear(chain, 'connectionsChanged'),
+      socketsChanged: ear(chain, 'socketsChanged'),
     }),
   }
 }
@@ -48,6 +59,16 @@ test('each one hears everything, in order', () => {
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
   listener.connectionsChanged(3)
+  listener.socketsChanged(2)
+  const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
+  subscription.clientsChanged('newHeads', 5)
+  subscription.upstreamChanged('node-a', 1)
+  subscription.joined('newHeads', null)
+  subscription.left('newHeads', 'node-a', 'why')
+  subscription.filled('newHeads', 2)
+  subscription.duplicateDropped('newHeads')
+  subscription.ended('newHeads', 'why')
+  subscription.failed('newHeads', error)
   const events = [
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
@@ -57,6 +78,15 @@ test('each one hears everything, in order', () => {
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],
     ['connectionsChanged', 3],
+    ['socketsChanged', 2],
+    ['clientsChanged', 'newHeads', 5],
+    ['upstreamChanged', 'node-a', 1],
+    ['joined', 'newHeads', null],
+    ['left', 'newHeads', 'node-a', 'why'],
+    ['filled', 'newHeads', 2],
+    ['duplicateDropped', 'newHeads'],
+    ['ended', 'newHeads', 'why'],
+    ['failed', 'newHeads', error],
   ]
   const each = events.flatMap((event) => [
     ['metrics', 'ETH1', ...event],

@@ -3,6 +3,7 @@
 import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
+import type { SubscriptionObserver } from '../subscription/observer.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 
 /**
@@ -13,6 +14,7 @@ export interface Observers {
   relayObserver(chainId: string, apiInterface: ApiInterface): RelayObserver
   poolObserver(chainId: string, apiInterface: ApiInterface): PoolObserver
   listenerObserver(chainId: string, apiInterface: ApiInterface): ListenerObserver
+  subscriptionObserver(chainId: string, apiInterface: ApiInterface): SubscriptionObserver
 }
 
 /** Lets all of them hear, in the order given. */
@@ -43,6 +45,35 @@ export function combineObservers(all: readonly Observers[]): Observers {
         },
       }
     },
+    subscriptionObserver(chainId, apiInterface) {
+      const each = all.map((one) => one.subscriptionObserver(chainId, apiInterface))
+      return {
+        clientsChanged(topic, clients) {
+          for (const one of each) one.clientsChanged(topic, clients)
+        },
+        upstreamChanged(upstream, change) {
+          for (const one of each) one.upstreamChanged(upstream, change)
+        },
+        joined(topic, upstream) {
+          for (const one of each) one.joined(topic, upstream)
+        },
+        left(topic, upstream, why) {
+          for (const one of each) one.left(topic, upstream, why)
+        },
+        filled(topic, blocks) {
+          for (const one of each) one.filled(topic, blocks)
+        },
+        duplicateDropped(topic) {
+          for (const one of each) one.duplicateDropped(topic)
+        },
+        ended(topic, reason) {
+          for (const one of each) one.ended(topic, reason)
+        },
+        failed(topic, error) {
+          for (const one of each) one.failed(topic, error)
+        },
+      }
+    },
     listenerObserver(chainId, apiInterface) {
       const each = all.map((one) => one.listenerObserver(chainId, apiInterface))
       return {
@@ -54,6 +85,9 @@ export function combineObservers(all: readonly Observers[]): Observers {
         },
         connectionsChanged(open) {
           for (const one of each) one.connectionsChanged(open)
+        },
+        socketsChanged(open) {
+          for (const one of each) one.socketsChanged(open)
         },
       }
     },

@@ -8,6 +8,7 @@ import type { AttemptRecord } from '../relay/journal.ts'
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason
+  if (end.kind === 'subscription') return end.isRefused ? 'node-error' : 'success'
   const { attempts } = call.journal
   for (let at = attempts.length - 1; at >= 0; at -= 1) {
     const attempt = attempts[at] as AttemptRecord

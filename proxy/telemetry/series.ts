@@ -30,6 +30,8 @@ export const labelMeanings = {
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
   reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
+  topic:
+    'what is subscribed to, in the words of the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
   version: 'the build of the router',
   runtime: 'the version of Node.js',
 } as const
@@ -38,6 +40,7 @@ export type LabelName = keyof typeof labelMeanings
 
 const listener = ['chain', 'interface'] as const
 const upstream = [...listener, 'upstream'] as const
+const topic = [...listener, 'topic'] as const
 const tieredUpstream = [...upstream, 'tier'] as const
 
 /** 2 is a bound because the suggested alert asks for p99 above 2 s. */
@@ -74,7 +77,49 @@ export const series = {
     name: 'router_client_connections',
     type: 'gauge',
     labels: listener,
-    help: 'Open connections of clients.',
+    help: 'Open connections of clients, WebSockets included.',
+  },
+  sockets: {
+    name: 'router_client_websockets',
+    type: 'gauge',
+    labels: listener,
+    help: 'Open WebSockets of clients.',
+  },
+  subscriptions: {
+    name: 'router_subscriptions',
+    type: 'gauge',
+    labels: topic,
+    help: 'Subscriptions of clients.',
+  },
+  upstreamSubscriptions: {
+    name: 'router_upstream_subscriptions',
+    type: 'gauge',
+    labels: upstream,
+    help: 'Subscriptions of the router at the upstream: one for each topic, however many clients.',
+  },
+  subscriptionMoves: {
+    name: 'router_subscription_moves_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Times that a topic left the upstream that told of it: it failed, stalled, lagged, or a fitter one was there.',
+  },
+  subscriptionFilled: {
+    name: 'router_subscription_filled_blocks_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Blocks or slots that no upstream told of in time, and that were fetched.',
+  },
+  subscriptionDuplicates: {
+    name: 'router_subscription_duplicates_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Events that were told before, and were dropped.',
+  },
+  subscriptionsEnded: {
+    name: 'router_subscription_topics_ended_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Topics that could not go on without a hole; their clients were disconnected.',
   },
   attempts: {
     name: 'router_attempts_total',

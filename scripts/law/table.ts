@@ -54,7 +54,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages and built-in modules that are known in few places, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['proxy/listener/http-server.ts', 'proxy/listener/node-exchange.ts'],
+  'node:http': [
+    'proxy/listener/http-server.ts',
+    'proxy/listener/node-exchange.ts',
+    'proxy/listener/websocket-server.ts',
+  ],
   'node:https': [],
   undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
   'node:http2': [
@@ -74,7 +78,12 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'operator/translate/**',
     'operator/cli/**',
   ],
-  zod: ['proxy/config/**', 'proxy/chain/**', 'operator/api/**'],
+  zod: [
+    'proxy/config/**',
+    'proxy/chain/**',
+    'operator/api/**',
+    'operator/controllers/typed-object.ts',
+  ],
 }
 
 /** Where the types of such a package may be used: they cost nothing when the program runs. */

@@ -51,7 +51,7 @@ describe('a router', () => {
     const { status } = await fleet.get(rpcRouters, 'simple')
     expect(status).toMatchObject({
       summary: { replicas: '2/2', providers: '1/1', listeners: 1 },
-      image: 'rpc-router:test',
+      image: 'localhost/rpc-router:test',
       listeners: [{ name: 'eth1', port: 3360, providers: 1 }],
     })
     await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')

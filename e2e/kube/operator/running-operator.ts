@@ -3,15 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { combineObservers } from '../../../operator/cli/observe.ts'
 import { createMetrics, type Metrics } from '../../../operator/cli/metrics.ts'
-import { Operator } from '../../../operator/controllers/operator.ts'
+import type { Operator } from '../../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
-import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { rbacManifests } from '../../../operator/rbac/manifests.ts'
-import { bundledChains } from '../../../operator/translate/bundled-chains.generated.ts'
-import { knownChains } from '../../../operator/translate/known-chains.ts'
 import { clientOf } from '../cluster-access.ts'
 import { eventually } from '../eventually.ts'
+import { operatorOn } from '../in-process-operator.ts'
 import type { Access } from '../kubeconfig-file.ts'
 import { accessFor } from '../test-cluster.ts'
 
@@ -78,19 +76,7 @@ export async function runOperator(
     },
   })
   const client = clientOf(access, { observer })
-  const operator = new Operator({
-    client,
-    writer: client,
-    clock: systemClock,
-    random: systemRandom,
-    observer,
-    namespaces: place.namespaces,
-    build: { images: { router: 'rpc-router:test', redis: 'redis:test' }, monitors: new Set() },
-    chains: knownChains(bundledChains),
-    workers: 8,
-    instance: 'test',
-    generatePassword: () => randomBytes(24).toString('base64url'),
-  })
+  const operator = operatorOn(client, { namespaces: place.namespaces, observer, workers: 8 })
   metrics.follow(operator)
   const end = new AbortController()
   const stopWatching = new AbortController()

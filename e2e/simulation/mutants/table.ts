@@ -61,8 +61,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a 429 is a failure and holds nothing off',
     file: relay('attempt'),
-    text: 'if (failure.holdOff) this.#holdOff(reply)',
-    replacement: 'if (false) this.#holdOff(reply)',
+    text: 'if (failure.holdOff) this.#holdOff(failure, reply)',
+    replacement: 'if (false) this.#holdOff(failure, reply)',
   },
   {
     name: 'a client that is in a hurry has upstreams disabled',

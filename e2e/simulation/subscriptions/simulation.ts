@@ -23,7 +23,7 @@ import type { LogFilter } from '../../upstream-sim/log-filter.ts'
 import { growChain } from '../chain-growth.ts'
 import { Dice } from '../dice.ts'
 import { printableOf, urlConfigOf, type Spec } from '../engine.ts'
-import { SimulatedUrl, type Answered } from '../simulated-url.ts'
+import { SimulatedUrl, type Wire } from '../simulated-url.ts'
 import type { Counts } from '../tally.ts'
 import { HeardHeads, HeardLogs, type Heard, type SubscriptionRule } from './heard.ts'
 import type { ClientPlan, SubscriptionNodePlan, SubscriptionSchedule } from './schedule.ts'
@@ -184,11 +184,11 @@ class Simulation {
   ): Pool {
     const { nodes, seed } = this.#schedule
     const clock = this.#clock
-    const wire = {
+    const wire: Wire = {
       clock,
       chain: this.#chain,
       observer: { sent() {}, ended() {} },
-      answered: new WeakMap() as Answered,
+      answered: new WeakMap(),
     }
     const socketWire = {
       clock,

@@ -3,7 +3,7 @@
 import type { Ask } from '../ask.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import { GapTooLarge, Unconnected } from '../failures.ts'
-import type { ChainReader, Latest, Link, Path, Place, Walk } from '../link.ts'
+import type { Begin, ChainReader, Latest, Link, Path, Place, Walk } from '../link.ts'
 import { readHead } from './ethereum-head.ts'
 
 /** Blocks that are asked for at the same time. */
@@ -32,6 +32,11 @@ export class EthereumReader implements ChainReader {
     return { link, upstream }
   }
 
+  async begin(prefer: string | null, signal: AbortSignal): Promise<Begin> {
+    const { link, upstream } = await this.latest(prefer, signal)
+    return { place: link, upstream }
+  }
+
   async pathTo(link: Link, walk: Walk): Promise<Path> {
     const { told, most } = walk
     const { tip } = told
@@ -41,7 +46,7 @@ export class EthereumReader implements ChainReader {
     let lowest: Place = link
     for (;;) {
       const fork = told.find(lowest.parent as string)
-      if (fork) return { fork, between: back.toReversed() }
+      if (fork) return { fork, between: back.toReversed(), link }
       if (told.lowest && lowest.number <= told.lowest.number) break
       if (back.length >= most) throw tooLarge(most)
       const parent: Link =
@@ -51,7 +56,7 @@ export class EthereumReader implements ChainReader {
       if (back.length === 1) await this.#fetchBelow(parent, fetched, walk)
     }
     await this.#walkBelow(lowest, back, walk)
-    return { fork: null, between: back.toReversed() }
+    return { fork: null, between: back.toReversed(), link }
   }
 
   /** What lies between the tip and a block, by number: correct where no branch was left since. */

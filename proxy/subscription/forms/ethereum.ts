@@ -9,6 +9,13 @@ import { drawBytes } from './draw-bytes.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
+/** Others are as well, but strangers do not name metrics. */
+const namedTopics: ReadonlySet<string> = new Set([
+  'newHeads',
+  'logs',
+  'newPendingTransactions',
+  'syncing',
+])
 
 /** `eth_subscribe`: one method for all topics, ids in hex. */
 export const ethereumForm: SubscriptionForm = {
@@ -50,10 +57,11 @@ function topic(kind: TopicKind, name: string, more: readonly unknown[]): Topic {
   return {
     kind,
     key: canonicalJson(params),
-    name,
+    name: namedTopics.has(name) ? name : 'other',
     method: subscribe,
     params,
     unsubscribe: (id) => ({ method: unsubscribe, params: [id] }),
+    shared: null,
     isLast: null,
   }
 }

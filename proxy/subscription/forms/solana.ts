@@ -58,6 +58,7 @@ function topicOf(name: string, given: unknown): Topic {
     method: `${name}Subscribe`,
     params,
     unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),
+    shared: null,
     isLast: name === 'signature' ? endsSignature : null,
   }
 }

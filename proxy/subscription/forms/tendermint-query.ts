@@ -24,7 +24,11 @@ export function readQuery(text: string): readonly QueryCondition[] | null {
     const match = condition.exec(text)
     if (match === null) return null
     const [whole, key = '', operator, value = '', exists] = match
-    const one = { key, operator: operator ?? exists ?? '', value: value.replace(/\s+/, ' ') }
+    const one = {
+      key,
+      operator: operator ?? exists ?? '',
+      value: value.startsWith("'") ? value : value.replace(/\s+/, ' '),
+    }
     found.set(writeCondition(one), one)
     at += whole.length
     if (at === text.length) break

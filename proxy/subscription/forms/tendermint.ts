@@ -3,6 +3,7 @@
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../form.ts'
 import type { Topic, TopicKind } from '../topic.ts'
+import { behindQuery } from '../chains/tendermint-event.ts'
 import { readQuery, writeQuery, type QueryCondition } from './tendermint-query.ts'
 
 /** What of the event's kinds can be made from the chain itself. */
@@ -10,6 +11,20 @@ const kinds: ReadonlyMap<string, TopicKind> = new Map([
   ["'NewBlock'", 'blocks'],
   ["'NewBlockHeader'", 'headers'],
   ["'Tx'", 'transactions'],
+])
+
+/** What is told of beside these; a stranger's own words name no metrics. */
+const namedEvents: ReadonlySet<string> = new Set([
+  'CompleteProposal',
+  'Lock',
+  'NewBlockEvents',
+  'NewEvidence',
+  'NewRound',
+  'NewRoundStep',
+  'Polka',
+  'ValidBlock',
+  'ValidatorSetUpdates',
+  'Vote',
 ])
 
 /**
@@ -36,7 +51,7 @@ export const tendermintForm: SubscriptionForm = {
     head: Buffer.from(
       `{"jsonrpc":"2.0","id":${json},"result":{"query":${JSON.stringify(queryOf(question))},`,
     ),
-    tail: Buffer.from('}'),
+    tail: Buffer.from('}}'),
   }),
 }
 
@@ -47,12 +62,18 @@ function topicOf(text: string): Topic {
   return {
     kind: conditions && event !== null ? kindOf(event, conditions) : 'live',
     key: query,
-    name: event?.slice(1, -1) ?? 'query',
+    name: nameOf(event),
     method: 'subscribe',
     params: { query },
     unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),
+    shared: behindQuery,
     isLast: null,
   }
+}
+
+function nameOf(event: string | null): string {
+  const name = event?.slice(1, -1) ?? ''
+  return namedEvents.has(name) || kinds.has(event ?? '') ? name : 'other'
 }
 
 /** With its quotes; null where there is none, or no single one. */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { SocketLimits } from '../config/types.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { Body, HeaderList } from '../upstream/wire.ts'
+import { brokenOff, internal, type Calls } from './calls.ts'
+import { closeCodes, type ClientSocket, type SocketHandler } from './client-socket.ts'
+import type { ListenerOptions } from './http-listener.ts'
+import { batchConcurrency, batchPieces, collectShort } from './jsonrpc-batch.ts'
+import type { CallOrigin } from './jsonrpc-call.ts'
+import { errorBytes, idBytes } from './jsonrpc-error.ts'
+import { answerItem, type ItemContext } from './jsonrpc-item.ts'
+import { RequestRefused, readBody, readRequest, type RequestBody } from './jsonrpc-request.ts'
+import { SessionSubscriptions } from './session-subscriptions.ts'
+import { SocketOutbox } from './socket-outbox.ts'
+
+export interface JsonRpcSessionOptions extends ListenerOptions {
+  readonly calls: Calls
+  readonly limits: SocketLimits
+  /** What the upgrade request asked for; it goes for every call. */
+  readonly directives: CallOrigin['directives']
+  readonly requestHeaders: HeaderList
+  /** Names the connection; its messages are numbered behind it. */
+  readonly guid: string
+}
+
+/**
+ * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
+ * Answers go out in the order in which they are there.
+ */
+export class JsonRpcSession implements SocketHandler {
+  readonly #socket: ClientSocket
+  readonly #options: JsonRpcSessionOptions
+  readonly #outbox: SocketOutbox
+  readonly #subscriptions: SessionSubscriptions | null
+  readonly #gone = new AbortController()
+  /** Messages that came when as many calls as may be were in flight. */
+  #waiting: Uint8Array[] = []
+  #inFlight = 0
+  #count = 0
+  #isPaused = false
+  #isLeaving = false
+  #isSettling = false
+
+  constructor(socket: ClientSocket, options: JsonRpcSessionOptions) {
+    const { clock, calls, limits, subscriptions } = options
+    this.#socket = socket
+    this.#options = options
+    this.#outbox = new SocketOutbox({ socket, clock, maxBufferedBytes: limits.maxBufferedBytes })
+    this.#subscriptions =
+      subscriptions &&
+      new SessionSubscriptions({
+        ...subscriptions,
+        calls,
+        maxSubscriptions: limits.maxSubscriptions,
+        notify: (pieces) => {
+          if (!this.#outbox.notify(pieces))
+            socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+        },
+        end: (reason) => {
+          socket.close(closeCodes.tryAgain, reason)
+        },
+      })
+  }
+
+  get isServing(): boolean {
+    return this.#inFlight > 0
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && (this.#subscriptions?.size ?? 0) === 0
+  }
+
+  received(message: Uint8Array): void {
+    if (this.#isSettling) return
+    if (this.#inFlight < this.#options.limits.maxCalls) this.#serve(message)
+    else {
+      // What was read already still comes.
+      this.#waiting.push(message)
+      this.#isPaused = true
+      this.#socket.pause()
+    }
+  }
+
+  closed(): void {
+    this.#waiting = []
+    this.#subscriptions?.close()
+    this.#outbox.closed()
+    this.#gone.abort()
+  }
+
+  leave(): void {
+    this.#isLeaving = true
+    this.#leaveWhenDone()
+  }
+
+  settle(): void {
+    this.#isSettling = true
+    this.#waiting = []
+    this.leave()
+  }
+
+  #leaveWhenDone(): void {
+    if (this.#isLeaving && this.#inFlight === 0)
+      this.#socket.close(closeCodes.goingAway, 'the router is shutting down')
+  }
+
+  #serve(message: Uint8Array): void {
+    const body = bodyOf(message)
+    const weight = 'kind' in body && body.kind === 'batch' ? weightOf(body.items.length) : 1
+    this.#inFlight += weight
+    void this.#answer(message, body, `${this.#options.guid}-${++this.#count}`).then(() => {
+      this.#inFlight -= weight
+      this.#serveWaiting()
+      this.#leaveWhenDone()
+    })
+  }
+
+  #serveWaiting(): void {
+    const { maxCalls } = this.#options.limits
+    while (this.#inFlight < maxCalls) {
+      const message = this.#waiting.shift()
+      if (!message) break
+      this.#serve(message)
+    }
+    if (!this.#isPaused || this.#inFlight >= maxCalls) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Never rejects. */
+  async #answer(message: Uint8Array, body: RequestBody | RelayError, guid: string): Promise<void> {
+    const begun: (() => void)[] = []
+    try {
+      const answer =
+        body instanceof RelayError
+          ? this.#refusal(body, guid)
+          : await this.#relay(message, body, guid, begun)
+      if (answer !== null) await this.#outbox.answer(answer)
+      for (const begin of begun) begin()
+    } catch (cause) {
+      // Where a part of it has gone out, the connection is closed and this goes nowhere.
+      const { kind, message: text } = brokenOff(cause)
+      await this.#outbox.answer(errorBytes(kind, text, idOf(message, body), guid))
+    }
+  }
+
+  async #relay(
+    message: Uint8Array,
+    body: RequestBody,
+    guid: string,
+    begun: (() => void)[],
+  ): Promise<Body | null> {
+    const { directives, requestHeaders } = this.#options
+    const context: ItemContext = {
+      directives,
+      requestHeaders,
+      signal: this.#gone.signal,
+      told: () => undefined,
+      subscribe: (request, call) => {
+        const answer = this.#subscriptions?.answer(request, call, begun) ?? null
+        if (answer !== null || call.asked.kind !== 'subscribe') return answer
+        const why = `${call.asked.method}: the router has no such subscription`
+        throw new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request.id)
+      },
+    }
+    if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#options)
+    const pieces = batchPieces(body.items, (span, index) =>
+      answerItem(message, span, `${guid}-${index}`, context, this.#options),
+    )
+    const answer = await collectShort(pieces)
+    return answer instanceof Uint8Array && answer.length === 0 ? null : answer
+  }
+
+  #refusal(error: RelayError, guid: string): Uint8Array {
+    this.#options.observer.requestRefused(error, guid)
+    return errorBytes(error.kind, error.message, idBytes(new Uint8Array(), null), guid)
+  }
+}
+
+function bodyOf(message: Uint8Array): RequestBody | RelayError {
+  try {
+    return readBody(message)
+  } catch (cause) {
+    return cause instanceof RelayError ? cause : internal(cause)
+  }
+}
+
+/** As many of a batch as are asked for at once. */
+function weightOf(items: number): number {
+  return Math.min(items, batchConcurrency)
+}
+
+function idOf(message: Uint8Array, body: RequestBody | RelayError): Uint8Array {
+  const isSingle = !(body instanceof RelayError) && body.kind === 'single'
+  return idBytes(message, isSingle ? readRequest(message, body.span).id : null)
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { sleep, type Clock } from '../../clock/clock.ts'
+import type { Ask } from '../ask.ts'
+import { Unconnected } from '../failures.ts'
+import { areWhole, askFor, isWhole, type AnsweredValue } from './own-value.ts'
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+export interface SolanaAsking {
+  readonly ask: Ask
+  readonly clock: Clock
+  readonly blockTimeMs: number
+}
+
+/** How many slot times are waited for a slot to be as sure as it has to be. */
+const mostWaits = 64
+
+/** The newest slot of a commitment. */
+export function newestSlot(
+  { ask }: SolanaAsking,
+  commitment: Commitment,
+  prefer: string | null,
+  signal: AbortSignal,
+): Promise<AnsweredValue<number>> {
+  const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
+  return askFor(ask, question, isWhole)
+}
+
+/**
+ * The slots from `first` to `last` that have a block, once the chain is sure of all of them.
+ * @throws Unconnected when it does not become so
+ */
+export async function slotsBetween(
+  asking: SolanaAsking,
+  { first, last }: { readonly first: number; readonly last: number },
+  commitment: 'confirmed' | 'finalized',
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const { ask, clock, blockTimeMs } = asking
+  if (last < first) return []
+  for (let waits = 0; waits < mostWaits; waits++) {
+    const newest = await newestSlot(asking, commitment, null, signal)
+    if (newest.value >= last) {
+      // Asked of the one that has them all.
+      const params = [first, last, { commitment }]
+      const question = { method: 'getBlocks', params, prefer: newest.upstream, signal }
+      const { value, upstream } = await askFor(ask, question, areWhole)
+      if (upstream === newest.upstream || value.includes(last)) return value
+    }
+    await sleep(clock, blockTimeMs, signal)
+  }
+  throw new Unconnected(`slot ${last} is not ${commitment}`)
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import type { Ask } from '../ask.ts'
+import { Unconnected } from '../failures.ts'
+import { askFor } from './own-value.ts'
+import { attributesOf, writeEvent, type AbciEvent, type Attributes } from './tendermint-event.ts'
+
+interface BlockAnswer {
+  readonly block_id: unknown
+  readonly block: {
+    readonly header: { readonly height: string }
+    readonly data: { readonly txs?: readonly string[] | null }
+  }
+}
+
+interface TxResult {
+  readonly events?: readonly AbciEvent[] | null
+}
+
+interface ResultsAnswer {
+  readonly height: string
+  readonly txs_results?: readonly TxResult[] | null
+  /** CometBFT from 0.38 on. */
+  readonly finalize_block_events?: readonly AbciEvent[] | null
+  readonly app_hash?: unknown
+  /** Before. */
+  readonly begin_block_events?: readonly AbciEvent[] | null
+  readonly end_block_events?: readonly AbciEvent[] | null
+  readonly validator_updates?: unknown
+  readonly consensus_param_updates?: unknown
+}
+
+/** A transaction of a block, as a subscriber would be told of it. */
+export interface BlockTransaction {
+  readonly attributes: Attributes
+  readonly event: Uint8Array
+}
+
+/** A block with its results, from which every event of it can be told once more. */
+export class TendermintBlock {
+  readonly #block: BlockAnswer
+  readonly #results: ResultsAnswer
+
+  private constructor(block: BlockAnswer, results: ResultsAnswer) {
+    this.#block = block
+    this.#results = results
+  }
+
+  static async fetch(
+    ask: Ask,
+    height: number,
+    prefer: string | null,
+    signal: AbortSignal,
+  ): Promise<TendermintBlock> {
+    const params = { height: String(height) }
+    const about = { params, prefer, signal }
+    const [block, results] = await Promise.all([
+      askFor(ask, { method: 'block', ...about }, isBlock),
+      askFor(ask, { method: 'block_results', ...about }, isResults),
+    ])
+    const heights = [block.value.block.header.height, results.value.height]
+    if (heights.some((each) => Number(each) !== height))
+      throw new Unconnected(`an answer about another height than ${height}`)
+    return new TendermintBlock(block.value, results.value)
+  }
+
+  get newBlock(): Uint8Array {
+    const { block, block_id } = this.#block
+    const value = this.#isFinalized
+      ? { block, block_id, result_finalize_block: this.#finalized }
+      : { block, ...this.#beginAndEnd }
+    return writeEvent('NewBlock', value, attributesOf(this.#events, { 'tm.event': ['NewBlock'] }))
+  }
+
+  get newBlockHeader(): Uint8Array {
+    const { header, data } = this.#block.block
+    const own = { 'tm.event': ['NewBlockHeader'] }
+    if (this.#isFinalized) return writeEvent('NewBlockHeader', { header }, own)
+    const num_txs = String(data.txs?.length ?? 0)
+    const value = { header, num_txs, ...this.#beginAndEnd }
+    return writeEvent('NewBlockHeader', value, attributesOf(this.#events, own))
+  }
+
+  get transactions(): readonly BlockTransaction[] {
+    const { header, data } = this.#block.block
+    const { height } = header
+    return (data.txs ?? []).map((tx, index) => {
+      const result = this.#results.txs_results?.[index] ?? {}
+      const hash = createHash('sha256')
+        .update(Buffer.from(tx, 'base64'))
+        .digest('hex')
+        .toUpperCase()
+      const attributes = attributesOf(result.events ?? [], {
+        'tm.event': ['Tx'],
+        'tx.hash': [hash],
+        'tx.height': [height],
+      })
+      const place = index === 0 ? { height } : { height, index }
+      const event = writeEvent('Tx', { TxResult: { ...place, tx, result } }, attributes)
+      return { attributes, event }
+    })
+  }
+
+  get #isFinalized(): boolean {
+    return this.#results.finalize_block_events !== undefined
+  }
+
+  get #events(): readonly AbciEvent[] {
+    const { finalize_block_events, begin_block_events, end_block_events } = this.#results
+    return [
+      ...(finalize_block_events ?? []),
+      ...(begin_block_events ?? []),
+      ...(end_block_events ?? []),
+    ]
+  }
+
+  get #finalized(): object {
+    const { validator_updates, consensus_param_updates, app_hash } = this.#results
+    return {
+      events: this.#results.finalize_block_events,
+      tx_results: this.#results.txs_results,
+      validator_updates,
+      consensus_param_updates,
+      app_hash,
+    }
+  }
+
+  get #beginAndEnd(): object {
+    const { begin_block_events, end_block_events } = this.#results
+    const { validator_updates, consensus_param_updates } = this.#results
+    return {
+      result_begin_block: { events: begin_block_events ?? undefined },
+      result_end_block: {
+        validator_updates,
+        consensus_param_updates,
+        events: end_block_events ?? undefined,
+      },
+    }
+  }
+}
+
+function isBlock(value: unknown): value is BlockAnswer {
+  return typeof (value as BlockAnswer | null)?.block?.header?.height === 'string'
+}
+
+function isResults(value: unknown): value is ResultsAnswer {
+  return typeof (value as ResultsAnswer | null)?.height === 'string'
+}

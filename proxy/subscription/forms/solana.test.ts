@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../clock/random.ts'
+import type { SubscribeWish } from '../form.ts'
+import { solanaForm } from './solana.ts'
+
+const key = 'CM78CPUeXjn8o3yroDHxUtKsZZgoy4GPkPPXfouKNH12'
+
+function wishFor(method: string, params?: unknown): SubscribeWish {
+  const wish = solanaForm.read({ method, params, id: '7' })
+  if (wish?.kind !== 'subscribe') throw new Error('not understood')
+  return wish
+}
+const keyFor = (method: string, params?: unknown) => wishFor(method, params).topic.key
+
+describe('a topic is one for all who ask the same', () => {
+  const same: [string, string, unknown, unknown][] = [
+    ['no params', 'slotSubscribe', undefined, []],
+    ['null for params', 'rootSubscribe', null, []],
+    [
+      'the commitment that is meant anyway',
+      'accountSubscribe',
+      [key, { commitment: 'finalized' }],
+      [key],
+    ],
+    ['an empty config', 'accountSubscribe', [key, {}], [key]],
+    ['null for what is left out', 'accountSubscribe', [key, { encoding: null }], [key]],
+    [
+      'another order of keys',
+      'accountSubscribe',
+      [key, { encoding: 'base64', commitment: 'confirmed' }],
+      [key, { commitment: 'confirmed', encoding: 'base64' }],
+    ],
+    [
+      'another order of filters',
+      'programSubscribe',
+      [
+        key,
+        { filters: [{ dataSize: 80 }, { memcmp: { offset: 1, bytes: 'x' } }, { dataSize: 80 }] },
+      ],
+      [key, { filters: [{ memcmp: { bytes: 'x', offset: 1 } }, { dataSize: 80 }] }],
+    ],
+    ['no filters', 'programSubscribe', [key, { filters: [] }], [key]],
+  ]
+  test.each(same)('%s', (_, method, left, right) => {
+    expect(keyFor(method, left)).toBe(keyFor(method, right))
+  })
+
+  const other: [string, unknown, unknown][] = [
+    ['another commitment', [key, { commitment: 'confirmed' }], [key]],
+    ['another account', [key], ['11111111111111111111111111111111']],
+    ['another encoding', [key, { encoding: 'base64' }], [key, { encoding: 'jsonParsed' }]],
+  ]
+  test.each(other)('but not: %s', (_, left, right) => {
+    expect(keyFor('accountSubscribe', left)).not.toBe(keyFor('accountSubscribe', right))
+  })
+
+  test('nor another method', () => {
+    expect(keyFor('accountSubscribe', [key])).not.toBe(keyFor('programSubscribe', [key]))
+  })
+})
+
+test('what can be made whole is told apart from what cannot', () => {
+  expect(wishFor('slotSubscribe').topic).toMatchObject({ kind: 'slots', name: 'slot' })
+  expect(wishFor('rootSubscribe').topic).toMatchObject({ kind: 'roots', name: 'root' })
+  expect(wishFor('accountSubscribe', [key]).topic).toMatchObject({ kind: 'live', name: 'account' })
+})
+
+test('a client hears under an id of its own', () => {
+  const wish = wishFor('slotSubscribe')
+  const id = solanaForm.name(wish, seededRandom(3))
+  expect(Number.isSafeInteger(Number(id.json))).toBe(true)
+  const { head, tail } = solanaForm.envelope(wish, id)
+  expect(JSON.parse(`${head.toString()}{"slot":5}${tail.toString()}`)).toEqual({
+    jsonrpc: '2.0',
+    method: 'slotNotification',
+    params: { result: { slot: 5 }, subscription: Number(id.json) },
+  })
+  expect(
+    solanaForm.read({ method: 'slotUnsubscribe', params: [Number(id.json)], id: '2' }),
+  ).toEqual({
+    kind: 'unsubscribe',
+    handle: id.handle,
+  })
+})
+
+test('an id of another kind of topic unsubscribes nothing', () => {
+  const id = solanaForm.name(wishFor('slotSubscribe'), seededRandom(3))
+  const wish = solanaForm.read({ method: 'rootUnsubscribe', params: [Number(id.json)], id: '2' })
+  expect(wish).not.toMatchObject({ handle: id.handle })
+})
+
+const none = ['getSlot', 'Subscribe', 'nothingSubscribe', 'toStringSubscribe', 'slotSubscribed']
+test.each(none)('%s is none of its business', (method) => {
+  expect(solanaForm.read({ method, params: [], id: '1' })).toBeNull()
+})
+
+test.each([[[]], [['5']], [[1.5]], [undefined]])('%j is no id', (params) => {
+  expect(() => solanaForm.read({ method: 'slotUnsubscribe', params, id: '1' })).toThrow(
+    /the first parameter is the id/,
+  )
+})
+
+test('a signature is heard of until it is settled', () => {
+  const { isLast } = wishFor('signatureSubscribe', ['x']).topic
+  expect(isLast?.(Buffer.from('{"context":{"slot":5},"value":"receivedSignature"}'))).toBe(false)
+  expect(isLast?.(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'))).toBe(true)
+})
