@@ -111,6 +111,8 @@ function statusOf(object: KubeObject, isScaled: boolean): unknown {
   const { status = {}, metadata } = object as KubeObject & { status?: Json }
   const json = JSON.stringify(status, (key, value: unknown) => {
     if (key === 'lastTransitionTime') return undefined
+    // Server-side apply keeps an empty list that was first, and drops one that had items: it is the same.
+    if (Array.isArray(value) && value.length === 0) return undefined
     if (key === 'observedGeneration') return value === metadata.generation ? 'current' : 'behind'
     return value
   })

@@ -15,12 +15,18 @@ import {
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
 import { childSelector } from '../../operator/resources/labels.ts'
+import { unsupportedName } from '../../proxy/config/capabilities.ts'
 
 const pools = ['blue', 'green'] as const
 const routers = ['mainnet', 'testnet', 'archive']
 const providers = ['alpha', 'beta', 'gamma', 'delta']
 const secretNames = ['keys', 'more-keys']
 const poolLabel = 'rpc.example.com/pool'
+
+/** A router that asks for what is not built yet is refused as a whole, and then its last good config stays. */
+const canShareState = ['shared-state', 'resp-cache'].every(
+  (key) => unsupportedName(key, null) === null,
+)
 
 interface Put {
   readonly resource: Resource
@@ -103,7 +109,7 @@ export class FleetScript {
         ...(isScaled
           ? { autoscaling: { minReplicas: 1, maxReplicas: 3 } }
           : { replicas: Math.floor(random.next() * 3) }),
-        ...(chance(0.3) && { sharedState: { mode: 'Managed', managed: {} } }),
+        ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
         ...(chance(0.3) && { networkPolicy: { enabled: false } }),
         logging: { level: chance(0.5) ? 'info' : 'debug' },
         pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 1 } },

@@ -5,14 +5,15 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { mutants, type Mutant } from './table.ts'
+import type { Mutant } from './mutant.ts'
+import { mutants } from './table.ts'
 
 /** What a copy needs to run the tests and the simulation. */
 const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
 const tests = ['proxy/relay', 'proxy/upstream']
 const seeds = 1_500
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */
-const patienceMs = 90_000
+const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
 const brokenDown = 'an error'
 
