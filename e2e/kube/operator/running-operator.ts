@@ -28,6 +28,7 @@ export interface RunningOperator extends AsyncDisposable {
   readonly asked: readonly Asked[]
   /** Failures of reconciles. */
   readonly failures: readonly string[]
+  /** @throws Error when the rules forbade it anything */
   stop(): Promise<void>
 }
 
@@ -86,6 +87,8 @@ export async function runOperator(
     stopWatching.abort()
     await work
     await client.close()
+    const forbidden = asked.filter(({ outcome }) => outcome === 403)
+    if (forbidden.length > 0) throw new Error(`the rules do not allow ${JSON.stringify(forbidden)}`)
   }
   return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
 }
