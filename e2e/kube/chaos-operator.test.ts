@@ -39,7 +39,11 @@ class Journal {
     },
     reconciled: ({ controller, key, result, error }) =>
       this.#note(`${controller} ${key} ${result} ${(error as Error | undefined)?.message ?? ''}`),
-    reflectFailed: (resource, verb, { message }) => this.#note(`${verb} ${resource}: ${message}`),
+    listed: (resource, objects) => this.#note(`listed ${objects} ${resource}`),
+    reflectFailed: (resource, verb, { name, message }) => {
+      // In hasty time a watch is silent for too long all the time.
+      if (name !== 'TimeoutError') this.#note(`${verb} ${resource}: ${message}`)
+    },
   }
 
   #note(line: string): void {
@@ -91,7 +95,7 @@ describe.concurrent('after a schedule of faults the cluster is as it would have 
         expect(Object.keys(expected).length).toBeGreaterThan(0)
         const found = differences(actual, expected)
         if (found.length > 0)
-          throw new Error([...found, 'It did last:', ...journal.lines.slice(-40)].join('\n'))
+          throw new Error([...found, 'It did last:', ...journal.lines.slice(-60)].join('\n'))
       }
       await withNamespace(where, () =>
         withNamespace(reference, () =>

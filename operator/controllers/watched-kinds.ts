@@ -4,9 +4,8 @@ import type { KubeClient, Selection } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
-import { Reflector } from '../kube/reflector.ts'
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
-import type { Store } from '../kube/store.ts'
 import {
   configMaps,
   type ReplicaSet,
@@ -18,7 +17,7 @@ import {
 import { childSelector, configHashAnnotation } from '../resources/labels.ts'
 import type { World } from './world.ts'
 
-type Reflected = Pick<Store<KubeObject>, 'set' | 'delete' | 'replace'>
+type Reflected = ReflectorOptions<KubeObject>['store']
 
 /** A kind that is watched, with where it goes. */
 interface WatchedKind {
@@ -49,14 +48,8 @@ export function reflectWorld(
   return watchedKinds(world).flatMap(({ resource, store, selection, keep }) => {
     if (namespaces === null) return [new Reflector({ ...parts, resource, store, selection, keep })]
     return namespaces.map((namespace) => {
-      const part = partOf(store, namespace)
-      return new Reflector({
-        ...parts,
-        resource,
-        store: part,
-        selection: { ...selection, namespace },
-        keep,
-      })
+      const part = { ...selection, namespace }
+      return new Reflector({ ...parts, resource, store, selection: part, keep })
     })
   })
 }
@@ -99,20 +92,5 @@ function slimReplicaSet(object: KubeObject): ReplicaSet {
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
     spec: { template: { metadata: { annotations } } },
-  }
-}
-
-/** The part of a store that is one namespace's: a list of it says nothing of the others. */
-function partOf(store: Reflected, namespace: string): Reflected {
-  return {
-    set(object) {
-      store.set(object)
-    },
-    delete(last) {
-      store.delete(last)
-    },
-    replace(objects, version) {
-      store.replace(objects, version, (key) => key.startsWith(`${namespace}/`))
-    },
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isOlder, keyOf, type KubeObject } from './object.ts'
+import { isOlder, keyOf, type KubeObject, refOf } from './object.ts'
 
 /** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
 export interface Change<T extends KubeObject> {
@@ -27,8 +27,10 @@ export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
   readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
   readonly #listeners = new Set<ChangeListener<T>>()
-  /** Keys of what was written by ourselves, with the version, until the reflector has come as far. */
+  /** Keys of what we wrote ourselves, with the version, until the reflector has come as far. */
   readonly #ahead = new Map<string, string | undefined>()
+  /** How far reflectors have come, by namespace; under the empty name one that has them all. */
+  readonly #reached = new Map<string, string>()
 
   constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
     const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
@@ -73,10 +75,16 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
   }
 
-  /** Takes over what we wrote ourselves, as the server gave it back: the reflector will hear of it later. */
+  /**
+   * Takes over what we wrote ourselves, as the server gave it back, before the reflector hears of it. When
+   * that is past it already, it knows better: the object may be gone again.
+   */
   wrote(object: T): void {
+    const { namespace = '', resourceVersion } = object.metadata
+    const reached = this.#reached.get(namespace) ?? this.#reached.get('')
+    if (reached !== undefined && !isOlder(reached, resourceVersion)) return
     this.set(object)
-    this.#ahead.set(keyOf(object.metadata), object.metadata.resourceVersion)
+    this.#ahead.set(keyOf(object.metadata), resourceVersion)
   }
 
   /** Removes an object, as it was at its end. Nothing happens when there is none, or a newer one. */
@@ -87,23 +95,33 @@ export class Store<T extends KubeObject, I extends string = never> {
   }
 
   /**
-   * Takes over a full list, which holds even where it goes back. What is not in it is deleted, but for what
-   * we wrote after it was made. `covers` says which keys the list would have: all, when left out.
+   * Takes over a full list, of one namespace or of all, which holds even where it goes back. What is not
+   * in it is deleted, but for what we wrote after it was made.
    */
-  replace(
-    objects: readonly T[],
-    listVersion?: string,
-    covers: (key: string) => boolean = () => true,
-  ): void {
-    for (const [key, version] of this.#ahead)
-      if (covers(key) && !isOlder(listVersion, version)) this.#ahead.delete(key)
+  replace(objects: readonly T[], listVersion: string, namespace?: string): void {
+    this.#forgetAhead(listVersion, namespace)
     const listed = new Map(objects.map((object) => [keyOf(object.metadata), object]))
-    for (const key of this.#objects.keys())
-      if (!listed.has(key) && covers(key) && !this.#ahead.has(key)) this.#remove(key)
+    for (const [key, { metadata }] of this.#objects)
+      if (!listed.has(key) && !this.#ahead.has(key) && isOf(metadata, namespace)) this.#remove(key)
     for (const [key, object] of listed) {
       const known = this.#objects.get(key)
       if (!this.#ahead.has(key) && !(known && isSame(known, object))) this.#put(key, object)
     }
+    this.reached(listVersion, namespace)
+  }
+
+  /** All up to this version has been told. What we wrote by then and was not told of is not among ours. */
+  reached(version: string, namespace?: string): void {
+    this.#reached.set(namespace ?? '', version)
+    for (const key of this.#forgetAhead(version, namespace)) this.#remove(key)
+  }
+
+  #forgetAhead(version: string, namespace: string | undefined): readonly string[] {
+    const forgotten = [...this.#ahead]
+      .filter(([key, ahead]) => !isOlder(version, ahead) && isOf(refOf(key), namespace))
+      .map(([key]) => key)
+    for (const key of forgotten) this.#ahead.delete(key)
+    return forgotten
   }
 
   #put(key: string, object: T): void {
@@ -152,6 +170,13 @@ function isSame(a: KubeObject, b: KubeObject): boolean {
     left.resourceVersion === right.resourceVersion &&
     left.uid === right.uid
   )
+}
+
+function isOf(
+  ref: { readonly namespace?: string | undefined },
+  namespace: string | undefined,
+): boolean {
+  return namespace === undefined || ref.namespace === namespace
 }
 
 function isPast(object: KubeObject, known: KubeObject): boolean {
