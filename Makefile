@@ -98,6 +98,10 @@ lint-law: install
 sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts
 
+.PHONY: sim-subscriptions
+sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, lies (SEEDS=500 FROM=1, or SEED=n TRACE=1)
+	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/subscriptions/sim.ts
+
 .PHONY: mutants
 mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation
 	@$(NODE) e2e/simulation/mutants/run.ts $(MUTANTS)

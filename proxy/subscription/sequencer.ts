@@ -191,7 +191,10 @@ export class Sequencer {
       return
     }
     if (link.number <= tip.number && !this.#isOtherBranch(sighting, tip)) return
-    if (link.parent === tip.id) return this.#append(link)
+    if (link.parent === tip.id) {
+      if (!isLatest) this.#disbelieved = 0
+      return this.#append(link)
+    }
     if (this.#isIncredible(link, tip, isLatest)) {
       this.#disbelieve('it is far ahead of all others')
       return this.#retryLater()
@@ -199,6 +202,7 @@ export class Sequencer {
     try {
       const path = await this.#pathTo(link)
       this.#closing.signal.throwIfAborted()
+      if (!isLatest) this.#disbelieved = 0
       this.#take(path)
     } catch (error) {
       if (this.#closing.signal.aborted) return
@@ -240,7 +244,6 @@ export class Sequencer {
 
   /** All that is known is told. */
   #settled(): void {
-    this.#disbelieved = 0
     this.#failures = 0
     this.#brokenSinceMs = null
     this.#cancelRetry()
