@@ -73,8 +73,8 @@ function instanceOf({ metadata }: KubeObject): readonly string[] {
 }
 
 /** Whether somebody means something by a change, beyond the status. */
-function isMeant({ object, previous }: Change<KubeObject>): boolean {
-  if (previous === null) return true
+function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
+  if (previous === null || type === 'deleted') return true
   const [a, b] = [object.metadata, previous.metadata]
   return (
     a.generation !== b.generation ||

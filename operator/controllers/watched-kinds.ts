@@ -65,11 +65,11 @@ function watchedKinds(world: World): readonly WatchedKind[] {
   const keep = withoutManagedFields
   const labelled = { labelSelector: childSelector }
   return [
-    { resource: rpcRouters as Resource, store: world.routers, selection: {}, keep },
-    { resource: upstreamProviders as Resource, store: world.providers, selection: {}, keep },
+    { resource: rpcRouters, store: world.routers, selection: {}, keep },
+    { resource: upstreamProviders, store: world.providers, selection: {}, keep },
     {
-      resource: replicaSets as Resource,
-      store: world.replicaSets as unknown as Reflected,
+      resource: replicaSets,
+      store: world.replicaSets,
       selection: labelled,
       keep: slimReplicaSet,
     },
