@@ -25,7 +25,7 @@ help:
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
