@@ -20,6 +20,8 @@ export interface ServedRouterOptions {
   readonly apiInterface?: ApiInterface
   /** Spec sources instead of the bundled ones. */
   readonly specSources?: readonly string[]
+  /** Chains that were loaded already, instead of spec sources. */
+  readonly catalog?: ChainCatalog
   readonly primaries: readonly Pick<SimNode, 'name' | 'url'>[]
   readonly backups?: readonly Pick<SimNode, 'name' | 'url'>[]
   /** Settings of the config file, by their names there. */
@@ -64,7 +66,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   )
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
   const [chain] = serveChains(config, {
-    catalog: await catalogOf(specSources),
+    catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
     random: seededRandom(1),
     version: 'under-test',
