@@ -25,7 +25,7 @@ help:
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
@@ -62,6 +62,10 @@ fmt: install ## put the sources into the project's form and mend what the linter
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
 	@$(BIN)/prettier --write --log-level warn .
 
+.PHONY: golden
+golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
+	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
+
 .PHONY: generate
 generate: install ## write the reference documentation that is made from the code
 	@$(NODE) scripts/generate.ts
@@ -97,6 +101,10 @@ lint-law: install
 .PHONY: sim
 sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts
+
+.PHONY: sim-subscriptions
+sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, lies (SEEDS=500 FROM=1, or SEED=n TRACE=1)
+	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/subscriptions/sim.ts
 
 .PHONY: mutants
 mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation

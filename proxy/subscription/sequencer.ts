@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { RelayError } from '../relay/errors.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { History } from './history.ts'
@@ -96,6 +96,7 @@ export class Sequencer {
   async open(): Promise<void> {
     await this.#feed.open()
     await this.#anchor()
+    this.#closing.signal.throwIfAborted()
     this.#isAnchored = true
     this.#newsMs = this.#options.clock.nowMs()
     this.#tick()
@@ -141,8 +142,10 @@ export class Sequencer {
       this.#polled = upstream
       this.#history.append(place)
     } catch (error) {
-      if (this.#feed.isPolling || this.#closing.signal.aborted) throw error
-      if (!mayPass(error) && !abort.signal.aborted) throw error
+      const isDefect = !mayPass(error) && !abort.signal.aborted
+      if (isDefect || this.#closing.signal.aborted) throw error
+      if (!this.#feed.isPolling) return
+      throw error instanceof RelayError ? error : noBeginning(error)
     } finally {
       cancel()
       this.#closing.signal.removeEventListener('abort', stop)
@@ -157,6 +160,7 @@ export class Sequencer {
   }
 
   #sighted(sighting: Sighting): void {
+    this.#remember(sighting.link)
     this.#waiting.push(sighting)
     if (this.#waiting.length > mostWaiting) this.#waiting.shift()
     void this.#run()
@@ -182,7 +186,6 @@ export class Sequencer {
     const { link, isLatest } = sighting
     const { observer, name, clock } = this.#options
     const { tip } = this.#history
-    this.#remember(link)
     // What is the latest when nothing was told yet was there before.
     if (tip === null) return isLatest ? this.#history.append(link) : this.#append(link)
     if (this.#history.find(link.id)) {
@@ -191,7 +194,10 @@ export class Sequencer {
       return
     }
     if (link.number <= tip.number && !this.#isOtherBranch(sighting, tip)) return
-    if (link.parent === tip.id) return this.#append(link)
+    if (link.parent === tip.id) {
+      if (!isLatest) this.#disbelieved = 0
+      return this.#append(link)
+    }
     if (this.#isIncredible(link, tip, isLatest)) {
       this.#disbelieve('it is far ahead of all others')
       return this.#retryLater()
@@ -199,6 +205,7 @@ export class Sequencer {
     try {
       const path = await this.#pathTo(link)
       this.#closing.signal.throwIfAborted()
+      if (!isLatest) this.#disbelieved = 0
       this.#take(path)
     } catch (error) {
       if (this.#closing.signal.aborted) return
@@ -240,7 +247,6 @@ export class Sequencer {
 
   /** All that is known is told. */
   #settled(): void {
-    this.#disbelieved = 0
     this.#failures = 0
     this.#brokenSinceMs = null
     this.#cancelRetry()
@@ -321,10 +327,11 @@ export class Sequencer {
     const { clock, stallMs } = this.#options
     this.#cancelTick = clock.after(stallMs / 3, () => {
       this.#tick()
-      if (this.#feed.upstream === null) return
-      this.#feed.check()
-      this.#checkLag()
-      this.#checkStall()
+      if (this.#feed.upstream !== null) {
+        this.#feed.check()
+        this.#checkLag()
+        this.#checkStall()
+      }
       this.#checkBroken()
     })
   }
@@ -374,4 +381,9 @@ export class Sequencer {
     this.close()
     for (const each of listeners) each.ended(reason)
   }
+}
+
+function noBeginning(cause: unknown): RelayError {
+  const message = 'no upstream tells the latest block, from which a subscription could begin'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
