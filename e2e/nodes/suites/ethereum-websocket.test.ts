@@ -18,20 +18,27 @@ const nobody = `0x${'b0'.repeat(20)}` as const
 
 /** `polled`: the router has no WebSocket URL, and makes what it tells from polling. */
 const pools = [
-  ['anvil', ethereumNodes.anvil, 'told'],
-  ['geth', ethereumNodes.geth, 'told'],
-  ['geth, polled', ethereumNodes.geth, 'polled'],
+  ['anvil', 'told'],
+  ['geth', 'told'],
+  ['geth', 'polled'],
 ] as const
+const nodes: Record<string, EthereumNode> = {}
+beforeAll(async () => {
+  for (const name of ['anvil', 'geth'] as const)
+    nodes[name] = await ethereumNodes[name](ground, 'moving')
+})
 
-describe.each(pools)('%s, through the router by WebSocket', (_name, start, source) => {
+describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) => {
   let node: EthereumNode
   let url: string
   beforeAll(async () => {
-    node = await start(ground, 'moving')
+    node = nodes[name]!
     const webSocketUrl = { ...node.url, url: node.webSocketUrl }
     const urls = source === 'told' ? [node.url, webSocketUrl] : [node.url]
-    const nodes = [{ name: node.name, urls }]
-    const routed = await routeTo(ground, [{ chainId: node.chain, apiInterface: 'jsonrpc', nodes }])
+    const upstreams = [{ name: node.name, urls }]
+    const routed = await routeTo(ground, [
+      { chainId: node.chain, apiInterface: 'jsonrpc', nodes: upstreams },
+    ])
     url = routed.urls[0]!.replace('http', 'ws')
   })
 
@@ -96,7 +103,7 @@ describe.each(pools)('%s, through the router by WebSocket', (_name, start, sourc
   })
 
   test('ethers deploys, pays, and hears of blocks, events and pending transactions', async () => {
-    const provider = new WebSocketProvider(url)
+    const provider = new WebSocketProvider(url, undefined, { cacheTimeout: -1 })
     await using stack = new AsyncDisposableStack()
     stack.defer(() => provider.destroy())
     expect((await provider.getNetwork()).chainId).toBe(BigInt(node.chainId))
