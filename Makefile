@@ -62,6 +62,10 @@ fmt: install ## put the sources into the project's form and mend what the linter
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
 	@$(BIN)/prettier --write --log-level warn .
 
+.PHONY: golden
+golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
+	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
+
 .PHONY: generate
 generate: install ## write the reference documentation that is made from the code
 	@$(NODE) scripts/generate.ts

@@ -55,14 +55,14 @@ export async function pictureOf(
   )
   const current = new Set(
     (await list<Deployment>(deployments, childSelector)).map(
-      ({ spec }) => spec?.template?.metadata?.annotations?.[configHashAnnotation],
+      ({ metadata, spec }) =>
+        `${metadata.name}-${spec?.template?.metadata?.annotations?.[configHashAnnotation]}`,
     ),
   )
   for (const resource of childKinds) {
     if (monitorKinds.includes(resource)) continue
     for (const object of await list<KubeObject>(resource, childSelector)) {
-      const hash = object.metadata.name.split('-').at(-1)
-      if (resource.plural === configMaps.plural && !current.has(hash)) continue
+      if (resource.plural === configMaps.plural && !current.has(object.metadata.name)) continue
       add(object, childOf(object, isScaled.has(object.metadata.name)))
     }
   }

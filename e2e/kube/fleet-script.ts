@@ -19,7 +19,7 @@ import { unsupportedName } from '../../proxy/config/capabilities.ts'
 
 const pools = ['blue', 'green'] as const
 const routers = ['mainnet', 'testnet', 'archive']
-const providers = ['alpha', 'beta', 'gamma', 'delta']
+const providers = ['alpha', 'beta', 'gamma', 'refused']
 const secretNames = ['keys', 'more-keys']
 const poolLabel = 'rpc.example.com/pool'
 
@@ -108,7 +108,7 @@ export class FleetScript {
         providerSelector: { matchLabels: { [poolLabel]: pools[chance(0.5) ? 0 : 1] } },
         ...(isScaled
           ? { autoscaling: { minReplicas: 1, maxReplicas: 3 } }
-          : { replicas: Math.floor(random.next() * 3) }),
+          : { replicas: 1 + Math.floor(random.next() * 2) }),
         ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
         ...(chance(0.3) && { networkPolicy: { enabled: false } }),
         logging: { level: chance(0.5) ? 'info' : 'debug' },
@@ -118,18 +118,17 @@ export class FleetScript {
   }
 
   #provider(name: string, random: Random): KubeObject {
-    const lot = random.next()
     const labels = { [poolLabel]: pools[random.next() < 0.5 ? 0 : 1] }
     const key = secretNames[random.next() < 0.5 ? 0 : 1]
     const valueFrom = { secretKeyRef: { name: key, key: 'token' } }
     const url = `https://${name}-${Math.floor(random.next() * 4)}.example`
     const spec =
-      lot < 0.4
-        ? { nodeUrls: [{ url }] }
-        : lot < 0.8
-          ? { nodeUrls: [{ url: `${url}/\${TOKEN}` }], variables: [{ name: 'TOKEN', valueFrom }] }
-          : // The chain has no such add-on: this provider alone is refused.
-            { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
+      // The chain has no such add-on. It never was good: one that was keeps its last good form.
+      name === 'refused'
+        ? { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
+        : random.next() < 0.5
+          ? { nodeUrls: [{ url }] }
+          : { nodeUrls: [{ url: `${url}/\${TOKEN}` }], variables: [{ name: 'TOKEN', valueFrom }] }
     return this.#object(upstreamProviders, name, {
       metadata: { labels },
       spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', ...spec },

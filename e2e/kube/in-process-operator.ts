@@ -9,7 +9,7 @@ import { knownChains } from '../../operator/translate/known-chains.ts'
 import { clientOf } from './cluster-access.ts'
 import type { Access } from './kubeconfig-file.ts'
 
-interface Setup {
+interface OperatorSettings {
   /** Null for all. */
   readonly namespaces: readonly string[] | null
   readonly observer?: KubeObserver
@@ -17,7 +17,7 @@ interface Setup {
   readonly clock?: Clock
 }
 
-export interface InProcessOptions extends Setup {
+export interface InProcessOptions extends OperatorSettings {
   readonly access: Access
 }
 
@@ -25,10 +25,10 @@ export interface InProcessOptions extends Setup {
  * The whole operator but its program, in this process: without lease, and with a password that is
  * always the same, so that two runs can be compared.
  */
-export function createOperator({ access, ...setup }: InProcessOptions) {
-  const { observer = {}, clock = systemClock } = setup
+export function createOperator({ access, ...settings }: InProcessOptions) {
+  const { observer = {}, clock = systemClock } = settings
   const client = clientOf(access, { observer, clock })
-  const operator = operatorOn(client, setup)
+  const operator = operatorOn(client, settings)
   return {
     operator,
     /** Runs until the signal is aborted. */
@@ -39,7 +39,7 @@ export function createOperator({ access, ...setup }: InProcessOptions) {
   }
 }
 
-/** The same for one namespace, on a client that somebody else closes. */
+/** The operator for one namespace, from now until the disposal. */
 export function startOperator(client: KubeClient, namespace: string): AsyncDisposable {
   const stop = new AbortController()
   const operator = operatorOn(client, { namespaces: [namespace] })
@@ -52,9 +52,10 @@ export function startOperator(client: KubeClient, namespace: string): AsyncDispo
   }
 }
 
-function operatorOn(
+/** An operator that writes through the client that it reads by. */
+export function operatorOn(
   client: KubeClient,
-  { namespaces, observer = {}, workers = 4, clock = systemClock }: Setup,
+  { namespaces, observer = {}, workers = 4, clock = systemClock }: OperatorSettings,
 ): Operator {
   return new Operator({
     client,
@@ -64,7 +65,7 @@ function operatorOn(
     observer,
     namespaces,
     build: {
-      images: { router: 'localhost/router:test', redis: 'localhost/redis:test' },
+      images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
       monitors: new Set(),
     },
     chains: knownChains(bundledChains),

@@ -6,7 +6,7 @@ import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-p
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
-import { configMapData, secretData } from '../manifests/decode-data.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
 import {
   type ConfigMap,
   configMaps,

@@ -6,7 +6,7 @@ import { group } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import type { KeyedData } from '../translate/reference-data.ts'
-import { configMapData, secretData } from './decode-data.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
 import { unknownFields } from './unknown-fields.ts'
 
 /** A file of manifests. */

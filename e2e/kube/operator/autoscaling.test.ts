@@ -45,10 +45,7 @@ beforeAll(async () => {
   void reflector.run(place.signal)
 })
 
-afterAll(async () => {
-  await running.stop()
-  expect(running.asked.filter(({ outcome }) => outcome === 403)).toEqual([])
-})
+afterAll(() => running.stop())
 
 const autoscaling = { minReplicas: 2, maxReplicas: 10 }
 

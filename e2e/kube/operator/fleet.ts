@@ -19,7 +19,7 @@ import { eventually } from '../eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
 /** The least RpcRouter, with what is given laid over its spec. */
-export function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
+function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
   return {
     apiVersion: 'rpcrouter.dev/v1alpha1',
     kind: 'RpcRouter',
@@ -35,7 +35,7 @@ export function routerObject(namespace: string, name: string, spec: object = {})
 }
 
 /** The least UpstreamProvider of a router's pool. */
-export function providerObject(
+function providerObject(
   namespace: string,
   pool: string,
   name: string,
@@ -54,7 +54,7 @@ export function providerObject(
   } as KubeObject
 }
 
-export function secretObject(
+function secretObject(
   namespace: string,
   name: string,
   stringData: Readonly<Record<string, string>>,

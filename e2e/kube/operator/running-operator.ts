@@ -3,15 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { combineObservers } from '../../../operator/cli/observe.ts'
 import { createMetrics, type Metrics } from '../../../operator/cli/metrics.ts'
-import { Operator } from '../../../operator/controllers/operator.ts'
+import type { Operator } from '../../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
-import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { rbacManifests } from '../../../operator/rbac/manifests.ts'
-import { bundledChains } from '../../../operator/translate/bundled-chains.generated.ts'
-import { knownChains } from '../../../operator/translate/known-chains.ts'
 import { clientOf } from '../cluster-access.ts'
 import { eventually } from '../eventually.ts'
+import { operatorOn } from '../in-process-operator.ts'
 import type { Access } from '../kubeconfig-file.ts'
 import { accessFor } from '../test-cluster.ts'
 
@@ -30,6 +28,7 @@ export interface RunningOperator extends AsyncDisposable {
   readonly asked: readonly Asked[]
   /** Failures of reconciles. */
   readonly failures: readonly string[]
+  /** @throws Error when the rules forbade it anything */
   stop(): Promise<void>
 }
 
@@ -78,19 +77,7 @@ export async function runOperator(
     },
   })
   const client = clientOf(access, { observer })
-  const operator = new Operator({
-    client,
-    writer: client,
-    clock: systemClock,
-    random: systemRandom,
-    observer,
-    namespaces: place.namespaces,
-    build: { images: { router: 'rpc-router:test', redis: 'redis:test' }, monitors: new Set() },
-    chains: knownChains(bundledChains),
-    workers: 8,
-    instance: 'test',
-    generatePassword: () => randomBytes(24).toString('base64url'),
-  })
+  const operator = operatorOn(client, { namespaces: place.namespaces, observer, workers: 8 })
   metrics.follow(operator)
   const end = new AbortController()
   const stopWatching = new AbortController()
@@ -100,6 +87,8 @@ export async function runOperator(
     stopWatching.abort()
     await work
     await client.close()
+    const forbidden = asked.filter(({ outcome }) => outcome === 403)
+    if (forbidden.length > 0) throw new Error(`the rules do not allow ${JSON.stringify(forbidden)}`)
   }
   return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
 }

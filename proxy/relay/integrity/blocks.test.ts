@@ -246,7 +246,14 @@ describe('a block that was asked before', () => {
       certain: true,
     })
     // What the liar said is forgotten: nobody has to prove it wrong.
-    expect(memory.hear('x', b, 15, c)).toEqual({ kind: 'fits' })
+    expect(memory.hear('x', 'b'.repeat(64), 15, 'c')).toEqual({ kind: 'fits' })
+  })
+
+  it('is not remembered from an answer that is a lie for another reason', () => {
+    const memory = new BlockMemory()
+    const lie = block({ parentHash: c, transactions: [], gasUsed: '0x1' })
+    expect(judged(byNumber, ['0x10'], lie, { memory, upstream: 'liar' })?.check).toBe('items-order')
+    expect(tell(memory, 'x', {})).toBeNull()
   })
 
   it('is known by the block that follows it, and by what is in it', () => {
