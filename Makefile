@@ -25,7 +25,7 @@ help:
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
@@ -61,6 +61,10 @@ kube-assets: install
 fmt: install ## put the sources into the project's form and mend what the linter can mend
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
 	@$(BIN)/prettier --write --log-level warn .
+
+.PHONY: golden
+golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
+	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
 
 .PHONY: generate
 generate: install ## write the reference documentation that is made from the code

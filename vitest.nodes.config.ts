@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['e2e/nodes/suites/**/*.test.ts'],
     pool: 'threads',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
+    testTimeout: 240_000,
+    hookTimeout: 180_000,
   },
 })

@@ -134,7 +134,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
     poolObserver: silence,
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })
-  const race = step(route(pool, attempt, { strategy: 'balanced', selectionStats: false }))
+  const race = step(route(pool, attempt, { clock, strategy: 'balanced', selectionStats: false }))
   const incoming = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
   const prompted: Reply = { incoming, upstream: 'none', refusal: null, latestBlock: null }
   const earn = step(async () => {

@@ -60,6 +60,11 @@ export class ChaosProxy implements AsyncDisposable {
     this.#server.closeAllConnections()
   }
 
+  /** Hears of every connection that a client makes from now on. */
+  onConnection(listener: () => void): void {
+    this.#server.on('connection', listener)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.calm()
     const closed = new Promise((resolve) => this.#server.close(resolve))

@@ -6,7 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
  * Calls `attempt` until it neither throws nor gives false, for `timeoutMs` at most; gives back what it
  * gave. What it threw last is thrown when time is up.
  */
-export async function eventually<T>(attempt: () => T | Promise<T>, timeoutMs = 10_000): Promise<T> {
+export async function eventually<T>(
+  attempt: () => T | false | Promise<T | false>,
+  timeoutMs = 10_000,
+): Promise<T> {
   const untilMs = performance.now() + timeoutMs
   for (;;) {
     try {

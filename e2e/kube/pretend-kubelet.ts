@@ -4,7 +4,7 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { Controller } from '../../operator/kube/controller.ts'
 import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
-import { refOf } from '../../operator/kube/object.ts'
+import { refOf, withoutManagedFields } from '../../operator/kube/object.ts'
 import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
@@ -57,6 +57,7 @@ export class PretendKubelet {
       client,
       resource: pods,
       store: this.#store,
+      keep: withoutManagedFields,
       clock: systemClock,
       random: systemRandom,
       ...(namespace !== undefined && { selection: { namespace } }),

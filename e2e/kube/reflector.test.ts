@@ -8,7 +8,7 @@ import { Reflector, type ReflectorOptions } from '../../operator/kube/reflector.
 import { apiVersionOf } from '../../operator/kube/resource.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { ChaosProxy } from './chaos-proxy.ts'
-import { noFaults } from './chaos-faults.ts'
+import { noFaults, type WatchFault } from './chaos-faults.ts'
 import { runSchedule } from './chaos-schedule.ts'
 import { clientOf } from './cluster-access.ts'
 import { createKind } from './custom-kind.ts'
@@ -159,6 +159,31 @@ test('a version that the server has forgotten leads to a new list, on the real t
   await eventually(() => store.size === 1)
   stop.abort()
   await running
+})
+
+test('a bookmark for a version that has passed does not make it live through history again', async () => {
+  await put('present', '1')
+  const faults: WatchFault[] = [{ do: 'stale-bookmark', afterEvents: 3, afterMs: 60_000 }]
+  await using proxy = await ChaosProxy.start(access, {
+    answer: () => null,
+    watch: () => faults.shift() ?? null,
+  })
+  await using run = reflect(proxy.access)
+  await run.reflector.synced
+  await put('passing', '1')
+  await remove('passing')
+  await put('present', '2')
+  await eventually(() => run.failures.length === 1)
+  await put('present', '3')
+  await eventually(() => run.told.at(-1) === 'updated present' && run.told.length >= 5)
+  expect(run.told).toEqual([
+    'added present',
+    'added passing',
+    'deleted passing',
+    'updated present',
+    'updated present',
+  ])
+  await remove('present')
 })
 
 test('a watch that is silent for too long is asked for anew', async () => {

@@ -23,7 +23,10 @@ export interface AnvilOptions {
   readonly chainId: number
   /** Nodes with the same genesis and the same blocks have the same hashes. Default: now. */
   readonly genesisSeconds?: number
-  /** Default: it mines only when it is told to. */
+  /**
+   * When it mines: at each transaction, and every so many seconds too. Default: only when it is
+   * told to.
+   */
   readonly mining?: 'each-transaction' | { readonly everySeconds: number }
   readonly children: NodeSite['children']
   readonly signal: AbortSignal
@@ -52,7 +55,8 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilNode> {
 
 function miningFlags(mining: AnvilOptions['mining']): string[] {
   if (mining === undefined) return ['--no-mining']
-  return mining === 'each-transaction' ? [] : ['--block-time', String(mining.everySeconds)]
+  if (mining === 'each-transaction') return []
+  return ['--block-time', String(mining.everySeconds), '--mixed-mining']
 }
 
 /** The program itself and not the package's launcher, so that a kill hits the node. */

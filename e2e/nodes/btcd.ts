@@ -35,7 +35,7 @@ export interface BtcdOptions {
 }
 
 /** Starts one btcd and waits until it answers. */
-export async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<BtcdNode> {
+async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<BtcdNode> {
   const [port, peerPort] = await freePorts(2)
   const home = await makeHome(site, name)
   const configFile = join(home, 'btcd.conf')

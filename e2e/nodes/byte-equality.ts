@@ -56,8 +56,9 @@ export interface EqualityOptions {
 }
 
 /**
- * Sends each call to the node, to the router, and to the node again. The router must say what the
- * node said; where the node's two answers differ, nothing is known, and it is tried again.
+ * Sends each call to the node and to the router, who must say the same. Where they do not, the node
+ * is asked again, several times: when its own answers differ, nothing is known, and all is tried
+ * again.
  */
 export async function compare<Target>(
   calls: readonly WireCall<Target>[],
@@ -90,7 +91,8 @@ async function compareOne<Target>(
     const before = await ask(node)
     const routed = await ask(router)
     if (before === routed) return null
-    if (before === (await ask(node)))
+    const after = await Promise.all(Array.from({ length: tries }, () => ask(node)))
+    if (after.every((answer) => answer === before))
       return { kind: 'differences', words: firstDifference(before, routed) }
   }
   return { kind: 'restless', words: '' }

@@ -44,7 +44,8 @@ export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
 /** Without a repetition; null: no `params` at all. */
 function variants(good: readonly Params[]): (Params | null)[] {
   const [first = []] = good
-  const all = [...good, ...bent(first), [], {}, [nonsense[0]]]
+  const none = isList(first) ? [] : {}
+  const all = [...good, ...bent(first), none, [nonsense[0]]]
   const distinct = new Map(all.map((params) => [JSON.stringify(params), params]))
   return [null, ...distinct.values()]
 }

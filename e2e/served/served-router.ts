@@ -24,6 +24,8 @@ export interface ServedRouterOptions {
   readonly apiInterface?: ApiInterface
   /** Spec sources instead of the bundled ones. */
   readonly specSources?: readonly string[]
+  /** Chains that were loaded already, instead of spec sources. */
+  readonly catalog?: ChainCatalog
   readonly primaries: readonly ServedNode[]
   readonly backups?: readonly ServedNode[]
   /** The nodes' WebSocket URLs stand beside the others. */
@@ -74,7 +76,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   )
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
   const [chain] = serveChains(config, {
-    catalog: await catalogOf(specSources),
+    catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
     random: seededRandom(1),
     version: 'under-test',

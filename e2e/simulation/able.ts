@@ -66,3 +66,8 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
   }
   return tries.filter((all) => all[reached](Boolean)).length
 }
+
+/** An honest answer of it contradicted what a liar had said before. */
+export function isContradicted({ isSlandered }: Arena, { call }: ClientCall): boolean {
+  return isSlandered && call.journal.attempts.some(({ violation }) => violation?.check === 'parent')
+}

@@ -72,6 +72,8 @@ export interface Arena {
   /** By the URL as it is printed. */
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
+  /** A liar spoke of a block so that who speaks the truth contradicts it. */
+  readonly isSlandered: boolean
   report(rule: Rule, what: string): void
 }
 

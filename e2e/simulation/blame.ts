@@ -40,7 +40,7 @@ export class Blame {
   disabled(upstream: string): void {
     const { failureThreshold } = this.#arena.schedule.settings
     const count = this.#counts.get(upstream) ?? 0
-    if (count < failureThreshold)
+    if (count < failureThreshold && !this.#arena.isSlandered)
       this.#arena.report(
         'blame-is-fair',
         `${upstream} was disabled for ${count} failures in a row, ${failureThreshold} are needed`,

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../../proxy/chain/types.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
-import { ableFor, budgetLeft } from './able.ts'
+import { ableFor, budgetLeft, isContradicted } from './able.ts'
 import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
-import { coveredLies } from './lies.ts'
+import { coveredAt } from './lies.ts'
 import type { UrlPlan } from './schedule.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
@@ -104,31 +104,67 @@ function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | un
 
 function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
   if (client.outcome?.kind !== 'reply') return
+  if (isRepeatedRefusal(client)) return checkRefusal(arena, client, where)
   const exchange = exchangeOf(arena, client)
   if (!exchange || exchange.callId !== client.id)
     return arena.report('own-answer', `${where} got an answer that is not its own`)
   if (exchange.place.upstream !== client.outcome.reply.upstream)
     arena.report('own-answer', `${where} names an upstream that did not answer it`)
   const { fate } = exchange
-  if (fate.kind === 'lie' && coveredLies.has(fate.lie))
+  const covered = coveredAt[arena.schedule.settings.relay.integrity]
+  if (fate.kind === 'lie' && covered.has(fate.lie))
     arena.report('no-lie', `${where} got the lie ${fate.lie} of ${exchange.place.upstream}`)
+}
+
+/** Nothing was sent: the client got what a URL said when it asked to be left alone. */
+function isRepeatedRefusal({ outcome, exchanges }: ClientCall): boolean {
+  return outcome?.kind === 'reply' && exchanges.length === 0 && outcome.reply.refusal !== null
+}
+
+/** It is told only while nobody may be asked, by one that is held off, and under the client's own id. */
+function checkRefusal(arena: Arena, { outcome, call, plan, id }: ClientCall, where: string): void {
+  if (outcome?.kind !== 'reply') return
+  const { upstream: teller, incoming } = outcome.reply
+  const text = Buffer.from(incoming.body as Uint8Array).toString()
+  if (text.startsWith('{') && (JSON.parse(text) as { id: unknown }).id !== id)
+    arena.report('own-answer', `${where} got the refusal of another request`)
+  const nowMs = arena.clock.nowMs()
+  const { addon } = call.asked
+  const seats = [...arena.seats.values()].filter(
+    ({ upstream, url, plan: { addons } }) =>
+      url.verified === true &&
+      !plan.blockProviders.includes(upstream.name) &&
+      (addon === null || addons.includes(addon)),
+  )
+  const isHeldOff = ({ heldOffUntilMs }: Seat) => heldOffUntilMs > nowMs
+  if (!seats.some((seat) => seat.upstream.name === teller && isHeldOff(seat)))
+    arena.report('own-answer', `${where} got a refusal of ${teller}, which is not held off`)
+  const { maxSessions } = arena.schedule.settings
+  const free = seats.find((seat) => !isHeldOff(seat) && seat.upstream.sessions < maxSessions)
+  if (free) arena.report('breaker-is-right', `${where} was refused, ${free.upstream.name} is free`)
 }
 
 /** An error of the router, a broken answer, or the word of a node that could not know. */
 function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
-  if (!exchange) return false
+  if (!exchange) return client.outcome?.kind === 'reply'
   const { neededBlock } = client.question
   const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
-  return exchange.fate.kind === 'ill' || couldNotKnow
+  return (exchange.fate.kind === 'ill' && !isTakenAsItIs(arena, client)) || couldNotKnow
+}
+
+/** With the checks switched off, a page that claims success is an answer. */
+function isTakenAsItIs({ schedule }: Arena, { outcome }: ClientCall): boolean {
+  const isUnchecked = schedule.settings.relay.integrity === 'off'
+  return isUnchecked && outcome?.kind === 'reply' && outcome.reply.incoming.status < 400
 }
 
 function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   // What no other upstream could do better is told as it is.
   if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
     return
-  if (!budgetLeft(arena, client)) return
+  if (!budgetLeft(arena, client) || isContradicted(arena, client)) return
   const able = ableFor(arena, client)
   if (able === null) return
   const { outcome } = client

@@ -10,7 +10,7 @@ import type { ChainPlan, LatencyPlan, NodePlan, Schedule, Settings, UrlPlan } fr
 export function drawSchedule(seed: number): Schedule {
   const dice = new Dice(seed, 0)
   const durationMs = Math.round(dice.scaled(3_000, 75_000))
-  const settings = drawSettings(dice)
+  const settings = drawSettings(dice, new Dice(seed, 4))
   const chain = drawChain(dice, durationMs)
   const nodes = drawNodes(dice, durationMs)
   const names = nodes.map(({ name }) => name)
@@ -18,7 +18,7 @@ export function drawSchedule(seed: number): Schedule {
   return { seed, durationMs, settings, chain, nodes, requests, withMetrics: dice.chance(0.05) }
 }
 
-function drawSettings(dice: Dice): Settings {
+function drawSettings(dice: Dice, checks: Dice): Settings {
   return {
     relay: {
       strategy: dice.pick(strategies),
@@ -26,8 +26,8 @@ function drawSettings(dice: Dice): Settings {
       maxAttempts: dice.pick([10, 10, 10, 10, 1, 2, 3, 20]),
       processingTimeoutMs: dice.pick([30_000, 30_000, 10_000, 3_000, 1_200]),
       minRelayTimeoutMs: dice.pick([1_000, 1_000, 1_000, 200, 3_000]),
-      integrity: 'full',
-      retryMissingBlocks: false,
+      integrity: checks.pick(['full', 'full', 'full', 'envelope', 'off']),
+      retryMissingBlocks: checks.chance(0.2),
     },
     failureThreshold: dice.pick([5, 5, 5, 1, 2, 3]),
     maxSessions: dice.chance(0.1) ? dice.whole(1, 4) : 1_000,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { IntegrityLevel } from '../../proxy/config/types.ts'
 import {
   filterOf,
   nextNumber,
@@ -97,7 +98,16 @@ export type LieKind = keyof typeof lies
 
 export const lieKinds = Object.keys(lies) as readonly LieKind[]
 
-/** Lies in the form of an honest answer, each about some methods only. */
+/**
+ * A lie that speaks against others: who is asked for the block later contradicts the liar, and
+ * nobody can tell which of the two is right.
+ */
+export const slander: LieKind = 'other-parent'
+
+/**
+ * Lies in the form of an honest answer, each about some methods only; but for those that would have
+ * the liar rejected by its verification.
+ */
 export const contentLies: readonly LieKind[] = [
   'wrong-block',
   'wrong-number',
@@ -108,7 +118,9 @@ export const contentLies: readonly LieKind[] = [
   'log-of-other-address',
   'logs-unsorted',
   'receipts-mixed',
-  ...(Object.keys(subtleLies) as SubtleLieKind[]),
+  ...(Object.keys(subtleLies) as SubtleLieKind[]).filter(
+    (kind) => kind !== slander && kind !== 'other-chain',
+  ),
 ]
 
 /** @returns the body of the lie; null when the node has to be honest about such a call */
@@ -117,11 +129,8 @@ export function tell(kind: LieKind, lying: Lying): string | null {
   return lie(lying)
 }
 
-/**
- * The lies that the engine claims to see through: none of them is ever an answer to a client. Lies
- * that are not listed may get through, and cost nobody a violation.
- */
-export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
+/** Lies that are not even an answer in form. */
+const malformed: readonly LieKind[] = [
   'cut-json',
   'empty-body',
   'html-page',
@@ -130,6 +139,14 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'result-and-error',
   'wrong-id',
   'no-id',
+]
+
+/**
+ * The lies that the engine claims to see through: none of them is ever an answer to a client. Lies
+ * that are not listed may get through, and cost nobody a violation.
+ */
+export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
+  ...malformed,
   'wrong-block',
   'wrong-number',
   'wrong-hash',
@@ -141,3 +158,10 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   'receipts-mixed',
   ...visibleSubtleLies,
 ])
+
+/** The same at each level of checks. */
+export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
+  off: new Set(),
+  envelope: new Set(malformed),
+  full: coveredLies,
+}

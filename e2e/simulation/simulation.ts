@@ -26,6 +26,7 @@ import { Dice } from './dice.ts'
 import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Schedule } from './schedule.ts'
+import { slander } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
 import { TipWatch } from './tip-watch.ts'
@@ -68,6 +69,7 @@ class Simulation implements Arena, WireObserver {
   readonly #trace: string[] = []
   readonly #tally = emptyTally()
   readonly #stopChain: () => void
+  isSlandered = false
   #open = 0
   #sent = 0
 
@@ -208,6 +210,7 @@ class Simulation implements Arena, WireObserver {
     const { place, callId, method, isTakenBack } = exchange
     const how = isTakenBack ? 'taken back' : 'ended'
     this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
+    if (exchange.fate.kind === 'lie' && exchange.fate.lie === slander) this.isSlandered = true
     checkExchange(this, exchange)
     this.#blame.ended(exchange, isCutShort(this, exchange))
   }

@@ -11,13 +11,23 @@ const resetAfterHeadMs = 10
 const html =
   '<html><head><title>Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n'
 
+/** The head of a reply that no fault strikes. */
+interface ReplyHead {
+  readonly status: number
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const jsonHead: ReplyHead = { status: 200, contentType: 'application/json' }
+
 /** Sends `body` to the client, in the way that the faults say. */
 export async function sendReply(
   response: ServerResponse,
-  body: string,
+  body: string | Buffer,
   id: unknown,
   faults: readonly WireFault[],
   clock: Clock,
+  head: ReplyHead = jsonHead,
 ): Promise<void> {
   for (const fault of faults)
     if (fault.kind === 'slow') await new Promise<void>((done) => clock.after(fault.delayMs, done))
@@ -27,10 +37,11 @@ export async function sendReply(
   switch (fault?.kind) {
     case undefined:
       if (faults.some((one) => one.kind === 'gzip'))
-        return send(response, 200, 'application/json', gzipSync(body), {
+        return send(response, head.status, head.contentType, gzipSync(body), {
+          ...head.headers,
           'content-encoding': 'gzip',
         })
-      return send(response, 200, 'application/json', body)
+      return send(response, head.status, head.contentType, body, head.headers)
     case 'hang':
       return
     case 'reset':
@@ -91,6 +102,7 @@ function headers(contentType: string, length: number) {
 }
 
 /** The first half: never whole JSON, because a reply is an object or an array. */
-function half(body: string): string {
-  return body.slice(0, Math.max(1, Math.floor(body.length / 2)))
+function half(body: string | Buffer): string | Buffer {
+  const end = Math.max(1, Math.floor(body.length / 2))
+  return typeof body === 'string' ? body.slice(0, end) : body.subarray(0, end)
 }

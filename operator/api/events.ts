@@ -25,13 +25,13 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Render',
     of: router,
-    when: 'The objects make another config than before; the note has its hash and what it serves.',
+    when: 'The router or its providers changed, and the pods get another config; the note has its hash.',
   },
   RolloutStarted: {
     type: 'Normal',
     action: 'Rollout',
     of: router,
-    when: 'Pods are being replaced; the note says why: config, keys, image or settings of the pods.',
+    when: 'The Deployment changed in another way: its image, its resources, the count of its pods.',
   },
   RolloutComplete: {
     type: 'Normal',
@@ -43,7 +43,7 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Resolve',
     of: router,
-    when: 'A key of a Secret that the pods were started with has another value.',
+    when: 'A key of a Secret that the pods use has another value: they are replaced.',
   },
   Paused: {
     type: 'Normal',

@@ -10,11 +10,11 @@ const nodeUrl = object(
   {
     url: text({
       description:
-        'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` in it stands for a variable of the provider. A user and a password in it are sent as Basic authentication.',
+        'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` in it stands for a variable of the provider, also for all of it. A user and a password in it are sent as Basic authentication.',
       example: 'https://eth.alpha.example/v2/${API_KEY}',
       max: 2048,
-      pattern: /^(https?|wss?|grpcs?):\/\/[^\s#/?][^\s#]*$/,
-      must: 'url must begin with http://, https://, ws://, wss://, grpc:// or grpcs:// and a host, and have no space and no #',
+      pattern: /^((https?|wss?|grpcs?):\/\/[^\s#/?]|[$][{])[^\s#]*$/,
+      must: 'url must begin with http://, https://, ws://, wss://, grpc:// or grpcs:// and a host, or with ${NAME}, and have no space and no #',
     }),
     timeout: duration({
       name: 'timeout',
@@ -56,11 +56,11 @@ const nodeUrl = object(
     example: { url: 'https://eth.alpha.example/v2/${API_KEY}', addons: ['archive'] },
     rules: [
       {
-        rule: "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs)://')",
+        rule: "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
         message: 'auth.tls must be set only beside an https, wss or grpcs URL',
       },
       {
-        rule: "!has(self.grpc) || self.url.startsWith('grpc')",
+        rule: "!has(self.grpc) || self.url.matches('^(grpc|[$])')",
         message: 'grpc must be set only beside a grpc or grpcs URL',
       },
     ],

@@ -58,7 +58,7 @@ export function namedValue(name: z.ZodString, about: About) {
       name,
       value: text({
         description:
-          'The value. `${NAME}` in it stands for a variable of the provider. Anyone who may read the object reads this text: secrets belong into valueFrom or a variable.',
+          'The value. `${NAME}` in it stands for a variable of the provider, `$${NAME}` for that text itself. Anyone who may read the object reads this text: secrets belong into valueFrom or a variable.',
         example: 'Bearer ${API_TOKEN}',
         max: 4096,
         pattern: /^[^\r\n]*$/,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
-import { immutable, object, oneOf } from './field.ts'
+import { immutable, object, oneOf, withRules } from './field.ts'
 import { apiVersion, upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, label } from './names.ts'
 import { nodeUrls } from './node-urls.ts'
@@ -52,12 +52,12 @@ const spec = object(
         fieldPath: '.upstreamName',
       },
       {
-        rule: "has(self.variables) || !self.nodeUrls.exists(u, u.url.contains('${'))",
+        rule: "has(self.variables) || !self.nodeUrls.exists(u, u.url.replace('$${', '').contains('${'))",
         message: unknownVariable,
         fieldPath: '.nodeUrls',
       },
       {
-        rule: "!has(self.variables) || self.nodeUrls.all(u, u.url.split('${').size() - 1 == self.variables.map(v, u.url.split('${' + v.name + '}').size() - 1).sum())",
+        rule: "!has(self.variables) || self.nodeUrls.all(u, u.url.replace('$${', '').split('${').size() == 1 + self.variables.map(v, u.url.replace('$${', '').split('${' + v.name + '}').size() - 1).sum())",
         message: unknownVariable,
         fieldPath: '.nodeUrls',
       },
@@ -77,10 +77,13 @@ export const upstreamProviderSchema = z
   .meta({
     description:
       "An upstream: one provider's node for one chain and interface. An RpcRouter of the same namespace picks it by its labels.",
+    ...withRules([
+      {
+        rule: 'self.metadata.name.size() <= 63',
+        message: 'metadata.name must be at most 63 characters: it stands in headers and metrics',
+      },
+    ]),
   })
 
 /** An UpstreamProvider as the API server gives it: with defaults. */
 export type UpstreamProvider = z.output<typeof upstreamProviderSchema>
-/** An UpstreamProvider as people write it: what has a default may be missing. */
-export type UpstreamProviderManifest = z.input<typeof upstreamProviderSchema>
-export type UpstreamProviderSpec = UpstreamProvider['spec']

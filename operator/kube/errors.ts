@@ -47,12 +47,13 @@ export class ApiError extends KubeError {
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
     const reason = body.reason || `HTTP ${status}`
     // What is wrong with a Secret may quote it.
-    const message = /\/secrets(\/|$)/.test(request) ? '' : (body.message ?? '')
+    const isSecret = /\/secrets(\/|$)/.test(request)
+    const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
     this.request = request
     this.status = status
     this.reason = reason
-    this.causes = message === '' ? [] : (body.details?.causes ?? [])
+    this.causes = isSecret ? [] : (body.details?.causes ?? [])
     const seconds = body.details?.retryAfterSeconds
     this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? null : seconds * 1000)
   }
@@ -90,7 +91,6 @@ function hasStatus(error: unknown, ...statuses: readonly number[]): error is Api
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422)
-export const isTooManyRequests = (error: unknown): error is ApiError => hasStatus(error, 429)
 
 /** The name is taken, also by an object that is being deleted. */
 export const isAlreadyExists = (error: unknown): error is ApiError =>

@@ -126,5 +126,5 @@ function verdictOf(
   const { provider } = plan
   const used = upstreams.find((upstream) => upstream.provider === provider)
   const fate = used === undefined ? 'left-out' : used === plan ? 'used' : 'kept'
-  return { provider, fate, refusals: refusals.get(provider) ?? [], dangling }
+  return { provider, fate, plan, refusals: refusals.get(provider) ?? [], dangling }
 }

@@ -29,6 +29,8 @@ export type Fate = 'used' | 'kept' | 'left-out'
 export interface ProviderVerdict {
   readonly provider: string
   readonly fate: Fate
+  /** The provider as it is written now. */
+  readonly plan: UpstreamPlan
   /** Of the provider as it is written now. */
   readonly refusals: readonly Refusal[]
   readonly dangling: readonly Dangling[]

@@ -9,6 +9,9 @@ import { forwardHeaders } from './forwarded-headers.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { ResponseMetadata } from './response-headers.ts'
 
+/** Whatever the spec lists, a client that is told to wait is told for how long. */
+const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
+
 /** How one interface puts what came of a call into HTTP. */
 export interface Wording {
   /** The body for the client; null where there is none. */
@@ -44,7 +47,10 @@ export async function answerCall(
   metadata.add(call.journal, outcome)
   const { status, headers } = outcome.incoming
   const own = metadata.toHeaders(wording.contentTypeOf(headers))
-  const all = forwardHeaders(headers, options.responseHeaders, own)
+  const allowed = isWait(status)
+    ? options.responseHeaders.union(retryAfter)
+    : options.responseHeaders
+  const all = forwardHeaders(headers, allowed, own)
   const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
   const told = length === null ? all : [...all, 'Content-Length', length]
   const body = wording.bodyOf(outcome)
@@ -77,6 +83,11 @@ function fail(
 function statusFor(status: number, body: Body | null): number {
   const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
   return isOdd ? 502 : status
+}
+
+/** Statuses that come with a time to wait (RFC 9110, 10.2.3). */
+function isWait(status: number): boolean {
+  return status === 429 || status === 503
 }
 
 /** Statuses that come without a body (RFC 9110, 6.4.1). */

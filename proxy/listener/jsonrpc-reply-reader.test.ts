@@ -166,3 +166,17 @@ test('with several attempts at once, each answer is written with its own spellin
   expect(write(one)).toBe('{"id":1.0,"result":"one"}')
   expect(write(two)).toBe('{"result":"two","id":1.0}')
 })
+
+describe('an answer to another request', () => {
+  const reader = new JsonRpcReplyReader(Buffer.from('"mine"'), Buffer.from('"mine"'))
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"error":{"id":1}}', '{"jsonrpc":"2.0","id":"mine","error":{"id":1}}'],
+    ['{"error":{"code":1},"id":null}', '{"error":{"code":1},"id":"mine"}'],
+    ['{"error":{"code":1}}', '{"error":{"code":1}}'],
+    ['<html>429</html>', '<html>429</html>'],
+    ['{"id":7,"error', '{"id":7,"error'],
+    ['', ''],
+  ])('is readdressed: %s', (theirs, mine) => {
+    expect(Buffer.from(reader.readdress(Buffer.from(theirs))).toString()).toBe(mine)
+  })
+})

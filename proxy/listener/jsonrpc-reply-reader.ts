@@ -78,6 +78,18 @@ export class JsonRpcReplyReader implements ReplyReader {
     ])
   }
 
+  readdress(body: Uint8Array): Uint8Array {
+    const start = spaceEnd(body, 0)
+    if (body[start] !== 0x7b) return body
+    let id: Span | null = null
+    const cursor = new ObjectCursor(body, start)
+    while (cursor.next())
+      if (spells(body, cursor.nameStart, cursor.nameEnd, '"id"'))
+        id = { start: cursor.valueStart, end: cursor.valueEnd }
+    if (id === null || cursor.end < 0) return body
+    return Buffer.concat([body.subarray(0, id.start), this.#sentId, body.subarray(id.end)])
+  }
+
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
   #judgeHead(body: BodyStream, status: number): Finding {
     const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)

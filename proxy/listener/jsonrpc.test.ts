@@ -165,6 +165,20 @@ describe('a single call', () => {
       expect(response.headers.has(name)).toBe(false)
   })
 
+  test.each([
+    [429, '7'],
+    [503, '7'],
+    [200, null],
+  ])('told to wait with status %i, it is told for how long', async (status, wait) => {
+    const body = '{"id":1,"error":{"code":-32005,"message":"slow down"}}'
+    const headers = ['Retry-After', '7']
+    await using fixture = await startListener(() =>
+      Promise.resolve(reply(body, { status, headers })),
+    )
+    const { response } = await post(fixture.url, call('1'))
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, wait])
+  })
+
   test('may say that it is version 1.0, or nothing', async () => {
     await using fixture = await startListener(echoRelay)
     for (const body of [

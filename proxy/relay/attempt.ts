@@ -230,7 +230,7 @@ class Asking {
     reply: Reply | null,
     fault: TransportError | null,
   ): AttemptFailed {
-    if (failure.holdOff) this.#holdOff(reply)
+    if (failure.holdOff) this.#holdOff(failure, reply)
     else if (fault?.fault === 'timeout' && this.#isCutShort)
       this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
@@ -238,8 +238,9 @@ class Asking {
     return new AttemptFailed(failure, reply, fault)
   }
 
-  #holdOff(reply: Reply | null): void {
+  #holdOff(failure: FailureClass, reply: Reply | null): void {
     const { clock, poolObserver } = this.#options
+    if (reply) this.#url.refusal = { incoming: reply.incoming, failure }
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
     const holdOffMs = this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()))
     poolObserver.heldOff(this.#upstream.name, this.#url.printable, holdOffMs)

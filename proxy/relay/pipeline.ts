@@ -6,6 +6,7 @@ import { breaker } from './breaker.ts'
 import { broadcast } from './broadcast.ts'
 import { budget } from './budget.ts'
 import { hedge } from './hedge.ts'
+import { heldOff } from './held-off.ts'
 import { Judge } from './judge.ts'
 import { knownTransaction } from './known-transaction.ts'
 import { retry } from './retry.ts'
@@ -28,6 +29,7 @@ export function createRelay(options: RelayOptions): Relay {
   const attempt = createAttempt({ ...options, minRelayTimeoutMs, maxAttempts, judge })
   return compose(
     [
+      heldOff(pool),
       budget(config.processingTimeoutMs),
       breaker(() => pool.hasAny, observer),
       knownTransaction(options),
@@ -35,6 +37,6 @@ export function createRelay(options: RelayOptions): Relay {
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
     ],
-    route(pool, attempt, { strategy: config.strategy, selectionStats: options.selectionStats }),
+    route(pool, attempt, { ...options, strategy: config.strategy }),
   )
 }

@@ -458,7 +458,7 @@ describe('availability under traffic', () => {
     await relay.clock.advance(100)
     relay.transport('a', 0).play(() => ({ fault: 'refused' }))
     expect((await relay.ask()).outcome).toBe('slow down')
-    await relay.clock.advance(500)
+    await relay.clock.advance(5_000)
     await first
     expect(relay.transport('a', 1).requests).toHaveLength(1)
   })

@@ -35,6 +35,11 @@ export interface ReplyReader {
   read(incoming: Incoming): Finding
   /** An answer of the router's own with this result, as an upstream would have given it. */
   write(result: unknown): Uint8Array
+  /**
+   * An upstream's answer to another request as one to this. Absent where answers do not name their
+   * request.
+   */
+  readdress?(body: Uint8Array): Uint8Array
 }
 
 /** Judges a long answer while it passes, from its beginning. */

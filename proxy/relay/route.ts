@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Explain, Pool, Wanted } from '../upstream/pool.ts'
 import type { Attempt } from './attempt.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
+import { pauseBeforeRepeat } from './pause.ts'
 import type { Relay } from './step.ts'
 
 export interface RouteOptions {
   readonly strategy: Strategy
+  readonly clock: Clock
   /** Whether to keep among whom was chosen. */
   readonly selectionStats: boolean
 }
@@ -17,6 +20,11 @@ export interface RouteOptions {
 export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Relay {
   return async (call) => {
     const wanted = wantedBy(call)
+    if (pool.repeats(wanted)) {
+      await pauseBeforeRepeat(call, options.clock)
+      if (options.clock.nowMs() >= call.journal.deadlineMs)
+        throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
+    }
     const keep: Explain = (candidates) => {
       call.journal.candidates = candidates
     }

@@ -52,7 +52,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
-
   const subscriptionObserver = countSubscriptions(registry)
 
   return {

@@ -148,8 +148,12 @@ class GrpcExchange {
     })
     this.#body = body
     if (isAll) return
-    this.#cancelLinger = this.#options.clock.after(lingerMs, () => {
-      body.begin()
+    const { clock } = this.#options
+    this.#cancelLinger = clock.after(lingerMs, () => {
+      // What came while this process was busy is read before the second timer.
+      this.#cancelLinger = clock.after(0, () => {
+        body.begin()
+      })
     })
   }
 

@@ -25,10 +25,15 @@ export class HoldOff {
     return this.#untilMs > this.#clock.nowMs()
   }
 
+  /** How long it will still be left alone, in milliseconds. */
+  get leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.nowMs())
+  }
+
   /** @returns how long it will be left alone, in milliseconds */
   begin(retryAfterMs: number | null): number {
     // Answers to calls that were already under way say nothing new.
-    if (this.active) return this.#untilMs - this.#clock.nowMs()
+    if (this.active) return this.leftMs
     // Jitter keeps replicas from coming back in step.
     const holdOffMs =
       retryAfterMs === null

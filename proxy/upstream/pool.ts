@@ -4,6 +4,7 @@ import type { BlockPoint, BlockRef, Chain, ChainInterface } from '../chain/types
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
+import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
@@ -39,6 +40,12 @@ export interface Candidate extends Qualities {
 
 /** Hears among whom lots were drawn; not when there was nothing to draw. */
 export type Explain = (candidates: readonly Candidate[]) => void
+
+/** A URL that asked to be left alone, and still is. */
+export interface HeldOff {
+  readonly upstream: Upstream
+  readonly url: NodeUrl
+}
 
 export interface PoolOptions {
   readonly chain: Chain
@@ -93,15 +100,15 @@ export class Pool {
     return this.upstreams.some((each) => each.serves([]))
   }
 
+  /** Whether the next one to ask would be one that was asked already. */
+  repeats(wanted: Wanted): boolean {
+    const able = this.#able(wanted)
+    return able.length > 0 && able.every((each) => wanted.tried(each.name))
+  }
+
   /** The upstream to ask next, or null when none may be asked. */
   choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
-    const able = this.upstreams.filter(
-      (each) =>
-        !wanted.excluded.includes(each.name) &&
-        !(wanted.untriedOnly && wanted.tried(each.name)) &&
-        each.sessions < this.#options.maxSessions &&
-        each.serves(wanted.addons),
-    )
+    const able = this.#able(wanted)
     const preferred = able.find((each) => each.name === wanted.prefer && !wanted.tried(each.name))
     if (preferred) return preferred
     const rank = Math.min(...able.map((each) => rankOf(each, wanted)))
@@ -111,6 +118,18 @@ export class Pool {
       strategy,
       explain,
     )
+  }
+
+  /** Who could be asked next, were it not held off; the one that is so for the least time. */
+  nextHeldOff({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): HeldOff | null {
+    const heldOff = this.upstreams
+      .filter((each) => !excluded.includes(each.name))
+      .flatMap((upstream) =>
+        upstream.urls
+          .filter((url) => url.holdOff.active && url.isFor(addons))
+          .map((url) => ({ upstream, url })),
+      )
+    return heldOff.toSorted((a, b) => a.url.holdOff.leftMs - b.url.holdOff.leftMs)[0] ?? null
   }
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
@@ -187,6 +206,16 @@ export class Pool {
   async close(): Promise<void> {
     const urls = this.upstreams.flatMap((each) => [...each.urls, ...each.sockets])
     await Promise.all([...new Set(urls)].map((url) => url.transport.close()))
+  }
+
+  #able({ excluded, untriedOnly, tried, addons }: Wanted): readonly Upstream[] {
+    return this.upstreams.filter(
+      (each) =>
+        !excluded.includes(each.name) &&
+        !(untriedOnly && tried(each.name)) &&
+        each.sessions < this.#options.maxSessions &&
+        each.serves(addons),
+    )
   }
 
   /** The latest blocks that eligible upstreams told lately. */

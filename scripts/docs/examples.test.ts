@@ -48,10 +48,11 @@ test.each(['README.md', 'docs/quickstart.md'])('the config of %s can be served',
   expect(exitCode).toBe(0)
 })
 
-test('the env-file of the Ethereum example holds what the example asks for', () => {
+test('the env-file of the examples holds what they ask for, and nothing else', () => {
   const names = (path: string, pattern: RegExp) =>
-    new Set([...projectText(path).matchAll(pattern)].map(([, name]) => name))
-  const wanted = names('examples/ethereum.yml', /\$\{(\w+)\}/g)
-  expect(wanted.size).toBeGreaterThan(0)
-  expect(names('examples/ethereum.env', /^(\w+)=/gm)).toEqual(wanted)
+    [...projectText(path).matchAll(pattern)].map(([, name]) => name)
+  const wanted = new Set(examples.flatMap((path) => names(path, /\$\{(\w+)\}/g)))
+  const given = names('examples/.env.example', /^(\w+)=/gm)
+  expect(new Set(given)).toEqual(wanted)
+  expect(given.length).toBe(wanted.size)
 })

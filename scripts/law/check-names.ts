@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Violation } from './check-source.ts'
-import { emptyNames } from './table.ts'
+import { emptyNames, namedAfterKinds } from './table.ts'
 
 const kebabCase = /^\.?[a-z0-9]+([.-][a-z0-9]+)*$/
 
@@ -10,7 +10,7 @@ export function checkName(path: string): Violation[] {
   return path.split('/').flatMap((part) => {
     if (!kebabCase.test(part)) return [`${path}: ${part} is not in kebab-case.`]
     const empty = part.split(/[.-]/).find((word) => emptyNames.includes(word))
-    if (empty === undefined) return []
+    if (empty === undefined || namedAfterKinds.includes(path)) return []
     return [`${path}: "${empty}" says nothing. Name it after the one thing that is inside.`]
   })
 }

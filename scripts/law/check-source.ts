@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { matchesGlob, posix } from 'node:path'
-import type { Source } from './source.ts'
+import type { Import, Source } from './source.ts'
 import {
   deterministicFolders,
   knownOnlyTo,
@@ -9,6 +9,7 @@ import {
   packagesOf,
   readsEnvironment,
   readsMachine,
+  typesFreeTo,
 } from './table.ts'
 
 /** A breach of the law: where, what, and what to do instead. One line of text. */
@@ -50,10 +51,11 @@ function checkForm({ path, text, defaultExportLine }: Source): Violation[] {
 }
 
 function checkImports(source: Source, dependencies: readonly string[]): Violation[] {
-  return source.imports.flatMap(({ specifier, line }) => {
+  return source.imports.flatMap((asked) => {
+    const { specifier, line } = asked
     const why = specifier.startsWith('.')
       ? checkOwnImport(source.path, specifier)
-      : checkPackage(source.path, specifier, dependencies)
+      : checkPackage(source.path, asked, dependencies)
     return why === null ? [] : [`${source.path}:${line} imports ${specifier}. ${why}`]
   })
 }
@@ -88,21 +90,26 @@ function checkOwnImport(path: string, specifier: string): string | null {
 
 function checkPackage(
   path: string,
-  specifier: string,
+  { specifier, isTypeOnly }: Import,
   dependencies: readonly string[],
 ): string | null {
   const name = packageName(specifier)
   const limits = packagesOf[partOf(path)]
   if (limits && !limits.includes(name))
     return `${partOf(path)} does no I/O and knows only ${limits.join(', ')}. Let cli read and hand in what it needs.`
-  const places = Object.hasOwn(knownOnlyTo, name) ? knownOnlyTo[name] : null
-  if (places && !places.some((place) => matchesGlob(path, place)))
+  const isFree = isTypeOnly && matches(path, typesFreeTo[name] ?? [])
+  const places = Object.hasOwn(knownOnlyTo, name) && !isFree ? knownOnlyTo[name] : null
+  if (places && !matches(path, places))
     return places.length === 0
       ? `Nothing of ours uses ${name}: TLS is for the edge in front of the router.`
       : `Only ${places.join(', ')} may know ${name}. Go through what that file exports, in our own types.`
   if (!name.startsWith('node:') && !dependencies.includes(name))
     return `${name} is not among the dependencies of package.json, so the released program would not have it.`
   return null
+}
+
+function matches(path: string, places: readonly string[]): boolean {
+  return places.some((place) => matchesGlob(path, place))
 }
 
 function packageName(specifier: string): string {

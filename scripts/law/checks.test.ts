@@ -209,12 +209,17 @@ test.each([
   ['a comment and a text', 'proxy/relay/a.ts', "// Date.now()\nexport const a = 'Math.random()'"],
   ['a given date', 'proxy/relay/a.ts', 'export const a = new Date(0)'],
   ['the environment at the start', 'proxy/cli/a.ts', 'export const a = process.env'],
+  [
+    'types of Kubernetes in the operator',
+    'operator/resources/a.ts',
+    "import type { V1Service } from '@kubernetes/client-node'",
+  ],
   ['a tool', 'scripts/a.ts', 'export const a = Date.now()'],
   ['a config of a tool', 'vitest.config.ts', 'export default {}'],
   ['a shebang', 'proxy/main.ts', ''],
 ])('the law allows %s', (what, path, code) => {
   const text = (what === 'a shebang' ? '#!/usr/bin/env node\n' : '') + head + code
-  expect(checkSource(parseSource(path, text), ['undici'])).toEqual([])
+  expect(checkSource(parseSource(path, text), ['undici', '@kubernetes/client-node'])).toEqual([])
 })
 
 test.each([

@@ -2,6 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type MemberExpression, type Expression, parseSync, Visitor } from 'oxc-parser'
 
+/** A module that is asked for. */
+export interface Import {
+  readonly specifier: string
+  readonly line: number
+  /** True for `import type`, which leaves nothing behind when the program runs. */
+  readonly isTypeOnly: boolean
+}
+
 /** What the law wants to know of one file. Lines are 1-based. */
 export interface Source {
   /** From the project's root, with `/`. */
@@ -9,7 +17,7 @@ export interface Source {
   readonly lineCount: number
   readonly text: string
   /** Every module asked for: imports, type imports, re-exports, `import()`. */
-  readonly imports: readonly { readonly specifier: string; readonly line: number }[]
+  readonly imports: readonly Import[]
   readonly defaultExportLine: number | null
   /** Dotted names as used in code (`Date.now`, `setTimeout`, `process.env`); no comments, no strings. */
   readonly uses: readonly { readonly name: string; readonly line: number }[]
@@ -22,15 +30,15 @@ export function parseSource(path: string, text: string): Source {
   if (error) throw new Error(`${path}: ${error.message}`)
 
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
-  const imports: { specifier: string; line: number }[] = []
+  const imports: Import[] = []
   const uses: { name: string; line: number }[] = []
   let defaultExportLine: number | null = null
-  const asked = (source: { value: unknown; start: number }) => {
+  const asked = (source: { value: unknown; start: number }, isTypeOnly = false) => {
     if (typeof source.value === 'string')
-      imports.push({ specifier: source.value, line: lineAt(source.start) })
+      imports.push({ specifier: source.value, line: lineAt(source.start), isTypeOnly })
   }
   new Visitor({
-    ImportDeclaration: (node) => asked(node.source),
+    ImportDeclaration: (node) => asked(node.source, node.importKind === 'type'),
     ExportNamedDeclaration: (node) => node.source && asked(node.source),
     ExportAllDeclaration: (node) => asked(node.source),
     ImportExpression: (node) => node.source.type === 'Literal' && asked(node.source),

@@ -29,7 +29,7 @@ const rules = [
   '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`.',
   '- A **size** is `512Ki`, `10Mi`, `1Gi` or plain bytes in quotes.',
   '- A **quantity** is one of Kubernetes: `500m`, `256Mi`, `2`.',
-  '- `${NAME}` in a URL or a value of an UpstreamProvider stands for one of its `variables`. There is no escape: in a URL, `%24%7B` is a literal `${`.',
+  '- `${NAME}` in a URL or a value of an UpstreamProvider stands for one of its `variables`; `$${NAME}` is that text itself.',
   '- What must hold between fields is checked by the API server when the object is applied; it stands below each table. The',
   '  rest is checked by the operator and told in `status.conditions`.',
   '',

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, type Outcome, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
-import { differenceOf, noDifference, readRefusals, splitRefusals } from './refusal-table.ts'
+import { differenceOf, noDifference, readManifests, splitRefusals } from './manifest-table.ts'
 
 const { kubeconfig, namespace } = useNamespace()
 const kubectl = kubectlFor(kubeconfig, namespace)
@@ -12,7 +12,7 @@ const kubectl = kubectlFor(kubeconfig, namespace)
 beforeAll(() => installCrds(kubectl))
 
 describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])('%s', (file) => {
-  const refusals = readRefusals(file)
+  const refusals = readManifests(file)
   const atOnce = refusals.filter(({ before }) => before === null)
   const complaints = new Map<string, string>()
 

@@ -7,7 +7,7 @@ import { type GoodParams, jsonRpcCalls } from '../json-rpc-calls.ts'
 import { spendReward } from './bitcoin-transaction.ts'
 import { openGround } from './ground.ts'
 import { routeJsonRpc } from './routed.ts'
-import { specOf } from './spec-methods.ts'
+import { answeredOverHttp, specOf } from './spec-methods.ts'
 
 const ground = await openGround()
 
@@ -63,7 +63,7 @@ test('what btcd says comes through the router byte for byte', async () => {
     help: [[], ['getblock'], ['nosuch']],
     getnosuch: [[1]],
   }
-  const { methods } = await specOf('BTC-REGTEST', 'jsonrpc')
+  const methods = answeredOverHttp(await specOf('BTC-REGTEST', 'jsonrpc'), 'jsonrpc')
   const ways = {
     node: { url: node.url, headers: { authorization: node.authorization } },
     router: { url: router },

@@ -7,7 +7,7 @@ import { type EthereumNode, ethereumNodes } from './ethereum-nodes.ts'
 import { goodEthereumParams, neverAskedOfEthereum } from './ethereum-params.ts'
 import { openGround } from './ground.ts'
 import { routeJsonRpc } from './routed.ts'
-import { specOf } from './spec-methods.ts'
+import { answeredOverHttp, specOf } from './spec-methods.ts'
 
 /** A new filter has a new id. */
 const makesSomethingNew = /"eth_new\w*Filter"/
@@ -15,11 +15,12 @@ const ground = await openGround()
 
 describe.each(Object.entries(ethereumNodes))('%s', (_name, start) => {
   test('what it says comes through the router byte for byte', async () => {
-    const node: EthereumNode = await start(ground)
+    const node: EthereumNode = await start(ground, 'still')
     const { url } = node.url
-    const { methods, addons } = await specOf(node.chain, 'jsonrpc')
+    const spec = await specOf(node.chain, 'jsonrpc')
+    const methods = answeredOverHttp(spec, 'jsonrpc')
     // Whatever it does not have, its own error is asked for.
-    const all = { ...node.url, addons: [...addons], 'skip-verifications': ['*'] }
+    const all = { ...node.url, addons: [...spec.addons], 'skip-verifications': ['*'] }
     const router = await routeJsonRpc(ground, node.chain, node.name, all)
     const good = await goodEthereumParams(url)
     const calls = jsonRpcCalls({ methods, good, never: neverAskedOfEthereum })

@@ -26,7 +26,7 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
   let node: EthereumNode
   let url: string
   beforeAll(async () => {
-    node = await start(ground)
+    node = await start(ground, 'moving')
     url = await routeJsonRpc(ground, node.chain, node.name, node.url)
   })
 

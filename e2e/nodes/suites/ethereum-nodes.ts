@@ -11,7 +11,7 @@ import type { NodeUrl } from './routed.ts'
 const genesisSeconds = 1_750_000_000
 const oneThousandCoins = `0x${(1_000n * 10n ** 18n).toString(16)}`
 
-/** A node of Ethereum's kind that makes a block for each transaction, and none otherwise. */
+/** A node of Ethereum's kind. */
 export interface EthereumNode {
   /** The chain that its router serves. */
   readonly chain: 'ETH1' | 'PERPEVM'
@@ -23,11 +23,18 @@ export interface EthereumNode {
   readonly webSocketUrl: string
 }
 
+/**
+ * `still`: a block for each transaction, and none otherwise. `moving`: a block every second, for
+ * clients that wait for the next one.
+ */
+type Pace = 'still' | 'moving'
+
 /** The nodes, by what they are; `anvilKey`'s account has coins on each of them. */
 export const ethereumNodes = {
-  anvil: async (ground: Ground) => anvilFor(ground, 'ETH1', 1),
-  geth: async (ground: Ground): Promise<EthereumNode> => {
-    const geth = await startGeth(ground, { name: 'geth', periodSeconds: 0 })
+  anvil: async (ground: Ground, pace: Pace) => anvilFor(ground, pace, 'ETH1', 1),
+  geth: async (ground: Ground, pace: Pace): Promise<EthereumNode> => {
+    const periodSeconds = pace === 'still' ? 0 : 1
+    const geth = await startGeth(ground, { name: 'geth', periodSeconds })
     const to = privateKeyToAddress(anvilKey)
     const transfer = { from: geth.account, to, value: oneThousandCoins }
     await askRpc(geth.url, 'eth_sendTransaction', [transfer])
@@ -39,16 +46,17 @@ export const ethereumNodes = {
     }
     return { ...geth, chain: 'ETH1', chainId: 1337, url }
   },
-  'anvil as PERPEVM': async (ground: Ground) => anvilFor(ground, 'PERPEVM', 999),
+  'anvil as PERPEVM': async (ground: Ground, pace: Pace) => anvilFor(ground, pace, 'PERPEVM', 999),
 } as const
 
 async function anvilFor(
   ground: Ground,
+  pace: Pace,
   chain: EthereumNode['chain'],
   chainId: number,
 ): Promise<EthereumNode> {
   const name = `anvil-${chainId}`
-  const mining = 'each-transaction'
+  const mining = pace === 'still' ? ('each-transaction' as const) : { everySeconds: 1 }
   const port = await freePort()
   const anvil = await startAnvil({ ...ground, name, port, chainId, genesisSeconds, mining })
   return {

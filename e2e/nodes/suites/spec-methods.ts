@@ -11,3 +11,13 @@ export async function specOf(chainId: string, through: ApiInterface): Promise<Ch
   if (!spec) throw new Error(`no spec for ${chainId} through ${through}`)
   return spec
 }
+
+/** Those of its methods that a node answers over HTTP; for subscriptions the router has words of its own. */
+export function answeredOverHttp(
+  spec: ChainInterface,
+  through: 'jsonrpc' | 'tendermintrpc',
+): string[] {
+  const kindOf = (method: string) =>
+    spec.classify({ apiInterface: through, method, params: undefined }).kind
+  return [...spec.methods].filter((method) => kindOf(method) !== 'subscribe')
+}

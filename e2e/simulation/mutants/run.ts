@@ -6,7 +6,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { subscriptionMutants } from '../subscriptions/mutants.ts'
-import { mutants as engineMutants, type Mutant } from './table.ts'
+import type { Mutant } from './mutant.ts'
+import { mutants as engineMutants } from './table.ts'
 
 /** What a copy needs to run the tests and the simulation. */
 const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
@@ -30,7 +31,7 @@ const ofSubscriptions: Hunters = {
 const huntersOf = ({ file }: Mutant) =>
   file.startsWith('proxy/subscription/') ? ofSubscriptions : ofEngine
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */
-const patienceMs = 90_000
+const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
 const brokenDown = 'an error'
 

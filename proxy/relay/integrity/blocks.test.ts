@@ -238,6 +238,43 @@ describe('a block that was asked before', () => {
     expect(tell(memory, 'liar', { parentHash: c })).toMatchObject({ certain: true })
   })
 
+  it('is not the parent that it names itself', () => {
+    const memory = new BlockMemory()
+    const lie = block({ hash: b, parentHash: b })
+    expect(judged(byNumber, ['0x10'], lie, { memory, upstream: 'liar' })).toMatchObject({
+      check: 'parent',
+      certain: true,
+    })
+    // What the liar said is forgotten: nobody has to prove it wrong.
+    expect(memory.hear('x', 'b'.repeat(64), 15, 'c')).toEqual({ kind: 'fits' })
+  })
+
+  it('is not remembered from an answer that is a lie for another reason', () => {
+    const memory = new BlockMemory()
+    const lie = block({ parentHash: c, transactions: [], gasUsed: '0x1' })
+    expect(judged(byNumber, ['0x10'], lie, { memory, upstream: 'liar' })?.check).toBe('items-order')
+    expect(tell(memory, 'x', {})).toBeNull()
+  })
+
+  it('is known by the block that follows it, and by what is in it', () => {
+    const memory = new BlockMemory()
+    const place = { blockNumber: '0x10', blockHash: a }
+    const receipt = { transactionHash: c, ...place }
+    for (const upstream of ['x', 'y'])
+      expect(judged('eth_getTransactionReceipt', [c], receipt, { memory, upstream })).toBeNull()
+    const moved = { ...receipt, blockNumber: '0x11' }
+    expect(
+      judged('eth_getTransactionReceipt', [c], moved, { memory, upstream: 'liar' }),
+    ).toMatchObject({ check: 'parent', certain: true })
+  })
+
+  it('is believed of who shows it, whatever one other said in passing', () => {
+    const memory = new BlockMemory()
+    const moved = { transactionHash: c, blockNumber: '0x11', blockHash: a }
+    judged('eth_getTransactionReceipt', [c], moved, { memory, upstream: 'liar' })
+    expect(tell(memory, 'x', {})).toBeNull()
+  })
+
   it('is forgotten before the memory grows without bound', () => {
     const memory = new BlockMemory()
     for (let each = 0; each < 10_000; each++) memory.hear('x', String(each), each, 'p')

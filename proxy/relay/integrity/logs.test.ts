@@ -56,6 +56,35 @@ describe('logs that are not what was asked for', () => {
     ],
     ['with too few topics', { topics: [a, null, b] }, [log(16, 0)], 'logs-topics'],
     ['without topics', { topics: [a] }, [{ address }], 'logs-topics'],
+    ['of a block that was taken back', range, [log(16, 0, { removed: true })], 'logs-block'],
+    [
+      'of one block at two heights',
+      { blockHash: a },
+      [log(16, 0, { blockHash: a }), log(17, 0, { blockHash: a })],
+      'logs-block',
+    ],
+    [
+      'of one transaction with two hashes',
+      range,
+      [16, 16].map((height, at) =>
+        log(height, at, { transactionIndex: '0x3', transactionHash: [a, b][at] }),
+      ),
+      'logs-transaction',
+    ],
+    [
+      'of two transactions with one hash',
+      range,
+      [16, 16].map((height, at) =>
+        log(height, at, { transactionIndex: `0x${at}`, transactionHash: a }),
+      ),
+      'logs-transaction',
+    ],
+    [
+      'of an earlier transaction',
+      range,
+      [16, 16].map((height, at) => log(height, at, { transactionIndex: ['0x3', '0x2'][at] })),
+      'logs-transaction',
+    ],
     ['backwards', range, [log(17, 0), log(16, 1)], 'logs-order'],
     ['backwards in a block', range, [log(16, 1), log(16, 0)], 'logs-order'],
     ['doubled', range, [log(16, 1), log(16, 1)], 'logs-order'],

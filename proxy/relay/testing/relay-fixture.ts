@@ -48,6 +48,8 @@ export interface Asked {
 export interface Seen {
   readonly outcome: string
   readonly upstream: string | null
+  /** The answer as the relay gave it; null for an error of the router's own. */
+  readonly incoming: Incoming | null
   readonly call: Call
   readonly tookMs: number
 }
@@ -207,12 +209,14 @@ export class RelayFixture {
       (reply) => ({
         outcome: textOf(reply.incoming),
         upstream: reply.upstream,
+        incoming: reply.incoming,
         call,
         tookMs: tookMs(),
       }),
       (error: { kind?: { reason: string }; name: string }) => ({
         outcome: error.kind?.reason ?? error.name,
         upstream: null,
+        incoming: null,
         call,
         tookMs: tookMs(),
       }),

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import type { KubeClientOptions } from '../../operator/kube/client.ts'
+import { systemClock } from '../../operator/kube/clock.ts'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import type { AnswerFault } from './chaos-faults.ts'
+import { ChaosProxy } from './chaos-proxy.ts'
+import { clientOf } from './cluster-access.ts'
+import { eventually } from './eventually.ts'
+import { type ConfigMap, configMaps } from './resources.ts'
+import { useNamespace } from './test-namespace.ts'
+
+const { namespace, client, access, signal } = useNamespace()
+
+function configMap(name: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } }
+}
+
+/** A client whose first requests go wrong, one fault each. */
+async function disturbed(faults: AnswerFault[], options: Partial<KubeClientOptions> = {}) {
+  const proxy = await ChaosProxy.start(access, {
+    answer: () => faults.shift() ?? null,
+    watch: () => null,
+  })
+  const own = clientOf(proxy.access, options)
+  return {
+    client: own,
+    proxy,
+    async [Symbol.asyncDispose]() {
+      await own.close()
+      await proxy[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const patience = (status: number, retryAfterSeconds: number): AnswerFault => {
+  return { do: 'refuse', status, reason: 'TooManyRequests', retryAfterSeconds }
+}
+
+describe('a server that asks for patience', () => {
+  test('gets it, and the caller does not notice; a write is made once', async () => {
+    const waits: unknown[] = []
+    const observer: KubeClientOptions['observer'] = {
+      throttled: (...args) => waits.push(args),
+    }
+    await using run = await disturbed([patience(429, 1), patience(503, 0)], { observer })
+    const startedMs = performance.now()
+    const created = await run.client.create(configMaps, configMap('patient'), signal)
+    expect(created.metadata.uid).toBeDefined()
+    expect(performance.now() - startedMs).toBeGreaterThan(990)
+    expect(waits).toEqual([
+      ['configmaps', 'create', 1_000, 'server'],
+      ['configmaps', 'create', 0, 'server'],
+    ])
+  })
+
+  test('is given up on in the end, and the caller learns how long to wait', async () => {
+    await using run = await disturbed(Array.from({ length: 9 }, () => patience(429, 0)))
+    await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
+      code: 'OP_KUBE_API',
+      status: 429,
+      retryAfterMs: 0,
+    })
+    expect(run.proxy.tally.get('list refuse')).toBe(5)
+  })
+
+  test('for longer than half a minute is for the caller to decide', async () => {
+    await using run = await disturbed([patience(429, 600)])
+    await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
+      retryAfterMs: 600_000,
+    })
+  })
+
+  test('does not hold up a stop', async () => {
+    await using run = await disturbed([patience(429, 30)])
+    const stop = new AbortController()
+    const asked = run.client.list(configMaps, { namespace }, stop.signal)
+    await eventually(() => run.proxy.tally.has('list refuse'))
+    stop.abort(new Error('stopped'))
+    await expect(asked).rejects.toThrow('stopped')
+  })
+})
+
+describe('an answer that does not come whole', () => {
+  test.each<[AnswerFault['do'], string, RegExp]>([
+    ['cut-before', 'OP_KUBE_CONNECTION', /^GET .*configmaps: the connection to http:.* failed: /],
+    ['cut-after', 'OP_KUBE_CONNECTION', /failed: /],
+    ['cut-within', 'OP_KUBE_CONNECTION', /failed: /],
+    ['truncate', 'OP_KUBE_MALFORMED', /the answer is no JSON$/],
+  ])('%s', async (fault, code, message) => {
+    await using run = await disturbed([{ do: fault } as AnswerFault])
+    const asked = run.client.list(configMaps, { namespace }, signal)
+    await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+    expect((await run.client.list(configMaps, { namespace }, signal)).items.length).toBeGreaterThan(
+      0,
+    )
+  })
+
+  test('nothing at all, in time', async () => {
+    const clock = new VirtualClock()
+    await using run = await disturbed([{ do: 'slow', delayMs: 60_000 }], { clock })
+    const asked = run.client.get(configMaps, { namespace, name: 'a' }, signal)
+    const error = asked.catch((caught: Error) => caught)
+    await eventually(() => run.proxy.tally.has('get slow'))
+    await clock.advance(30_000)
+    expect(await error).toMatchObject({
+      code: 'OP_KUBE_TIMEOUT',
+      message: `GET /api/v1/namespaces/${namespace}/configmaps/a: nothing came for 30 s`,
+    })
+    expect(clock.pending).toBe(0)
+  })
+
+  test('a page of something on the way is shown in part', async () => {
+    const page = '<html>not the API server</html>'.repeat(100)
+    const server = createServer((_, response) => response.writeHead(502).end(page))
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve)
+    })
+    const { port } = server.address() as { port: number }
+    const own = clientOf({ ...access, server: `http://127.0.0.1:${port}` })
+    const error = await own.list(configMaps, {}, signal).catch((caught: Error) => caught)
+    expect((error as Error).message).toMatch(/HTTP 502: <html>not the API server.{150,200}$/)
+    await own.close()
+    server.closeAllConnections()
+    server.close()
+  })
+})
+
+test('a client asks no faster than it may, in order, and says so', async () => {
+  const waits: number[] = []
+  const observer: KubeClientOptions['observer'] = { throttled: (_, __, ms) => waits.push(ms) }
+  const slow = clientOf(access, { limit: { perSecond: 50, burst: 2 }, observer })
+  const startedMs = performance.now()
+  await Promise.all(
+    Array.from({ length: 7 }, () => slow.list(configMaps, { namespace, limit: 1 }, signal)),
+  )
+  // Two at once, and five at 20 ms each.
+  expect(performance.now() - startedMs).toBeGreaterThan(95)
+  expect(waits).toHaveLength(5)
+  expect(waits).toEqual(waits.toSorted((a, b) => a - b))
+  await slow.close()
+})
+
+test('requests one after the other share connections', async () => {
+  await using run = await disturbed([])
+  let connections = 0
+  run.proxy.onConnection(() => (connections += 1))
+  for (let each = 0; each < 10; each++) await run.client.list(configMaps, { namespace }, signal)
+  // One may still be on its way back to the pool when the next request comes.
+  expect(connections).toBeLessThanOrEqual(2)
+})
+
+test('what requests ended with is told, for metrics', async () => {
+  const told: unknown[] = []
+  const observer: KubeClientOptions['observer'] = {
+    requested: (resource, verb, outcome) => told.push([resource, verb, outcome]),
+  }
+  await using run = await disturbed([{ do: 'cut-before' }], { observer, clock: systemClock })
+  const ref = { namespace, name: 'none' }
+  for (let each = 0; each < 2; each++) await run.client.get(configMaps, ref, signal).catch(() => {})
+  await run.client.list(configMaps, { namespace }, signal)
+  await run.client.list(configMaps, {}, AbortSignal.abort()).catch(() => {})
+  expect(told).toEqual([
+    ['configmaps', 'get', 'OP_KUBE_CONNECTION'],
+    ['configmaps', 'get', 404],
+    ['configmaps', 'list', 200],
+    ['configmaps', 'list', 'aborted'],
+  ])
+  expect(await client.list(configMaps, { namespace }, signal)).toBeDefined()
+})

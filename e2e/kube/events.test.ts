@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { events } from '../../operator/kube/event.ts'
+import { EventRecorder } from '../../operator/kube/event-recorder.ts'
+import { eventually } from './eventually.ts'
+import { configMaps } from './resources.ts'
+import { useNamespace } from './test-namespace.ts'
+
+const { namespace, client, signal } = useNamespace()
+
+test('the API server takes an event, and its series', async () => {
+  const metadata = { namespace, name: 'subject' }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+  const regarding = await client.create(configMaps, object, signal)
+  let jumpMs = 0
+  const recorder = new EventRecorder({
+    client,
+    reportingController: 'rpcrouter.dev/operator',
+    reportingInstance: 'operator-0',
+    // A minute between two writes of one series is long for a test: its timers fire at once.
+    clock: {
+      ...systemClock,
+      wallMs: () => Date.now() + jumpMs,
+      after: (delayMs, run) => systemClock.after(Math.min(delayMs, 50), run),
+    },
+    random: systemRandom,
+  })
+  const stop = new AbortController()
+  const running = recorder.run(stop.signal)
+  const occurrence = {
+    type: 'Warning',
+    reason: 'SecretNotFound',
+    action: 'Render',
+    note: 'x'.repeat(5_000),
+    regarding,
+    related: regarding,
+  } as const
+  recorder.record(occurrence)
+  const list = async () => (await client.list(events, { namespace }, signal)).items
+  await eventually(async () => (await list()).length === 1)
+  jumpMs = 1_000
+  recorder.record(occurrence)
+  recorder.record(occurrence)
+  const event = await eventually(async () => (await list()).find(({ series }) => series) ?? false)
+  expect(event).toMatchObject({
+    type: 'Warning',
+    reason: 'SecretNotFound',
+    action: 'Render',
+    regarding: { kind: 'ConfigMap', name: 'subject', uid: regarding.metadata.uid },
+    reportingController: 'rpcrouter.dev/operator',
+    series: { count: 3 },
+  })
+  expect(Buffer.byteLength(event.note)).toBe(1024)
+  expect(Date.parse(event.series!.lastObservedTime)).toBeGreaterThan(Date.parse(event.eventTime))
+  stop.abort()
+  await running
+})

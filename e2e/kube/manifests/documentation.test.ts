@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { projectFiles, projectText } from '../../../scripts/law/project-files.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+
+const { kubeconfig, namespace } = useNamespace()
+const kubectl = kubectlFor(kubeconfig, namespace)
+
+const manifests = projectFiles()
+  .filter((path) => path.endsWith('.md'))
+  .flatMap((path) =>
+    [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
+      .map(([, text = '']) => text)
+      .filter((text) => text.includes('apiVersion: rpcrouter.dev/'))
+      .map((text) => [path, text] as const),
+  )
+
+beforeAll(() => installCrds(kubectl))
+
+test('there are manifests in the documentation', () => {
+  expect(manifests.length).toBeGreaterThan(0)
+})
+
+test.each(manifests)('a manifest of %s is taken by the API server', async (_, text) => {
+  const said = await printed(kubectl(['apply', '--dry-run=server', '-f', '-'], parse(text)))
+  expect(said).toContain('created (server dry run)')
+})

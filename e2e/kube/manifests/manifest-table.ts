@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+/** A manifest, as the tables hold it. */
+interface Row {
+  readonly case: string
+  /** Merged over the base and applied before, for what must not change. */
+  readonly after?: Patch
+  /** Merged over the base. */
+  readonly patch: Patch
+  /** The lines of the answer, without the value that the server repeats. Of what is refused. */
+  readonly says?: readonly string[]
+}
+
+type Json = string | number | boolean | null | readonly Json[] | Patch
+interface Patch {
+  readonly [key: string]: Json
+}
+
+/** A manifest of a table. */
+export interface Manifest {
+  readonly name: string
+  /** What is applied before it. */
+  readonly before: Json | null
+  readonly manifest: Json
+  /** What is said of it when it is applied. */
+  readonly says: readonly string[]
+}
+
+/** The manifests of one table, such as `rpc-router.refused.yaml`. */
+export function readManifests(file: string): readonly Manifest[] {
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+  const { base, cases } = parse(text) as { base: Patch; cases: readonly Row[] }
+  return cases.map(({ case: name, after, patch, says = [] }) => ({
+    name,
+    before: after === undefined ? null : merge(base, after),
+    manifest: merge(base, patch),
+    says,
+  }))
+}
+
+/** A merge patch, as of RFC 7396. */
+function merge(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const merged: Record<string, Json> = isObject(target) ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key]
+    else merged[key] = merge(merged[key], value)
+  }
+  return merged
+}
+
+function isObject(value: Json | undefined): value is Patch {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What kubectl says of each object that it could not apply, in their order. */
+export function splitRefusals(stderr: string): readonly string[] {
+  return stderr.split(/^(?=The \w+ "|Error from server)/m).filter((text) => text !== '')
+}
+
+/** How what kubectl says differs from what it should say. */
+export interface Difference {
+  /** What it should say, and does not. */
+  readonly unsaid: readonly string[]
+  /** What it says beyond. */
+  readonly beyond: string
+}
+
+export const noDifference: Difference = { unsaid: [], beyond: '' }
+
+/** Compares what kubectl says of one object with the lines that it should say. */
+export function differenceOf(stderr: string, says: readonly string[]): Difference {
+  // One mistake a line for one object; in brackets, with commas, for one of several.
+  const said = withoutValues(stderr.replace(/^.*?(?: is invalid: ?|decoding error: )/s, ''))
+  const longestFirst = says.toSorted((a, b) => b.length - a.length)
+  const beyond = longestFirst.reduce((rest, line) => rest.replace(line, ''), said)
+  return {
+    unsaid: says.filter((line) => !said.includes(line)),
+    beyond: beyond.replaceAll(/[\s*,[\]]+/g, ' ').trim(),
+  }
+}
+
+const notChecked =
+  '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+/** `spec.a: Invalid value: "x": a must be …` without the values. */
+function withoutValues(text: string): string {
+  return text
+    .replace(notChecked, '')
+    .replaceAll(/(?:<nil>: )?Invalid value: (?:"(?:[^"\\]|\\.)*"|[\w.-]+): /g, '')
+    .replaceAll(/(Duplicate value): (?:"(?:[^"\\]|\\.)*"|\{.*?\})/g, '$1')
+}

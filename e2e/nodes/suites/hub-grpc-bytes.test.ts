@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { compare, type WireCall } from '../byte-equality.ts'
+import { grpcCall, GrpcTarget } from '../grpc-call.ts'
+import { startHaltedHub } from '../hub-chain.ts'
+import type { WasmdNode } from '../wasmd.ts'
+import { openGround } from './ground.ts'
+import { type HubFacts, hubFacts } from './hub-facts.ts'
+import { routeTo } from './routed.ts'
+import { specOf } from './spec-methods.ts'
+
+const ground = await openGround()
+/** What tells the time, and what is in another order each time. */
+const restless = /Service\/Status|ReflectionService\/List/
+
+let node: WasmdNode
+let facts: HubFacts
+let ways: { node: GrpcTarget; router: GrpcTarget }
+let methods: string[]
+beforeAll(async () => {
+  node = await startHaltedHub(ground, 'hub')
+  facts = await hubFacts(node)
+  const spec = await specOf('HUBCHAIN', 'grpc')
+  // The streams have tests of their own.
+  methods = [...spec.methods]
+    .filter((method) => !/ServerReflectionInfo|Health\/Watch/.test(method))
+    .map((method) => method.replace(/^sdkwasm\./, 'cosmwasm.').replace(/^sdk\./, 'cosmos.'))
+  const nodes = [{ name: 'hub', urls: [{ url: `grpc://${node.grpcAddress}` }] }]
+  const { urls } = await routeTo(ground, [{ chainId: 'HUBCHAIN', apiInterface: 'grpc', nodes }])
+  ways = {
+    node: ground.stack.use(new GrpcTarget(node.grpcAddress)),
+    router: ground.stack.use(new GrpcTarget(new URL(urls[0] ?? '').host)),
+  }
+})
+
+async function expectEqual(calls: readonly WireCall<GrpcTarget>[], atLeast: number): Promise<void> {
+  const found = await compare(calls, ways)
+  expect(found.differences.slice(0, 8)).toEqual([])
+  expect(found.restless.filter((label) => !restless.test(label))).toEqual([])
+  expect(found.equal).toBeGreaterThanOrEqual(atLeast)
+}
+
+/** A protobuf field that holds a text. */
+function text(number: number, value: string): Buffer {
+  const bytes = Buffer.from(value)
+  return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes])
+}
+
+/** A protobuf field that holds a small number. */
+function small(number: number, value: number): Buffer {
+  return Buffer.from([number << 3, value])
+}
+
+test('every method of the spec, with messages that are understood and with others', async () => {
+  const { user, operator, contract, transactions } = facts
+  const messages = {
+    nothing: Buffer.alloc(0),
+    user: text(1, user),
+    operator: text(1, operator),
+    contract: text(1, contract),
+    transaction: text(1, transactions[0] ?? ''),
+    one: small(1, 1),
+    'two fields': Buffer.concat([text(1, user), text(2, 'uatom')]),
+    nonsense: Buffer.from([0xff, 0xff, 0x01]),
+  }
+  const calls = methods.flatMap((method) =>
+    Object.entries(messages).map(([what, message]) =>
+      grpcCall(`${method} with ${what}`, { method, messages: [message] }),
+    ),
+  )
+  await expectEqual(calls, 1_500)
+})
+
+test('heights, other names, several messages, no message', async () => {
+  const balance = 'cosmos.bank.v1beta1.Query/AllBalances'
+  const message = text(1, facts.user)
+  const heights = ['1', '3', String(facts.head), String(facts.head + 100), '0', '-1', 'abc']
+  const call = (method: string, metadata: Record<string, string>, messages = [message]) =>
+    grpcCall(`${method} ${JSON.stringify(metadata)} ${messages.length}`, {
+      method,
+      metadata,
+      messages,
+    })
+  await expectEqual(
+    [
+      ...heights.map((height) => call(balance, { 'x-cosmos-block-height': height })),
+      call(balance, { 'grpc-timeout': '5S' }),
+      call(balance, { 'x-unknown': 'a', 'x-unknown-bin': 'AAEC' }),
+      call('sdk.bank.v1beta1.Query/AllBalances', {}),
+      call('cosmos.bank.v1beta1.Query/NoSuch', {}),
+      call('no.such.Service/Method', {}),
+      call('nomethod', {}),
+      call(balance, {}, []),
+      call(balance, {}, [message, message]),
+    ],
+    15,
+  )
+})

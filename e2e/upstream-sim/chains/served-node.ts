@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import http, {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../../proxy/clock/clock.ts'
+import { type Random, seededRandom } from '../../../proxy/clock/random.ts'
+import { systemClock } from '../../../proxy/clock/system-clock.ts'
+import { CallRecord } from '../call-record.ts'
+import { FaultSwitch } from '../faults.ts'
+import { digest } from '../hex.ts'
+import { send, sendReply } from '../http-reply.ts'
+
+const maxBodyBytes = 32 * 1024 * 1024
+const keepAliveTimeoutMs = 120_000
+
+/** A request as a node without a wire gets it. */
+export interface NodeRequest {
+  readonly verb: string
+  /** Without the query, percent-encoding as sent. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** What a node without a wire answers. */
+export interface NodeReply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+  /** What was asked, for the record and for faults that strike some methods only. */
+  readonly methods: readonly string[]
+}
+
+/** A node without a wire: requests in, answers out. */
+export interface ChainNode {
+  answer(request: NodeRequest): NodeReply
+}
+
+export interface ServeOptions {
+  /** Tells the node from its peers, and seeds its faults. Default `sim`. */
+  readonly name?: string
+  /** Default 0: any free port. It stays the same over `stop` and `start`. */
+  readonly port?: number
+  readonly random?: Random
+  readonly clock?: Clock
+}
+
+/** A simulated node on loopback. `await using` stops it. */
+export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+  readonly port: number
+  readonly node: Node
+  readonly faults: FaultSwitch
+  readonly calls: CallRecord
+  /** Opens the port again after `stop`. Harmless when it is open. */
+  start(): Promise<void>
+  /** Closes the port and every connection: the node is down, connections are refused. */
+  stop(): Promise<void>
+}
+
+/** Puts a node on HTTP. `make` gets the switch of its faults. */
+export async function serveNode<Node extends ChainNode>(
+  make: (faults: FaultSwitch) => Node,
+  { name = 'sim', port: wantedPort = 0, random, clock = systemClock }: ServeOptions = {},
+): Promise<ServedNode<Node>> {
+  const seed = digest('served-node', name).readUInt32BE(0)
+  const faults = new FaultSwitch(random ?? seededRandom(seed))
+  const calls = new CallRecord()
+  const node = make(faults)
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, { node, faults, calls, clock }).catch((error: unknown) => {
+      if (!response.headersSent) send(response, 500, 'text/plain', String(error))
+      else response.destroy()
+    })
+  }
+  const open = (port: number) =>
+    new Promise<http.Server>((resolve, reject) => {
+      const server = http.createServer({ keepAliveTimeout: keepAliveTimeoutMs }, listener)
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', () => resolve(server))
+    })
+  let server: http.Server | null = await open(wantedPort)
+  const { port } = server.address() as AddressInfo
+  const stop = async () => {
+    const closing = server
+    server = null
+    if (closing === null) return
+    await new Promise((done) => {
+      closing.close(done)
+      closing.closeAllConnections()
+    })
+  }
+  return {
+    name,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    node,
+    faults,
+    calls,
+    stop,
+    async start() {
+      server ??= await open(port)
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+interface Serving {
+  readonly node: ChainNode
+  readonly faults: FaultSwitch
+  readonly calls: CallRecord
+  readonly clock: Clock
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { node, faults, calls, clock }: Serving,
+): Promise<void> {
+  const body = await bodyOf(request)
+  if (body === null) return send(response, 413, 'text/plain', 'request body too large')
+  const { method: verb = '', url: target = '/', headers } = request
+  const at = target.indexOf('?')
+  const path = at < 0 ? target : target.slice(0, at)
+  const query = new URLSearchParams(at < 0 ? '' : target.slice(at))
+  const reply = node.answer({ verb, path, query, headers, body })
+  calls.add({ verb, path: target, headers, body: body.toString(), methods: reply.methods })
+  response.once('close', () => {
+    if (!response.writableFinished) calls.addUnanswered()
+  })
+  await sendReply(response, reply.body, null, faults.drawForRequest(reply.methods), clock, reply)
+}
+
+/** Null when it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= maxBodyBytes) chunks.push(chunk)
+  }
+  return bytes <= maxBodyBytes ? Buffer.concat(chunks) : null
+}

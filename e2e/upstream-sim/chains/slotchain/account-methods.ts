@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { RpcError } from '../../rpc-error.ts'
+import { addressAt, inContext, slotAt, type SlotMethod, type SlotView } from './params.ts'
+
+const systemProgram = '11111111111111111111111111111111'
+const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+/** Accounts, and the node and its cluster. */
+export const accountMethods: Readonly<Record<string, SlotMethod>> = {
+  getBalance: (view, params) => {
+    const slot = slotAt(view, params, 1)
+    return inContext(slot, view.chain.balance(addressAt(params, 0), slot))
+  },
+  getAccountInfo: (view, params) => {
+    const slot = slotAt(view, params, 1)
+    return inContext(slot, accountOf(view, addressAt(params, 0), slot))
+  },
+  getMultipleAccounts: (view, params) => {
+    const slot = slotAt(view, params, 1)
+    const addresses = (params[0] as unknown[]).map((_, at) => addressAt(params[0] as unknown[], at))
+    return inContext(
+      slot,
+      addresses.map((address) => accountOf(view, address, slot)),
+    )
+  },
+  getProgramAccounts: (view, params) => {
+    addressAt(params, 0)
+    slotAt(view, params, 1)
+    return []
+  },
+  getTokenAccountBalance: (view, params) => {
+    addressAt(params, 0)
+    const value = { amount: '1500000', decimals: 6, uiAmount: 1.5, uiAmountString: '1.5' }
+    return inContext(slotAt(view, params, 1), value)
+  },
+  getTokenSupply: (view, params) => {
+    const value = { amount: '9000000', decimals: 6, uiAmount: 9, uiAmountString: '9' }
+    return inContext(slotAt(view, params, 1), value)
+  },
+  getTokenAccountsByOwner: (view, params) => inContext(slotAt(view, params, 2), []),
+  getMinimumBalanceForRentExemption: (_view, [bytes]) => (Number(bytes) + 128) * 6_960,
+  getSupply: (view, params) => {
+    const value = {
+      total: 600e15,
+      circulating: 500e15,
+      nonCirculating: 100e15,
+      nonCirculatingAccounts: [],
+    }
+    return inContext(slotAt(view, params, 0), value)
+  },
+
+  getGenesisHash: (view) => view.chain.genesisHash,
+  getHealth: (view) => {
+    const numSlotsBehind = view.chain.head - view.head
+    if (numSlotsBehind <= 128) return 'ok'
+    throw new RpcError(-32005, `Node is behind by ${numSlotsBehind} slots`, { numSlotsBehind })
+  },
+  getVersion: () => ({ 'feature-set': 3_271_415_109, 'solana-core': '3.0.0' }),
+  getIdentity: () => ({ identity: tokenProgram }),
+  getClusterNodes: () => [
+    { pubkey: tokenProgram, gossip: '127.0.0.1:8001', rpc: null, tpu: null, version: '3.0.0' },
+  ],
+  getVoteAccounts: () => ({ current: [], delinquent: [] }),
+}
+
+function accountOf(view: SlotView, address: string, slot: number) {
+  const isProgram = address === systemProgram || address === tokenProgram
+  return {
+    lamports: view.chain.balance(address, slot),
+    owner: isProgram ? 'NativeLoader1111111111111111111111111111111' : systemProgram,
+    data: ['', 'base64'],
+    executable: isProgram,
+    rentEpoch: 2 ** 53 - 1,
+    space: 0,
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { address, createSolanaRpc, isSolanaError } from '@solana/kit'
+import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { serveRouter } from '../../../served/served-router.ts'
+import { serveNode } from '../served-node.ts'
+import { SlotChain } from './chain.ts'
+import { SlotNode } from './node.ts'
+
+async function routed(chain: SlotChain) {
+  const stack = new AsyncDisposableStack()
+  const nodes = await Promise.all(
+    ['a', 'b'].map(async (name) =>
+      stack.use(await serveNode((faults) => new SlotNode(chain, faults), { name })),
+    ),
+  )
+  const settings = { 'skip-websocket-verification': true }
+  const router = stack.use(await serveRouter({ chainId: 'SLOTCHAIN', primaries: nodes, settings }))
+  return { nodes, url: router.url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+test('slots link by their parents, and one of twenty is skipped', () => {
+  const chain = new SlotChain()
+  const slots = Array.from({ length: 100 }, (_, at) => chain.head - 100 + at)
+  const filled = slots.map((slot) => chain.block(slot)).filter((block) => block !== null)
+  expect(filled).toHaveLength(95)
+  for (const [at, block] of filled.entries()) {
+    const parent = filled[at - 1]
+    if (!parent) continue
+    expect(block.previousBlockhash).toBe(parent.blockhash)
+    expect(block.parentSlot).toBe(parent.slot)
+    expect(block.blockHeight).toBe(parent.blockHeight + 1)
+  }
+})
+
+test('@solana/kit reads through the router', async () => {
+  const chain = new SlotChain()
+  await using routing = await routed(chain)
+  const rpc = createSolanaRpc(routing.url)
+  const confirmed = await rpc.getSlot({ commitment: 'confirmed' }).send()
+  expect(Number(confirmed)).toBe(chain.filled(chain.head - 1))
+  expect(await rpc.getHealth().send()).toBe('ok')
+  const key = address('4Qkev8aNZcqFNSRhQzwyLMFSsi94jHqE8WNVTJzTP99F')
+  const { context, value } = await rpc.getBalance(key, { commitment: 'finalized' }).send()
+  expect(context.slot).toBeLessThan(confirmed)
+  expect(value).toBeGreaterThan(10_000_000_000n)
+  expect((await rpc.getMultipleAccounts([key, key]).send()).value).toHaveLength(2)
+  const slot = BigInt(chain.filled(chain.head - 50))
+  const block = await rpc.getBlock(slot, { maxSupportedTransactionVersion: 0 }).send()
+  expect(block?.transactions.length).toBe(2)
+  const skipped = slot - (slot % 20n) - 13n
+  await expect(rpc.getBlock(skipped).send()).rejects.toSatisfy((error) => isSolanaError(error))
+})
+
+test('@solana/web3.js sends a transaction through the router, and finds it', async () => {
+  const chain = new SlotChain()
+  await using routing = await routed(chain)
+  const connection = new Connection(routing.url, 'confirmed')
+  const [payer, payee] = [Keypair.generate(), Keypair.generate()]
+  const before = await connection.getBalance(payer.publicKey)
+  const lifetime = await connection.getLatestBlockhash()
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...lifetime }).add(
+    SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: payee.publicKey,
+      lamports: LAMPORTS_PER_SOL,
+    }),
+  )
+  transaction.sign(payer)
+  const signature = await connection.sendRawTransaction(transaction.serialize())
+  expect((await connection.getSignatureStatus(signature)).value).toBeNull()
+  chain.mine(3)
+  expect((await connection.getSignatureStatus(signature)).value?.err).toBeNull()
+  const found = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 })
+  expect(found?.transaction.signatures).toEqual([signature])
+  expect(await connection.getBalance(payer.publicKey)).toBe(before - 5_000)
+  expect(await connection.getSignaturesForAddress(payer.publicKey)).toHaveLength(1)
+})
+
+test('a node that answers with another transaction is not believed', async () => {
+  const chain = new SlotChain()
+  await using routing = await routed(chain)
+  routing.nodes[0]?.faults.add({ kind: 'wrong-block' }, { methods: ['getTransaction'] })
+  const connection = new Connection(routing.url, 'confirmed')
+  const [own] = chain.block(chain.filled(chain.head - 40))?.transactions ?? []
+  const signature = own?.signature ?? ''
+  for (let turn = 0; turn < 4; turn++) {
+    const found = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 })
+    expect(found?.transaction.signatures).toEqual([signature])
+  }
+})

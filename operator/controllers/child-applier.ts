@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { rpcRouterNames } from '../api/group.ts'
+import type { Applier } from '../kube/applier.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isNotFound } from '../kube/errors.ts'
+import { isOlder, keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { appliedAnnotation } from '../resources/labels.ts'
+import { digest } from '../translate/digest.ts'
+import type { ChildStores } from './child-stores.ts'
+import { contains } from './contains.ts'
+import { NameConflictError, StillThereError } from './errors.ts'
+
+/** What the API server had when we last wrote an object. */
+interface Written {
+  readonly hash: string
+  readonly object: KubeObject
+}
+
+export interface ChildApplierOptions {
+  readonly client: Pick<KubeClient, 'get' | 'delete'>
+  readonly applier: Applier
+  readonly children: ChildStores
+}
+
+/**
+ * Applies what a router consists of, and only what is not as it should be: each object carries a hash of what was
+ * asked for, so that an operator that starts anew writes nothing when nothing changed.
+ */
+export class ChildApplier {
+  readonly #options: ChildApplierOptions
+  /** By kind and key. What the watch has not brought yet is known from here. */
+  readonly #written = new Map<string, Written>()
+
+  constructor(options: ChildApplierOptions) {
+    this.#options = options
+    options.children.onDeleted((resource, key) => this.#written.delete(pathOf(resource, key)))
+  }
+
+  /** The newest that is known of an object of ours: from the watch, or from our own last write. */
+  latest<T extends KubeObject>(resource: Resource<T>, key: string): T | null {
+    const seen = this.#options.children.get(resource, key)
+    const written = this.#written.get(pathOf(resource, key))?.object as T | undefined
+    if (written === undefined) return seen ?? null
+    const isBehind =
+      seen === undefined || isOlder(seen.metadata.resourceVersion, written.metadata.resourceVersion)
+    return isBehind ? written : seen
+  }
+
+  /**
+   * Brings one object to what is wanted.
+   *
+   * @returns whether something was written
+   * @throws NameConflictError when the name is taken by somebody else
+   */
+  async apply<T extends KubeObject>(
+    router: RpcRouter,
+    resource: Resource<T>,
+    wanted: T,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const key = keyOf(wanted.metadata)
+    const hash = intentHash(wanted)
+    const intent = withHash(wanted, hash)
+    const known = this.latest(resource, key)
+    if (this.isApplied(router, resource, wanted)) return false
+    const found = known ?? (await this.#find(resource, intent, signal))
+    if (found !== null) await this.#claim(router, resource, found, signal)
+    this.#remember(resource, hash, await this.#options.applier.apply(resource, intent, signal))
+    return true
+  }
+
+  /** Whether what the watch brings is what we wrote ourselves. */
+  isOwnWrite(resource: Resource, { metadata }: KubeObject): boolean {
+    const written = this.#written.get(pathOf(resource, keyOf(metadata)))?.object.metadata
+    return written?.uid === metadata.uid && written?.resourceVersion === metadata.resourceVersion
+  }
+
+  /** Whether an object is known to be as it is wanted. */
+  isApplied<T extends KubeObject>(router: RpcRouter, resource: Resource<T>, wanted: T): boolean {
+    const known = this.latest(resource, keyOf(wanted.metadata))
+    const hash = intentHash(wanted)
+    return known !== null && this.#isSettled(router, resource, known, withHash(wanted, hash), hash)
+  }
+
+  #isSettled<T extends KubeObject>(
+    router: RpcRouter,
+    resource: Resource<T>,
+    known: T,
+    intent: T,
+    hash: string,
+  ): boolean {
+    if (!belongsTo(known, router) || known.metadata.deletionTimestamp !== undefined) return false
+    if (known.metadata.annotations?.[appliedAnnotation] !== hash) return false
+    const written = this.#written.get(pathOf(resource, keyOf(known.metadata)))
+    // The API server may write an amount in another way than we do: what it made of our own words is right.
+    if (written?.hash === hash && isUnchanged(written.object, known)) return true
+    return contains(known, intent)
+  }
+
+  /** Deletes what belongs to a router and is not wanted any more. */
+  async prune(
+    router: RpcRouter,
+    isWanted: (resource: Resource, object: KubeObject) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const { resource, object } of this.#options.children.ownedBy(router.metadata.uid)) {
+      if (isWanted(resource, object) || object.metadata.deletionTimestamp !== undefined) continue
+      const { uid } = object.metadata
+      await this.#options.client.delete(
+        resource,
+        object.metadata,
+        uid === undefined ? {} : { uid },
+        signal,
+      )
+    }
+  }
+
+  async #find<T extends KubeObject>(
+    resource: Resource<T>,
+    { metadata }: T,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    try {
+      return await this.#options.client.get(resource, metadata, signal)
+    } catch (error) {
+      if (isNotFound(error)) return null
+      throw error
+    }
+  }
+
+  /** Makes sure that an object of the wanted name is ours to write. */
+  async #claim(
+    router: RpcRouter,
+    resource: Resource,
+    { metadata }: KubeObject,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, uid, deletionTimestamp, ownerReferences } = metadata
+    const controller = ownerReferences?.find((owner) => owner.controller)
+    const isOurs = controller?.uid === router.metadata.uid
+    const isLeft =
+      controller?.kind === rpcRouterNames.kind && controller.name === router.metadata.name
+    if (!isOurs && !isLeft) throw new NameConflictError(resource.kind, name)
+    if (isOurs && deletionTimestamp === undefined) return
+    // Of a router of the same name that was deleted: the garbage collector is slower than people.
+    if (isLeft && deletionTimestamp === undefined && uid !== undefined)
+      await this.#options.client.delete(resource, metadata, { uid }, signal)
+    throw new StillThereError(resource.kind, name)
+  }
+
+  #remember(resource: Resource, hash: string, object: KubeObject): void {
+    const kept = withoutManagedFields(object)
+    this.#written.set(pathOf(resource, keyOf(object.metadata)), { hash, object: kept })
+  }
+}
+
+export function belongsTo({ metadata }: KubeObject, router: RpcRouter): boolean {
+  return (
+    metadata.ownerReferences?.some(
+      ({ uid, controller }) => controller === true && uid === router.metadata.uid,
+    ) ?? false
+  )
+}
+
+/** A hash of an intent, whatever the order of its keys. */
+function intentHash(intent: KubeObject): string {
+  return digest([
+    JSON.stringify(intent, (_, value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : value,
+    ),
+  ])
+}
+
+function withHash<T extends KubeObject>(intent: T, hash: string): T {
+  const annotations = { ...intent.metadata.annotations, [appliedAnnotation]: hash }
+  return { ...intent, metadata: { ...intent.metadata, annotations } }
+}
+
+/** The same but for the status: what the API server counts in `generation`, and what it does not. */
+function isUnchanged(written: KubeObject, known: KubeObject): boolean {
+  const [a, b] = [written.metadata, known.metadata]
+  if (a.uid !== b.uid) return false
+  if (a.resourceVersion === b.resourceVersion) return true
+  return (
+    a.generation !== undefined &&
+    a.generation === b.generation &&
+    isDeepStrictEqual(a.labels, b.labels) &&
+    contains(b.annotations, a.annotations) &&
+    isDeepStrictEqual(a.ownerReferences, b.ownerReferences)
+  )
+}
+
+function pathOf({ plural }: Resource, key: string): string {
+  return `${plural} ${key}`
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { rpcRouterNames } from '../api/group.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { Store } from '../kube/store.ts'
+
+type ChildStore = Store<KubeObject, 'owner'>
+
+/** An object of a router, with its kind. */
+export interface Child {
+  readonly resource: Resource
+  readonly object: KubeObject
+}
+
+/** What is known of all that can belong to a router, a store a kind. */
+export class ChildStores {
+  readonly #stores: ReadonlyMap<string, { readonly resource: Resource; readonly store: ChildStore }>
+
+  constructor(resources: readonly Resource[]) {
+    this.#stores = new Map(
+      resources.map((resource) => {
+        const store: ChildStore = new Store({ owner: ownerUids })
+        return [resource.plural, { resource, store }]
+      }),
+    )
+  }
+
+  get resources(): readonly Resource[] {
+    return [...this.#stores.values()].map(({ resource }) => resource)
+  }
+
+  store({ plural }: Resource): ChildStore {
+    const found = this.#stores.get(plural)
+    if (found === undefined) throw new TypeError(`there is no store of ${plural}`)
+    return found.store
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, key: string): T | undefined {
+    return this.store(resource).get(key) as T | undefined
+  }
+
+  ownedBy(uid: string): readonly Child[] {
+    return [...this.#stores.values()].flatMap(({ resource, store }) =>
+      store.byIndex('owner', uid).map((object) => ({ resource, object })),
+    )
+  }
+
+  onDeleted(listener: (resource: Resource, key: string) => void): void {
+    for (const { resource, store } of this.#stores.values())
+      store.subscribe(({ type, object }) => {
+        if (type === 'deleted') listener(resource, keyOf(object.metadata))
+      })
+  }
+}
+
+function ownerUids({ metadata }: KubeObject): readonly string[] {
+  return (metadata.ownerReferences ?? []).filter(isRouter).map(({ uid }) => uid)
+}
+
+/** The keys of the routers that an object belongs to. */
+export function routersOf({ metadata }: KubeObject): readonly string[] {
+  const { namespace, ownerReferences = [] } = metadata
+  return ownerReferences.filter(isRouter).map(({ name }) => keyOf({ namespace, name }))
+}
+
+function isRouter({
+  kind,
+  controller,
+}: {
+  kind: string
+  controller?: boolean | undefined
+}): boolean {
+  return kind === rpcRouterNames.kind && controller === true
+}

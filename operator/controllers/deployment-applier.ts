@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isNotFound } from '../kube/errors.ts'
+import { type ManagedFields } from '../kube/object.ts'
+import { type Deployment, deployments } from '../resources/kinds.ts'
+import { wantedReplicas } from '../translate/replica-count.ts'
+import type { ChildApplier } from './child-applier.ts'
+import { fieldManager, handoverManager } from './field-managers.ts'
+
+/**
+ * Applies the Deployment of a router. With autoscaling the count is the autoscaler's, but a field that its owner just
+ * drops falls back to 1: so the count is first handed to a manager that holds it, and only then given up.
+ */
+export class DeploymentApplier {
+  readonly #client: Pick<KubeClient, 'get' | 'apply'>
+  readonly #children: ChildApplier
+
+  constructor(client: Pick<KubeClient, 'get' | 'apply'>, children: ChildApplier) {
+    this.#client = client
+    this.#children = children
+  }
+
+  async apply(router: RpcRouter, wanted: Deployment, signal: AbortSignal): Promise<void> {
+    const leavesCount = wanted.spec.replicas === undefined
+    if (leavesCount && !this.#children.isApplied(router, deployments, wanted))
+      await this.#giveUpReplicas(router, wanted, signal)
+    await this.#children.apply(router, deployments, wanted, signal)
+  }
+
+  async #giveUpReplicas(router: RpcRouter, wanted: Deployment, signal: AbortSignal): Promise<void> {
+    const present = await this.#find(wanted, signal)
+    if (present === null) {
+      const spec = { ...wanted.spec, replicas: wantedReplicas(router.spec) }
+      await this.#children.apply(router, deployments, { ...wanted, spec }, signal)
+    }
+    const live = present ?? (await this.#find(wanted, signal))
+    if (live === null || !ownsReplicas(live.metadata.managedFields)) return
+    const { apiVersion, kind, metadata, spec } = live
+    const { name, namespace, resourceVersion } = metadata
+    const count = {
+      apiVersion,
+      kind,
+      // The count must not have changed since it was read.
+      metadata: { name, namespace, resourceVersion },
+      spec: { replicas: spec.replicas },
+    }
+    const options = { fieldManager: handoverManager, force: true }
+    await this.#client.apply(deployments, count as unknown as Deployment, options, signal)
+  }
+
+  async #find({ metadata }: Deployment, signal: AbortSignal): Promise<Deployment | null> {
+    try {
+      return await this.#client.get(deployments, metadata, signal)
+    } catch (error) {
+      if (isNotFound(error)) return null
+      throw error
+    }
+  }
+}
+
+/** Whether the count is among the fields that we applied. */
+function ownsReplicas(managedFields: readonly ManagedFields[] = []): boolean {
+  return managedFields.some(({ manager, operation, fieldsV1 }) => {
+    const spec = fieldsV1?.['f:spec'] as Readonly<Record<string, unknown>> | undefined
+    return manager === fieldManager && operation === 'Apply' && spec?.['f:replicas'] !== undefined
+  })
+}

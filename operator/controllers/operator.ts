@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import { Applier } from '../kube/applier.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Clock, Random } from '../kube/clock.ts'
+import { Controller } from '../kube/controller.ts'
+import { EventRecorder } from '../kube/event-recorder.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { KubeObserver } from '../kube/observer.ts'
+import type { Reflector } from '../kube/reflector.ts'
+import type { Resource } from '../kube/resource.ts'
+import type { BuildContext } from '../resources/build-children.ts'
+import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { ChildApplier } from './child-applier.ts'
+import { DeploymentApplier } from './deployment-applier.ts'
+import { fieldManager, statusManager } from './field-managers.ts'
+import { FleetApplier } from './fleet-applier.ts'
+import { ProviderReconciler } from './provider-reconciler.ts'
+import { RedisPasswords } from './redis-passwords.ts'
+import { RouterReconciler } from './router-reconciler.ts'
+import { StatusWriter } from './status-writer.ts'
+import { TranslationMemo } from './translation-memo.ts'
+import { connectTriggers } from './triggers.ts'
+import { Verdicts } from './verdicts.ts'
+import { reflectWorld } from './watched-kinds.ts'
+import { World } from './world.ts'
+
+export interface OperatorOptions {
+  /** For reads. */
+  readonly client: KubeClient
+  /** For writes: guarded by the lease where there is one. */
+  readonly writer: KubeClient
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: KubeObserver
+  /** Namespaces to look at; null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly build: BuildContext
+  readonly chains: KnownChains
+  /** Objects of one kind that are reconciled at once. */
+  readonly workers: number
+  /** This process, as events name it. */
+  readonly instance: string
+  readonly generatePassword: () => string
+}
+
+/** All controllers on one cluster: what they watch, and what they do about it. */
+export class Operator {
+  readonly routers: Controller
+  readonly providers: Controller
+  readonly world: World
+  readonly #reflectors: readonly Reflector<KubeObject>[]
+  readonly #events: EventRecorder
+
+  constructor(options: OperatorOptions) {
+    const { client, writer, clock, random, observer, workers, chains, build, instance } = options
+    const known: readonly Resource[] = childKinds
+    this.world = new World(
+      known.filter((kind) => !monitorKinds.includes(kind) || build.monitors.has(kind.kind)),
+    )
+    this.#reflectors = reflectWorld(this.world, options)
+    this.#events = new EventRecorder({
+      client: writer,
+      reportingController: 'rpcrouter.dev/operator',
+      reportingInstance: instance,
+      clock,
+      random,
+      observer,
+    })
+    const { world } = this
+    const events = this.#events
+    const applier = new Applier({ client: writer, fieldManager, statusManager })
+    const reader = {
+      get: client.get.bind(client),
+      delete: writer.delete.bind(writer),
+      apply: writer.apply.bind(writer),
+    }
+    const children = new ChildApplier({ client: reader, applier, children: world.children })
+    const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
+    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
+    const verdicts = new Verdicts()
+    const routerReconciler = new RouterReconciler({
+      world,
+      children,
+      fleet: new FleetApplier(children, new DeploymentApplier(reader, children)),
+      passwords: new RedisPasswords(reader, children, options.generatePassword),
+      statuses: routerStatuses,
+      verdicts,
+      events,
+      translations: new TranslationMemo(),
+      chains,
+      build,
+      clock,
+      onVerdicts: (keys) => {
+        for (const key of keys) this.providers.enqueue(key)
+      },
+    })
+    const providerReconciler = new ProviderReconciler({
+      world,
+      statuses: providerStatuses,
+      verdicts,
+      events,
+      chains,
+      clock,
+    })
+    const shared = { clock, random, observer, workers }
+    this.routers = new Controller({
+      name: 'rpcrouter',
+      reconcile: routerReconciler.reconcile,
+      ...shared,
+    })
+    this.providers = new Controller({
+      name: 'upstreamprovider',
+      reconcile: providerReconciler.reconcile,
+      ...shared,
+    })
+    connectTriggers({
+      world,
+      children,
+      routers: this.routers,
+      providers: this.providers,
+      routerStatuses,
+      providerStatuses,
+    })
+  }
+
+  /** Every kind was listed once. */
+  get hasSynced(): boolean {
+    return this.#reflectors.every((reflector) => reflector.hasSynced)
+  }
+
+  /** Milliseconds since the kind that was silent for longest was heard of; null before the first lists. */
+  get silentMs(): number | null {
+    const all = this.#reflectors.map(({ silentMs }) => silentMs)
+    return all.includes(null) ? null : Math.max(0, ...(all as readonly number[]))
+  }
+
+  /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
+  async watch(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
+  }
+
+  /** Acts until the signal is aborted; resolves when the last reconcile has ended. */
+  async lead(signal: AbortSignal): Promise<void> {
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await Promise.race([stopped, Promise.all(this.#reflectors.map(({ synced }) => synced))])
+    await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { Clock } from '../kube/clock.ts'
+import type { Outcome, ReconcileContext } from '../kube/controller.ts'
+import type { EventRecorder } from '../kube/event-recorder.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { configMapName } from '../resources/config-map.ts'
+import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
+import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import { invalidRouterStatus } from '../status/invalid-router-status.ts'
+import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
+import { isPaused, routerStatus } from '../status/router-status.ts'
+import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
+import type { ReferenceData } from '../translate/reference-data.ts'
+import { readUpstreams } from '../translate/rendered-config.ts'
+import type { UpstreamPlan } from '../translate/router-document.ts'
+import { chooseState } from '../translate/state-store.ts'
+import { translate } from '../translate/translate.ts'
+import type { Translation } from '../translate/translation.ts'
+import type { ChildApplier } from './child-applier.ts'
+import type { Attempt, FleetApplier } from './fleet-applier.ts'
+import type { RedisPasswords } from './redis-passwords.ts'
+import type { StatusWriter } from './status-writer.ts'
+import type { TranslationMemo } from './translation-memo.ts'
+import type { ProviderOutcome, Verdicts } from './verdicts.ts'
+import type { World } from './world.ts'
+
+export interface RouterReconcilerParts {
+  readonly world: World
+  readonly children: ChildApplier
+  readonly fleet: FleetApplier
+  readonly passwords: RedisPasswords
+  readonly statuses: StatusWriter<RpcRouterStatus>
+  readonly verdicts: Verdicts
+  readonly events: Pick<EventRecorder, 'record'>
+  readonly translations: TranslationMemo
+  readonly chains: KnownChains
+  readonly build: BuildContext
+  readonly clock: Clock
+  /** Called with the keys of providers about which a router thinks otherwise now. */
+  readonly onVerdicts: (providers: readonly string[]) => void
+}
+
+/** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
+const heldAgainMs = 30_000
+
+/** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
+export class RouterReconciler {
+  readonly #parts: RouterReconcilerParts
+
+  constructor(parts: RouterReconcilerParts) {
+    this.#parts = parts
+  }
+
+  readonly reconcile = async (
+    key: string,
+    { signal }: ReconcileContext,
+  ): Promise<Outcome | undefined> => {
+    const { world, verdicts, onVerdicts } = this.#parts
+    const object = world.routers.get(key)
+    if (object === undefined) {
+      this.#parts.translations.forget(key)
+      onVerdicts(verdicts.forget(key))
+      return undefined
+    }
+    if (object.metadata.deletionTimestamp !== undefined) return undefined
+    const { value, faults } = world.router(object)
+    if (value === null) {
+      await this.#write(object, invalidRouterStatus(object, faults, this.#now()), signal)
+      return undefined
+    }
+    return this.#reconcile(key, this.#parts.statuses.latest(value), signal)
+  }
+
+  async #reconcile(key: string, router: RpcRouter, signal: AbortSignal): Promise<Outcome> {
+    const before = revisionOf(this.#deployment(router))
+    const running = this.#running(router)
+    const redis = isPaused(router) ? null : await this.#redis(router, signal)
+    const translation = this.#translate(router, running, redis?.password ?? null)
+    const attempt = await this.#apply(router, translation, redis, signal)
+    const deployment = this.#deployment(router)
+    const { applied } = attempt
+    const now = this.#now()
+    const status = routerStatus({ router, translation, applied, deployment, now })
+    const occurrences = [
+      ...revisionOccurrences(before, revisionOf(deployment)),
+      ...routerOccurrences(router, status),
+    ]
+    await this.#write(router, status, signal)
+    for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
+    const isApplied = applied.result === 'applied'
+    this.#tell(key, router, translation, isApplied ? null : running)
+    if (attempt.error !== null) throw attempt.error
+    const waits = translation.dangling.length > 0 || applied.result === 'conflict'
+    return waits ? { requeueAfterMs: heldAgainMs } : {}
+  }
+
+  #translate(
+    router: RpcRouter,
+    running: readonly UpstreamPlan[],
+    redisPassword: string | null,
+  ): Translation {
+    const { world, chains, translations } = this.#parts
+    const { namespace } = router.metadata
+    const providers = world.providersOf(router)
+    const data = world.dataOf(namespace)
+    const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
+    const fingerprint = JSON.stringify([
+      world.fingerprint(router, providers, running),
+      redisPassword,
+      running,
+    ])
+    return translations.of(keyOf(router.metadata), fingerprint, () =>
+      translate({ router, providers, data: known, chains, running }),
+    )
+  }
+
+  /** The Redis of the router, applied first since the config refers to its password; null when there is none. */
+  async #redis(
+    router: RpcRouter,
+    signal: AbortSignal,
+  ): Promise<{ objects: readonly KubeObject[]; password: string; attempt: Attempt } | null> {
+    const { store, refusals } = chooseState(router.spec)
+    if (store.kind !== 'managed' || refusals.length > 0) return null
+    const { passwords, fleet, build } = this.#parts
+    const password = await passwords.of(router, signal)
+    const objects = buildRedis(router, store, password, build)
+    return { objects, password, attempt: await fleet.applyFirst(router, objects, signal) }
+  }
+
+  async #apply(
+    router: RpcRouter,
+    { config }: Translation,
+    redis: { objects: readonly KubeObject[]; attempt: Attempt } | null,
+    signal: AbortSignal,
+  ): Promise<Attempt> {
+    if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
+    if (redis !== null && redis.attempt.applied.result !== 'applied') return redis.attempt
+    const { fleet, build } = this.#parts
+    const objects = [...(redis?.objects ?? []), ...buildFleet(router, config, build)]
+    return fleet.apply(router, objects, this.#keptConfigs(router), signal)
+  }
+
+  /** Configs that ReplicaSets refer to: old pods may start again, and a rollout may be undone. */
+  #keptConfigs(router: RpcRouter): ReadonlySet<string> {
+    const sets = this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata))
+    const hashes = sets.map(
+      ({ spec }) => spec?.template?.metadata?.annotations?.[configHashAnnotation],
+    )
+    const current = revisionOf(this.#deployment(router))?.configHash
+    return new Set([...hashes, current].filter((hash) => hash !== undefined))
+  }
+
+  /** The upstreams of the config that the Deployment has now. */
+  #running(router: RpcRouter): readonly UpstreamPlan[] {
+    const hash = revisionOf(this.#deployment(router))?.configHash
+    if (hash === undefined) return []
+    const { namespace } = router.metadata
+    const key = keyOf({ namespace, name: configMapName(router, hash) })
+    return readUpstreams(this.#parts.children.latest<ConfigMap>(configMaps, key)?.data ?? {})
+  }
+
+  #deployment(router: RpcRouter): Deployment | null {
+    const { namespace } = router.metadata
+    const key = keyOf({ namespace, name: routerObjectName(router) })
+    const found = this.#parts.children.latest<Deployment>(deployments, key)
+    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === router.metadata.uid)
+    return isOurs ? found : null
+  }
+
+  async #write(object: KubeObject, status: RpcRouterStatus, signal: AbortSignal): Promise<boolean> {
+    return this.#parts.statuses.write(object, status, signal)
+  }
+
+  /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
+  #tell(
+    key: string,
+    router: RpcRouter,
+    { providers }: Translation,
+    running: readonly UpstreamPlan[] | null,
+  ): void {
+    const { world, verdicts, onVerdicts } = this.#parts
+    const { namespace, name } = router.metadata
+    const ran = new Set(running?.map((plan) => JSON.stringify(plan)))
+    const outcomes = new Map<string, ProviderOutcome>()
+    for (const { provider, fate, refusals, plan } of providers) {
+      const providerKey = keyOf({ namespace, name: provider })
+      const object = world.providers.get(providerKey)
+      if (object === undefined) continue
+      outcomes.set(providerKey, {
+        router: name,
+        refusals,
+        programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
+        health: null,
+        providerUid: object.metadata.uid ?? '',
+        generation: object.metadata.generation ?? 0,
+      })
+    }
+    onVerdicts(verdicts.set(key, outcomes))
+  }
+
+  #now(): string {
+    return new Date(this.#parts.clock.wallMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+  }
+}
+
+function revisionOf(deployment: Deployment | null): Revision | null {
+  if (deployment === null) return null
+  const annotations = deployment.spec.template.metadata?.annotations
+  return {
+    configHash: annotations?.[configHashAnnotation],
+    secretHash: annotations?.[secretHashAnnotation],
+    generation: deployment.metadata.generation,
+  }
+}
+
+/** The Secret of the managed Redis may be younger than what the watch has brought. */
+function withPassword(data: ReferenceData, router: RpcRouter, password: string): ReferenceData {
+  const own = {
+    keys: [redisPasswordKey],
+    get: (key: string) => (key === redisPasswordKey ? password : null),
+  }
+  return {
+    secret: (name) => (name === redisObjectName(router) ? own : data.secret(name)),
+    configMap: (name) => data.configMap(name),
+  }
+}

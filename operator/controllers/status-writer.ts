@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { Applier } from '../kube/applier.ts'
+import { isOlder, type KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+
+type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
+
+/** Writes statuses, and none that is there already. */
+export class StatusWriter<S extends object> {
+  readonly #applier: Applier
+  readonly #resource: Resource
+  /** By uid: what we wrote last, which the watch may not have brought yet. */
+  readonly #written = new Map<string, WithStatus<S>>()
+
+  constructor(applier: Applier, resource: Resource) {
+    this.#applier = applier
+    this.#resource = resource
+  }
+
+  /** The object with the newest status that is known. */
+  latest<T extends WithStatus<S>>(object: T): T {
+    const written = this.#written.get(object.metadata.uid ?? '')
+    if (written === undefined) return object
+    const isBehind = isOlder(object.metadata.resourceVersion, written.metadata.resourceVersion)
+    return isBehind ? { ...object, status: written.status } : object
+  }
+
+  /** @returns whether it was written */
+  async write(object: WithStatus<S>, status: S, signal: AbortSignal): Promise<boolean> {
+    const { apiVersion, kind, metadata } = object
+    const { name, namespace, uid } = metadata
+    // Without the keys that are undefined, as the API server would have it.
+    const wanted = JSON.parse(JSON.stringify(status)) as S
+    if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
+    const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
+    const written: WithStatus<S> = await this.#applier.applyStatus(this.#resource, intent, signal)
+    this.#written.set(uid ?? '', { ...written, status: written.status ?? wanted })
+    return true
+  }
+
+  /** Whether an object has the status that we wrote last. */
+  isOwnWrite(object: WithStatus<S>): boolean {
+    const written = this.#written.get(object.metadata.uid ?? '')
+    return written !== undefined && isDeepStrictEqual(written.status, object.status)
+  }
+
+  forget(uid: string): void {
+    this.#written.delete(uid)
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Translation } from '../translate/translation.ts'
+
+/** Keeps the last translation of each router, since most of what wakes a router changes nothing that it depends on. */
+export class TranslationMemo {
+  readonly #last = new Map<
+    string,
+    { readonly fingerprint: string; readonly translation: Translation }
+  >()
+
+  of(key: string, fingerprint: string, translate: () => Translation): Translation {
+    const last = this.#last.get(key)
+    if (last?.fingerprint === fingerprint) return last.translation
+    const translation = translate()
+    this.#last.set(key, { fingerprint, translation })
+    return translation
+  }
+
+  forget(key: string): void {
+    this.#last.delete(key)
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { Controller } from '../kube/controller.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { Change } from '../kube/store.ts'
+import { configMaps, deployments, secrets } from '../resources/kinds.ts'
+import type { ChildApplier } from './child-applier.ts'
+import { routersOf } from './child-stores.ts'
+import type { StatusWriter } from './status-writer.ts'
+import type { World } from './world.ts'
+
+export interface TriggerParts {
+  readonly world: World
+  readonly children: ChildApplier
+  readonly routers: Controller
+  readonly providers: Controller
+  readonly routerStatuses: StatusWriter<RpcRouterStatus>
+  readonly providerStatuses: StatusWriter<UpstreamProviderStatus>
+}
+
+/** A Deployment counts its pods many times in a rollout: what it says is looked at so often at most. */
+const countsSettleMs = 500
+
+/** Enqueues what a change concerns, and nothing for the changes that we made ourselves. */
+export function connectTriggers(parts: TriggerParts): void {
+  const { world, children, routers, providers, routerStatuses, providerStatuses } = parts
+  world.routers.subscribe((change) => {
+    const { type, object } = change
+    if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
+    else if (!isMeant(change) && routerStatuses.isOwnWrite(object)) return
+    routers.enqueue(keyOf(object.metadata))
+  })
+  world.providers.subscribe((change) => {
+    const { type, object, previous } = change
+    if (type === 'deleted') providerStatuses.forget(object.metadata.uid ?? '')
+    else if (!isMeant(change) && providerStatuses.isOwnWrite(object)) return
+    providers.enqueue(keyOf(object.metadata))
+    if (!isMeant(change)) return
+    for (const each of previous === null ? [object] : [object, previous])
+      for (const router of world.routersOf(each)) routers.enqueue(router)
+  })
+  for (const resource of world.children.resources)
+    world.children.store(resource).subscribe(({ type, object }) => {
+      if (type !== 'deleted' && children.isOwnWrite(resource, object)) return
+      const delayMs = resource.plural === deployments.plural ? countsSettleMs : 0
+      for (const router of routersOf(object)) {
+        if (delayMs === 0) routers.enqueue(router)
+        else routers.queue.addAfter(router, delayMs)
+      }
+    })
+  for (const [kind, resource] of [
+    ['secret', secrets],
+    ['configMap', configMaps],
+  ] as const)
+    world.children.store(resource).subscribe(({ object }) => {
+      const key = keyOf(object.metadata)
+      for (const router of world.routersUsing(kind, key)) routers.enqueue(router)
+      for (const provider of world.providers.byIndex(kind, key))
+        providers.enqueue(keyOf(provider.metadata))
+    })
+  world.replicaSets.subscribe(({ type, object }) => {
+    // Its config need not be kept any longer.
+    if (type === 'deleted') for (const key of instanceOf(object)) routers.enqueue(key)
+  })
+}
+
+function instanceOf({ metadata }: KubeObject): readonly string[] {
+  const name = metadata.labels?.['app.kubernetes.io/instance']
+  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })]
+}
+
+/** Whether somebody means something by a change, beyond the status. */
+function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
+  if (previous === null || type === 'deleted') return true
+  const [a, b] = [object.metadata, previous.metadata]
+  return (
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    !isDeepStrictEqual(a.labels, b.labels) ||
+    !isDeepStrictEqual(a.annotations, b.annotations)
+  )
+}

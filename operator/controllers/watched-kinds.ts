@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KubeClient, Selection } from '../kube/client.ts'
+import type { Clock, Random } from '../kube/clock.ts'
+import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import type { KubeObserver } from '../kube/observer.ts'
+import { Reflector } from '../kube/reflector.ts'
+import type { Resource } from '../kube/resource.ts'
+import type { Store } from '../kube/store.ts'
+import {
+  configMaps,
+  type ReplicaSet,
+  replicaSets,
+  rpcRouters,
+  secrets,
+  upstreamProviders,
+} from '../resources/kinds.ts'
+import { childSelector, configHashAnnotation } from '../resources/labels.ts'
+import type { World } from './world.ts'
+
+type Reflected = Pick<Store<KubeObject>, 'set' | 'delete' | 'replace' | 'get' | 'keys'>
+
+/** A kind that is watched, with where it goes. */
+interface WatchedKind {
+  readonly resource: Resource
+  readonly store: Reflected
+  readonly selection: Selection
+  readonly keep: (object: KubeObject) => KubeObject
+}
+
+export interface ReflectOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: KubeObserver
+  /** Null for all. */
+  readonly namespaces: readonly string[] | null
+}
+
+/** Secrets that are nobody's keys: there can be many of them, and large ones. */
+const secretFields = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
+
+/** What fills a world: one reflector a kind, or one a kind and namespace. */
+export function reflectWorld(
+  world: World,
+  options: ReflectOptions,
+): readonly Reflector<KubeObject>[] {
+  const { namespaces, ...parts } = options
+  return watchedKinds(world).flatMap(({ resource, store, selection, keep }) => {
+    if (namespaces === null) return [new Reflector({ ...parts, resource, store, selection, keep })]
+    return namespaces.map((namespace) => {
+      const part = partOf(store, namespace)
+      return new Reflector({
+        ...parts,
+        resource,
+        store: part,
+        selection: { ...selection, namespace },
+        keep,
+      })
+    })
+  })
+}
+
+function watchedKinds(world: World): readonly WatchedKind[] {
+  const keep = withoutManagedFields
+  const labelled = { labelSelector: childSelector }
+  return [
+    { resource: rpcRouters, store: world.routers, selection: {}, keep },
+    { resource: upstreamProviders, store: world.providers, selection: {}, keep },
+    {
+      resource: replicaSets,
+      store: world.replicaSets,
+      selection: labelled,
+      keep: slimReplicaSet,
+    },
+    ...world.children.resources.map((resource) => ({
+      resource,
+      store: world.children.store(resource),
+      // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.
+      selection:
+        resource.plural === secrets.plural
+          ? { fieldSelector: secretFields }
+          : resource.plural === configMaps.plural
+            ? {}
+            : labelled,
+      keep,
+    })),
+  ]
+}
+
+/** Of a ReplicaSet only matters whose it is and which config its pods have. */
+function slimReplicaSet(object: KubeObject): ReplicaSet {
+  const { apiVersion, kind, metadata, spec } = object as ReplicaSet
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const hash = spec?.template?.metadata?.annotations?.[configHashAnnotation]
+  const annotations = hash === undefined ? {} : { [configHashAnnotation]: hash }
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
+    spec: { template: { metadata: { annotations } } },
+  }
+}
+
+/** The part of a store that is one namespace's: a list of it says nothing of the others. */
+function partOf(store: Reflected, namespace: string): Reflected {
+  return {
+    get: (key) => store.get(key),
+    keys: () => store.keys(),
+    set(object) {
+      store.set(object)
+    },
+    delete(key, last) {
+      store.delete(key, last)
+    },
+    replace(objects) {
+      const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
+      for (const key of [...store.keys()])
+        if (key.startsWith(`${namespace}/`) && !present.has(key)) store.delete(key)
+      for (const object of objects) store.set(object)
+    },
+  }
+}

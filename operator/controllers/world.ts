@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { LabelSelector } from '../api/label-selector.ts'
+import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
+import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { Store } from '../kube/store.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
+import {
+  type ConfigMap,
+  configMaps,
+  type ReplicaSet,
+  type Secret,
+  secrets,
+} from '../resources/kinds.ts'
+import { referencesOfProvider, referencesOfRouter } from '../translate/references-of.ts'
+import type { ReferenceData } from '../translate/reference-data.ts'
+import type { UpstreamPlan } from '../translate/router-document.ts'
+import { selects } from '../translate/select-labels.ts'
+import { ChildStores } from './child-stores.ts'
+import { TypedReader } from './typed-object.ts'
+
+/** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
+export class World {
+  readonly routers = new Store<KubeObject, 'selector' | 'secret' | 'configMap'>({
+    selector: (object) => this.#selectorKeys(object),
+    secret: (object) => this.#references(object, 'secrets'),
+    configMap: (object) => this.#references(object, 'configMaps'),
+  })
+  readonly providers = new Store<KubeObject, 'label' | 'secret' | 'configMap'>({
+    label: labelKeys,
+    secret: (object) => this.#references(object, 'secrets'),
+    configMap: (object) => this.#references(object, 'configMaps'),
+  })
+  readonly replicaSets = new Store<ReplicaSet, 'instance'>({ instance: instanceKeys })
+  readonly children: ChildStores
+  readonly #routerReader = new TypedReader<RpcRouter>(rpcRouterSchema)
+  readonly #providerReader = new TypedReader<UpstreamProvider>(upstreamProviderSchema)
+
+  constructor(childKinds: readonly Resource[]) {
+    this.children = new ChildStores(childKinds)
+  }
+
+  router(object: KubeObject) {
+    return this.#routerReader.read(object)
+  }
+
+  provider(object: KubeObject) {
+    return this.#providerReader.read(object)
+  }
+
+  /** The providers that a router selects and that can be read, in no particular order. */
+  providersOf({ metadata, spec }: RpcRouter): readonly UpstreamProvider[] {
+    const [key] = selectorKeys(metadata.namespace, spec.providerSelector)
+    if (key === undefined) return []
+    return this.providers
+      .byIndex('label', key)
+      .filter((provider) => selects(spec.providerSelector, provider.metadata.labels))
+      .map((provider) => this.provider(provider).value)
+      .filter((provider) => provider !== null)
+  }
+
+  /** The keys of the routers that select a provider. */
+  routersOf({ metadata }: KubeObject): readonly string[] {
+    const keys = labelKeys({ metadata })
+    return [...new Set(keys.flatMap((key) => this.routers.byIndex('selector', key)))]
+      .filter((router) => {
+        const { value } = this.router(router)
+        return value !== null && selects(value.spec.providerSelector, metadata.labels)
+      })
+      .map((router) => keyOf(router.metadata))
+  }
+
+  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
+  routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
+    const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
+    const byProvider = this.providers.byIndex(kind, key).flatMap((each) => this.routersOf(each))
+    return [...new Set([...own, ...byProvider])]
+  }
+
+  /** What the Secrets and ConfigMaps of a namespace hold. */
+  dataOf(namespace: string): ReferenceData {
+    return {
+      secret: (name) => {
+        const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
+        return found === undefined ? null : secretData({ data: found.data ?? {} })
+      },
+      configMap: (name) => {
+        const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
+        return found === undefined ? null : configMapData(found.data)
+      },
+    }
+  }
+
+  /** Changes whenever a router, its providers or what they refer to do. */
+  fingerprint(
+    router: RpcRouter,
+    providers: readonly UpstreamProvider[],
+    running: readonly UpstreamPlan[],
+  ): string {
+    const { namespace } = router.metadata
+    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
+    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const versions = (resource: Resource, all: readonly string[]) =>
+      [...new Set(all)].toSorted().map((name) => {
+        const found = this.children.get(resource, keyOf({ namespace, name }))
+        return `${name}@${found?.metadata.resourceVersion ?? ''}`
+      })
+    return JSON.stringify([
+      ...[router, ...providers]
+        .map(({ metadata }) => `${metadata.uid}@${metadata.generation}`)
+        .toSorted(),
+      versions(secrets, [
+        ...names.flatMap((each) => each.secrets),
+        ...ran.map(({ secret }) => secret.name),
+      ]),
+      versions(
+        configMaps,
+        names.flatMap((each) => each.configMaps),
+      ),
+    ])
+  }
+
+  #selectorKeys(object: KubeObject): readonly string[] {
+    const { value } = this.router(object)
+    if (value === null) return []
+    return selectorKeys(value.metadata.namespace, value.spec.providerSelector)
+  }
+
+  #references(object: KubeObject, kind: 'secrets' | 'configMaps'): readonly string[] {
+    const { namespace } = object.metadata
+    const names =
+      object.kind === 'RpcRouter'
+        ? this.router(object).value && referencesOfRouter(this.router(object).value as RpcRouter)
+        : this.provider(object).value &&
+          referencesOfProvider(this.provider(object).value as UpstreamProvider)
+    return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
+  }
+}
+
+/** Under which a selector looks: one label that it wants, or all of the namespace. */
+function selectorKeys(namespace: string, selector: LabelSelector | undefined): readonly string[] {
+  if (selector === undefined) return []
+  const [label] = Object.entries(selector.matchLabels ?? {})
+  return [label === undefined ? `${namespace}/` : `${namespace}/${label[0]}=${label[1]}`]
+}
+
+function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[] {
+  const { namespace, labels = {} } = metadata
+  return [
+    `${namespace}/`,
+    ...Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`),
+  ]
+}
+
+function instanceKeys({ metadata }: KubeObject): readonly string[] {
+  const { namespace, labels } = metadata
+  const name = labels?.['app.kubernetes.io/instance']
+  return name === undefined ? [] : [keyOf({ namespace, name })]
+}

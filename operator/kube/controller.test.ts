@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { sleep } from './clock.ts'
+import { Controller, type ControllerOptions } from './controller.ts'
+import { ApiError, NotLeadingError, TerminalError } from './errors.ts'
+import type { KubeObject } from './object.ts'
+import type { Reconciled } from './observer.ts'
+import { Store } from './store.ts'
+
+function controllerOf(
+  clock: VirtualClock,
+  reconcile: ControllerOptions['reconcile'],
+  options: Partial<ControllerOptions> = {},
+) {
+  const told: Reconciled[] = []
+  const controller = new Controller({
+    name: 'test',
+    reconcile,
+    clock,
+    random: seededRandom(1),
+    observer: { reconciled: (each) => told.push(each) },
+    ...options,
+  })
+  const stop = new AbortController()
+  let isRunning = true
+  void controller.run(stop.signal).then(() => (isRunning = false))
+  return { controller, told, stop, isRunning: () => isRunning }
+}
+
+test('changes that come close together are one reconcile', async () => {
+  const clock = new VirtualClock()
+  let times = 0
+  const { controller, told } = controllerOf(clock, async () => void times++)
+  for (let each = 0; each < 50; each++) {
+    controller.enqueue('ns/a')
+    await clock.advance(1)
+  }
+  await clock.advance(100)
+  expect(times).toBe(1)
+  expect(told).toEqual([
+    {
+      controller: 'test',
+      key: 'ns/a',
+      result: 'success',
+      reconcileId: expect.stringMatching(/^[0-9a-f]{12}$/),
+      durationMs: 0,
+    },
+  ])
+})
+
+test('a change concerns what the object names now, and what it named before', async () => {
+  const clock = new VirtualClock()
+  const keys: string[] = []
+  const { controller } = controllerOf(clock, async (key) => void keys.push(key))
+  interface Pointer extends KubeObject {
+    readonly to: string
+  }
+  const store = new Store<Pointer>()
+  controller.watch(store, ({ to }) => [to])
+  const pointer = (to: string, resourceVersion: string): Pointer => ({
+    apiVersion: 'v1',
+    kind: 'Pointer',
+    metadata: { name: 'p', uid: '1', resourceVersion },
+    to,
+  })
+  store.set(pointer('ns/a', '1'))
+  await clock.advance(200)
+  store.set(pointer('ns/b', '2'))
+  await clock.advance(200)
+  store.delete('p')
+  await clock.advance(200)
+  expect(keys).toEqual(['ns/a', 'ns/b', 'ns/a', 'ns/b'])
+})
+
+describe('what a reconcile ends with', () => {
+  test.each<[string, () => Error, string[]]>([
+    ['an error: again with growing delays', () => new Error('no'), ['0', '5', '15', '35', '75']],
+    ['a terminal error: not again', () => new TerminalError('never'), ['0']],
+    [
+      'a server that asks for patience: not before',
+      () => new ApiError('PATCH', 429, {}, 30_000),
+      ['0', '30000', '60000', '90000'],
+    ],
+    ['a lead that was lost: not again, another has it', () => new NotLeadingError('no'), ['0']],
+  ])('%s', async (_, error, expected) => {
+    const clock = new VirtualClock()
+    const atMs: number[] = []
+    const { controller } = controllerOf(clock, () => {
+      atMs.push(clock.nowMs() - 100)
+      return Promise.reject(error())
+    })
+    controller.enqueue('a')
+    await clock.advance(100_000)
+    expect(atMs.slice(0, expected.length).map(String)).toEqual(expected)
+    if (expected.length === 1) expect(atMs).toHaveLength(1)
+  })
+
+  test('a wish to come again, which forgets failures', async () => {
+    const clock = new VirtualClock()
+    let times = 0
+    const { controller, told } = controllerOf(clock, async () => {
+      if (++times === 2) throw new Error('once')
+      return { requeueAfterMs: 1_000 }
+    })
+    controller.enqueue('a')
+    await clock.advance(3_100)
+    expect(told.map(({ result }) => result)).toEqual(['requeue', 'error', 'requeue', 'requeue'])
+    expect(controller.queue.failuresOf('a')).toBe(0)
+  })
+
+  test('nothing, in its time: it is told to end, and comes again', async () => {
+    const clock = new VirtualClock()
+    const { controller, told } = controllerOf(
+      clock,
+      (_, { signal }) => sleep(clock, 1_000_000, signal),
+      { timeoutMs: 5_000 },
+    )
+    controller.enqueue('a')
+    await clock.advance(5_100)
+    expect(told).toMatchObject([{ result: 'timeout', durationMs: 5_000 }])
+    expect(told[0]?.error).toMatchObject({ message: 'the reconcile of a took longer than 5 s' })
+    await clock.advance(5_010)
+    expect(told).toHaveLength(2)
+  })
+})
+
+test('workers share the keys and never one key', async () => {
+  const clock = new VirtualClock()
+  const active = new Set<string>()
+  let most = 0
+  const { controller } = controllerOf(
+    clock,
+    async (key, { signal }) => {
+      expect(active.has(key)).toBe(false)
+      active.add(key)
+      most = Math.max(most, active.size)
+      await sleep(clock, 500, signal)
+      active.delete(key)
+    },
+    { workers: 3 },
+  )
+  for (const key of ['a', 'b', 'c', 'd', 'a']) controller.enqueue(key)
+  await clock.advance(300)
+  controller.enqueue('a')
+  await clock.advance(5_000)
+  expect(most).toBe(3)
+  expect(controller.queue.isIdle).toBe(true)
+})
+
+test('a stop lets what runs end, takes nothing new, and leaves no timer', async () => {
+  const clock = new VirtualClock()
+  const ended: string[] = []
+  const { controller, stop, told, isRunning } = controllerOf(clock, async (key, { signal }) => {
+    await sleep(clock, 60_000, signal).catch(() => {})
+    await sleep(clock, 500, new AbortController().signal)
+    ended.push(key)
+    signal.throwIfAborted()
+  })
+  controller.enqueue('a')
+  await clock.advance(150)
+  controller.enqueue('b')
+  stop.abort()
+  await clock.advance(400)
+  expect([ended, isRunning()]).toEqual([[], true])
+  await clock.advance(200)
+  expect([ended, isRunning(), clock.pending]).toEqual([['a'], false, 0])
+  expect(told.map(({ result }) => result)).toEqual(['stopped'])
+})

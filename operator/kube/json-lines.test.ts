@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readJsonLines } from './json-lines.ts'
+
+async function read(pieces: readonly Uint8Array[]): Promise<unknown[]> {
+  async function* body() {
+    yield* pieces
+  }
+  const values: unknown[] = []
+  for await (const value of readJsonLines('GET /x', body())) values.push(value)
+  return values
+}
+
+test('however the bytes are cut, the same values come', async () => {
+  const cuts = fc.array(fc.nat(200), { maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.jsonValue(), { maxLength: 8 }), cuts, async (values, cuts) => {
+      const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
+      const ends = [...cuts, bytes.length].toSorted((a, b) => a - b)
+      const pieces = ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end))
+      expect(await read(pieces)).toEqual(JSON.parse(JSON.stringify(values)))
+    }),
+  )
+})
+
+test('a line that was cut by the end is dropped', async () => {
+  expect(await read([Buffer.from('{"a":1}\n{"b":')])).toEqual([{ a: 1 }])
+})
+
+test('a line that is no JSON, and one without end, are refused', async () => {
+  await expect(read([Buffer.from('{"a":\n')])).rejects.toThrow('GET /x: an event is no JSON')
+  const piece = Buffer.alloc(1024 * 1024, 'x')
+  await expect(read(Array.from({ length: 20 }, () => piece))).rejects.toThrow('longer than')
+})

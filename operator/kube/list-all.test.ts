@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { ApiError } from './errors.ts'
+import { listAll } from './list-all.ts'
+import type { KubeObject } from './object.ts'
+import type { Resource } from './resource.ts'
+
+const things: Resource = {
+  group: 'g',
+  version: 'v1',
+  kind: 'Thing',
+  plural: 'things',
+  namespaced: true,
+}
+const { signal } = new AbortController()
+const item = (name: string): KubeObject => ({
+  apiVersion: 'g/v1',
+  kind: 'Thing',
+  metadata: { name },
+})
+
+function clientOf(answers: readonly (object | Error)[]) {
+  const asked: object[] = []
+  const list = (_: unknown, options: object) => {
+    asked.push(options)
+    const answer = answers[asked.length - 1]
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+  }
+  return { client: { list } as never, asked }
+}
+
+const expired = new ApiError('GET', 410, { reason: 'Expired' })
+const first = { items: [item('a')], resourceVersion: '5', continue: 'more' }
+
+test('pages follow each other up to the last', async () => {
+  const last = { items: [item('b')], resourceVersion: '5' }
+  const { client, asked } = clientOf([first, last])
+  const all = await listAll(client, things, { namespace: 'ns' }, signal)
+  expect(all).toEqual({ items: [item('a'), item('b')], resourceVersion: '5' })
+  expect(asked).toEqual([
+    { namespace: 'ns', limit: 500 },
+    { namespace: 'ns', limit: 500, continue: 'more' },
+  ])
+})
+
+test('a version that is forgotten between pages leads to all in one answer, and nothing twice', async () => {
+  const whole = { items: [item('a'), item('b')], resourceVersion: '9' }
+  const { client, asked } = clientOf([first, expired, whole])
+  const all = await listAll(client, things, {}, signal)
+  expect(all).toEqual({ items: [item('a'), item('b')], resourceVersion: '9' })
+  expect(asked.at(-1)).toEqual({})
+})
+
+test.each([
+  ['the first page', [expired]],
+  ['the whole', [first, expired, expired]],
+])('a refusal of %s is told', async (_, answers) => {
+  await expect(listAll(clientOf(answers).client, things, {}, signal)).rejects.toBe(expired)
+})

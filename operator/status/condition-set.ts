@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Condition } from '../api/condition.ts'
+import {
+  rpcRouterConditions,
+  type RpcRouterConditionType,
+  type RpcRouterReason,
+  upstreamProviderConditions,
+  type UpstreamProviderConditionType,
+  type UpstreamProviderReason,
+} from '../api/conditions.ts'
+
+/** What is found of one condition; when it came about is told by `settle`. */
+export type Finding = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
+
+/** The API takes 32,768 characters. */
+const longestMessage = 4096
+
+/** A condition of an RpcRouter. Its status follows from the reason, by the table that is also the reference. */
+export function routerFinding<T extends RpcRouterConditionType>(
+  type: T,
+  reason: RpcRouterReason<T>,
+  message: string,
+): Finding {
+  const reasons: Readonly<Record<string, { readonly status: Condition['status'] }>> =
+    rpcRouterConditions[type].reasons
+  return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
+}
+
+/** A condition of an UpstreamProvider. */
+export function providerFinding<T extends UpstreamProviderConditionType>(
+  type: T,
+  reason: UpstreamProviderReason<T>,
+  message: string,
+): Finding {
+  const reasons: Readonly<Record<string, { readonly status: Condition['status'] }>> =
+    upstreamProviderConditions[type].reasons
+  return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
+}
+
+/**
+ * Makes conditions of findings: one keeps the time of its last transition until its status changes.
+ *
+ * @param now RFC 3339
+ */
+export function settle(
+  findings: readonly Finding[],
+  before: readonly Condition[] | undefined,
+  observedGeneration: number,
+  now: string,
+): Condition[] {
+  return findings.map((finding) => {
+    const known = before?.find(({ type }) => type === finding.type)
+    const isSame = known?.status === finding.status
+    const lastTransitionTime = isSame ? known.lastTransitionTime : now
+    return { ...finding, observedGeneration, lastTransitionTime }
+  })
+}
+
+function cut(message: string): string {
+  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`
+}
+
+/** Sentences behind each other, each with its end. */
+export function sentences(texts: readonly string[]): string {
+  return [...new Set(texts)].map((text) => (/[.?!]$/.test(text) ? text : `${text}.`)).join(' ')
+}

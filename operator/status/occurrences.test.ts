@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import type { Condition } from '../api/condition.ts'
+import { eventReasons } from '../api/events.ts'
+import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
+import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { providerOccurrences, revisionOccurrences, routerOccurrences } from './occurrences.ts'
+
+function condition(type: string, status: Condition['status'], reason: string): Condition {
+  return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }
+}
+
+function routerWith(before: readonly Condition[] | null): RpcRouter {
+  const endpoints = [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }]
+  return rpcRouterSchema.parse({
+    apiVersion: 'rpcrouter.dev/v1alpha1',
+    kind: 'RpcRouter',
+    metadata: { name: 'mainnet' },
+    spec: { endpoints },
+    ...(before && { status: { conditions: before } }),
+  })
+}
+
+function providerWith(before: readonly Condition[]): UpstreamProvider {
+  return upstreamProviderSchema.parse({
+    apiVersion: 'rpcrouter.dev/v1alpha1',
+    kind: 'UpstreamProvider',
+    metadata: { name: 'alpha' },
+    spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url: 'https://a.example' }] },
+    status: { conditions: before },
+  })
+}
+
+const told = (occurrences: readonly { reason: string }[]) => occurrences.map(({ reason }) => reason)
+
+describe('a router is told of', () => {
+  const programmed = condition('Programmed', 'True', 'Programmed')
+  const paused = condition('Programmed', 'False', 'Paused')
+
+  test.each([
+    ['a refused spec', [], condition('Accepted', 'False', 'NoProviders'), ['NotAccepted']],
+    [
+      'a missing Secret',
+      [condition('ResolvedRefs', 'True', 'ResolvedRefs')],
+      condition('ResolvedRefs', 'False', 'SecretNotFound'),
+      ['SecretNotFound'],
+    ],
+    [
+      'a missing key',
+      [],
+      condition('ResolvedRefs', 'False', 'SecretKeyNotFound'),
+      ['SecretNotFound'],
+    ],
+    [
+      'a missing ConfigMap',
+      [],
+      condition('ResolvedRefs', 'False', 'ConfigMapKeyNotFound'),
+      ['ConfigMapNotFound'],
+    ],
+    [
+      'a taken name',
+      [programmed],
+      condition('Programmed', 'False', 'NameConflict'),
+      ['NameConflict'],
+    ],
+    [
+      'a refused object',
+      [programmed],
+      condition('Programmed', 'False', 'ApplyFailed'),
+      ['ApplyFailed'],
+    ],
+    ['a pause', [programmed], paused, ['Paused']],
+    ['its end', [paused], programmed, ['Resumed']],
+    [
+      'its end in a conflict',
+      [paused],
+      condition('Programmed', 'False', 'NameConflict'),
+      ['Resumed', 'NameConflict'],
+    ],
+    [
+      'a rollout that stands still',
+      [condition('Progressing', 'True', 'RolloutInProgress')],
+      condition('Progressing', 'False', 'RolloutStalled'),
+      ['RolloutStalled'],
+    ],
+    [
+      'a rollout that is done',
+      [condition('Progressing', 'True', 'RolloutInProgress')],
+      condition('Progressing', 'False', 'RolloutComplete'),
+      ['RolloutComplete'],
+    ],
+    ['nothing when nothing changed', [programmed], programmed, []],
+    [
+      'nothing when all became well',
+      [condition('Accepted', 'False', 'NoProviders')],
+      condition('Accepted', 'True', 'Accepted'),
+      [],
+    ],
+  ])('%s', (_, before, after, reasons) => {
+    expect(told(routerOccurrences(routerWith(before), { conditions: [after] }))).toEqual(reasons)
+  })
+
+  test('no rollout that was over at first sight', () => {
+    const after = condition('Progressing', 'False', 'RolloutComplete')
+    expect(routerOccurrences(routerWith(null), { conditions: [after] })).toEqual([])
+  })
+})
+
+describe('a provider is told of', () => {
+  test.each([
+    ['a refusal', condition('Accepted', 'False', 'DuplicateName'), ['InvalidProvider']],
+    ['a missing Secret', condition('ResolvedRefs', 'False', 'SecretNotFound'), ['SecretNotFound']],
+    [
+      'a missing ConfigMap',
+      condition('ResolvedRefs', 'False', 'ConfigMapNotFound'),
+      ['ConfigMapNotFound'],
+    ],
+    ['nothing that is well', condition('Ready', 'True', 'Ready'), []],
+  ])('%s', (_, after, reasons) => {
+    expect(told(providerOccurrences(providerWith([]), { conditions: [after] }))).toEqual(reasons)
+  })
+})
+
+test('pods that become others are told of by what changed', () => {
+  const before = { configHash: 'a', secretHash: 'x', generation: 1 }
+  const change = (after: object) => told(revisionOccurrences(before, { ...before, ...after }))
+  expect(change({})).toEqual([])
+  expect(change({ generation: 2, configHash: 'b' })).toEqual(['ConfigRendered'])
+  expect(change({ generation: 2, secretHash: 'y' })).toEqual(['SecretRotated'])
+  expect(change({ generation: 2 })).toEqual(['RolloutStarted'])
+})
+
+test('the note is the message, the type and the action are those of the table', () => {
+  const after = { conditions: [condition('Programmed', 'False', 'NameConflict')] }
+  const { type, action } = eventReasons.NameConflict
+  expect(routerOccurrences(routerWith([]), after)).toEqual([
+    { type, action, reason: 'NameConflict', note: 'why' },
+  ])
+})

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { Condition } from '../api/condition.ts'
+import { type EventReason, eventReasons } from '../api/events.ts'
+import type { Occurrence } from '../kube/event-recorder.ts'
+
+/** What the pods of a Deployment are made of, as far as events tell of it. */
+export interface Revision {
+  readonly configHash: string | undefined
+  readonly secretHash: string | undefined
+  readonly generation: number | undefined
+}
+
+type Told = Omit<Occurrence, 'regarding'>
+
+function occurrence(reason: EventReason, note: string): Told {
+  const { type, action } = eventReasons[reason]
+  return { type, reason, action, note }
+}
+
+/** What people are told when the pods of a router are asked to become others. */
+export function revisionOccurrences(
+  before: Revision | null,
+  after: Revision | null,
+): readonly Told[] {
+  if (after === null || before?.generation === after.generation) return []
+  if (before?.configHash !== after.configHash)
+    return [occurrence('ConfigRendered', `Config ${after.configHash} was applied`)]
+  if (before?.secretHash !== after.secretHash)
+    return [occurrence('SecretRotated', 'The values of Secrets changed: the pods are replaced')]
+  return [occurrence('RolloutStarted', 'The Deployment was changed')]
+}
+
+/** Events that a condition is told by when it gets a reason. */
+const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason>>>> = {
+  ResolvedRefs: {
+    SecretNotFound: 'SecretNotFound',
+    SecretKeyNotFound: 'SecretNotFound',
+    ConfigMapNotFound: 'ConfigMapNotFound',
+    ConfigMapKeyNotFound: 'ConfigMapNotFound',
+  },
+  Programmed: { NameConflict: 'NameConflict', ApplyFailed: 'ApplyFailed', Paused: 'Paused' },
+  Progressing: { RolloutStalled: 'RolloutStalled' },
+}
+
+/** What people are told when the status of a router changes. */
+export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus): readonly Told[] {
+  const before = status?.conditions
+  const wasPaused = before?.find(({ type }) => type === 'Programmed')?.reason === 'Paused'
+  return changedConditions(before, after.conditions).flatMap((condition): readonly Told[] => {
+    const { type, reason, status: holds, message } = condition
+    const resumed = wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []
+    if (type === 'Accepted' && holds === 'False') return [occurrence('NotAccepted', message)]
+    // At first sight, all pods may be of the newest revision for a long time.
+    const isEnd = type === 'Progressing' && reason === 'RolloutComplete' && status !== undefined
+    if (isEnd) return [occurrence('RolloutComplete', message)]
+    return [...resumed, ...byReason(condition)]
+  })
+}
+
+/** What people are told when the status of a provider changes. */
+export function providerOccurrences(
+  { status }: UpstreamProvider,
+  after: UpstreamProviderStatus,
+): readonly Told[] {
+  const changed = changedConditions(status?.conditions, after.conditions)
+  return changed.flatMap((condition): readonly Told[] => {
+    const { type, status: holds, message } = condition
+    const isRefused = type === 'Accepted' && holds === 'False'
+    return isRefused ? [occurrence('InvalidProvider', message)] : byReason(condition)
+  })
+}
+
+function byReason({ type, reason, message }: Condition): readonly Told[] {
+  const told = eventOfReason[type]?.[reason]
+  return told === undefined ? [] : [occurrence(told, message)]
+}
+
+function changedConditions(
+  before: readonly Condition[] = [],
+  after: readonly Condition[] = [],
+): readonly Condition[] {
+  return after.filter(({ type, reason, status }) => {
+    const known = before.find((condition) => condition.type === type)
+    return known?.reason !== reason || known.status !== status
+  })
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { UpstreamHealth, UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { Dangling, Refusal } from '../translate/violation.ts'
+import { violationText } from '../translate/violation.ts'
+import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
+
+/** What one router made of a provider. */
+export interface RouterVerdict {
+  readonly router: string
+  readonly refusals: readonly Refusal[]
+  /** The pods of the router run with the provider as it is written. */
+  readonly programmed: boolean
+  /** How the replicas see it; null when they were not asked. */
+  readonly health: UpstreamHealth | null
+}
+
+/** All that the status of a provider follows from. */
+export interface ProviderObservation {
+  readonly provider: UpstreamProvider
+  /** What is wrong with it whatever the router. */
+  readonly refusals: readonly Refusal[]
+  readonly dangling: readonly Dangling[]
+  readonly routers: readonly RouterVerdict[]
+  /** RFC 3339. */
+  readonly now: string
+}
+
+/** What the operator has to say of a provider. */
+export function providerStatus(observation: ProviderObservation): UpstreamProviderStatus {
+  const { provider, routers, now } = observation
+  const { metadata, spec, status } = provider
+  const { generation } = metadata
+  const accepted = acceptance(observation)
+  const resolved = resolution(observation)
+  const programmed = routers.filter((verdict) => verdict.programmed).length
+  return {
+    observedGeneration: generation,
+    conditions: settle(
+      [accepted, resolved, readiness(accepted, resolved, routers)],
+      status?.conditions,
+      generation,
+      now,
+    ),
+    routers: routers
+      .toSorted((a, b) => (a.router < b.router ? -1 : 1))
+      .slice(0, mostRouters)
+      .map((verdict) => {
+        const before = status?.routers?.find(({ name }) => name === verdict.router)
+        return {
+          name: verdict.router,
+          conditions: settle(routerFindings(verdict), before?.conditions, generation, now),
+          ...(verdict.health && { health: verdict.health }),
+        }
+      }),
+    summary: { routers: `${programmed}/${routers.length}`, urls: spec.nodeUrls.length },
+  }
+}
+
+/** As many as the status can hold. */
+const mostRouters = 256
+
+function acceptance({ refusals, routers }: ProviderObservation): Finding {
+  const anywhere = routers.some((verdict) => verdict.refusals.length === 0)
+  const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
+  // One router may have no endpoint for it while another has.
+  const counted = all.filter(({ reason }) => reason !== 'ChainNotServed' || !anywhere)
+  return refusalFinding(counted)
+}
+
+function refusalFinding(refusals: readonly Refusal[]): Finding {
+  const [first] = refusals
+  if (first === undefined) return providerFinding('Accepted', 'Accepted', 'It is good.')
+  const message = sentences(refusals.map(violationText))
+  return providerFinding('Accepted', first.reason as 'InvalidConfig', message)
+}
+
+function resolution({ dangling }: ProviderObservation): Finding {
+  const [first] = dangling
+  if (first === undefined)
+    return providerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are good.')
+  return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
+}
+
+function routerFindings({ refusals, programmed }: RouterVerdict): readonly Finding[] {
+  return [
+    refusalFinding(refusals),
+    programmed
+      ? providerFinding('Programmed', 'Programmed', 'It was applied.')
+      : providerFinding(
+          'Programmed',
+          'NotProgrammed',
+          'The pods do not run with it as it is written.',
+        ),
+  ]
+}
+
+function readiness(
+  accepted: Finding,
+  resolved: Finding,
+  routers: readonly RouterVerdict[],
+): Finding {
+  if (routers.length === 0)
+    return providerFinding('Ready', 'NotSelected', 'No RpcRouter of the namespace selects it.')
+  if (accepted.status !== 'True')
+    return providerFinding(
+      'Ready',
+      'NotAccepted',
+      `Accepted is ${accepted.status}: ${accepted.message}`,
+    )
+  if (resolved.status !== 'True') {
+    const message = `ResolvedRefs is ${resolved.status}: ${resolved.message}`
+    return providerFinding('Ready', 'RefsNotResolved', message)
+  }
+  const running = routers.filter((verdict) => verdict.programmed)
+  if (running.length === 0)
+    return providerFinding('Ready', 'NotProgrammed', 'No router that selects it has applied it.')
+  if (running.every(({ health }) => health?.state === 'Ineligible'))
+    return providerFinding('Ready', 'Ineligible', 'No replica would send it a call.')
+  return providerFinding('Ready', 'Ready', 'It serves.')
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import { pausedAnnotation } from '../api/group.ts'
+import type { Deployment } from '../resources/kinds.ts'
+import { configHashAnnotation, selectorLabels } from '../resources/labels.ts'
+import { routerObjectName } from '../translate/object-names.ts'
+import type { ProviderVerdict, Translation } from '../translate/translation.ts'
+import { violationText } from '../translate/violation.ts'
+import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
+import { availability, countReplicas, progress } from './rollout.ts'
+
+/** How applying the objects of a router ended. */
+export type Applied =
+  | { readonly result: 'applied' }
+  /** Nothing was to be applied: the config is not good, or the router is paused. */
+  | { readonly result: 'held' }
+  /** An object of somebody else has a name that is needed. */
+  | { readonly result: 'conflict'; readonly message: string }
+  /** The API server refused an object. */
+  | { readonly result: 'refused'; readonly message: string }
+
+/** All that the status of a router follows from. */
+export interface RouterObservation {
+  readonly router: RpcRouter
+  readonly translation: Translation
+  readonly applied: Applied
+  /** Null while there is none. */
+  readonly deployment: Deployment | null
+  /** RFC 3339. */
+  readonly now: string
+}
+
+/** True when the operator is to leave the router as it is. */
+export function isPaused({ metadata }: RpcRouter): boolean {
+  return metadata.annotations?.[pausedAnnotation] === 'true'
+}
+
+/** What the operator has to say of a router. */
+export function routerStatus(observation: RouterObservation): RpcRouterStatus {
+  const { router, translation, deployment, now } = observation
+  const { spec, metadata, status } = router
+  const counts = deployment === null ? null : countReplicas(deployment)
+  const selector = Object.entries(selectorLabels(router, 'router'))
+  return {
+    observedGeneration: metadata.generation,
+    conditions: settle(findings(observation), status?.conditions, metadata.generation, now),
+    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
+    image: deployment?.spec.template.spec?.containers[0]?.image,
+    selector: selector.map(([key, value]) => `${key}=${value}`).join(','),
+    replicas: counts?.replicas ?? 0,
+    updatedReplicas: counts?.updated ?? 0,
+    readyReplicas: counts?.ready ?? 0,
+    availableReplicas: counts?.available ?? 0,
+    listeners: translation.endpoints.map(({ endpoint, upstreams, served }) => ({
+      name: endpoint.name,
+      port: endpoint.port,
+      chainId: endpoint.chainId,
+      apiInterface: endpoint.apiInterface,
+      ...(served && {
+        url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${routerObjectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
+      }),
+      providers: upstreams,
+    })),
+    summary: {
+      replicas: `${counts?.ready ?? 0}/${counts?.wanted ?? 0}`,
+      providers: providersSummary(translation.providers),
+      listeners: spec.endpoints.length,
+    },
+  }
+}
+
+/** `5/6`: used as written, of those that have an endpoint. */
+function providersSummary(providers: readonly ProviderVerdict[]): string {
+  const meant = providers.filter((verdict) => !isElsewhere(verdict))
+  return `${meant.filter(({ fate }) => fate === 'used').length}/${meant.length}`
+}
+
+/** A provider of a chain that the router does not serve: probably meant for another router. */
+function isElsewhere({ refusals }: ProviderVerdict): boolean {
+  return refusals.some(({ reason }) => reason === 'ChainNotServed')
+}
+
+function findings(observation: RouterObservation): readonly Finding[] {
+  const { router, translation, deployment } = observation
+  const parts = [
+    acceptance(translation),
+    resolution(translation),
+    programming(observation),
+    availability(router.spec, deployment),
+  ]
+  return [...parts, progress(deployment), readiness(parts)]
+}
+
+function acceptance({ refusals, providers }: Translation): Finding {
+  const [first] = refusals
+  if (first !== undefined)
+    return routerFinding(
+      'Accepted',
+      first.reason as 'InvalidConfig',
+      sentences(refusals.map(violationText)),
+    )
+  const others = providers.filter((verdict) => verdict.fate !== 'used' && !isElsewhere(verdict))
+  if (others.length === 0) return routerFinding('Accepted', 'Accepted', 'The config is good.')
+  const named = others.map(({ provider, fate, refusals: why, dangling }) => {
+    const reason = why[0]?.reason ?? dangling[0]?.reason ?? 'unused'
+    return `UpstreamProvider ${provider} is ${fate === 'kept' ? 'kept in its last good form' : 'left out'} (${reason})`
+  })
+  return routerFinding('Accepted', 'PartiallyAccepted', sentences(named))
+}
+
+function resolution({ dangling }: Translation): Finding {
+  const [first] = dangling
+  if (first === undefined)
+    return routerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are good.')
+  return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
+}
+
+function programming({ router, applied, deployment }: RouterObservation): Finding {
+  if (isPaused(router)) {
+    const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
+    return routerFinding('Programmed', 'Paused', message)
+  }
+  switch (applied.result) {
+    case 'applied':
+      return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
+    case 'conflict':
+      return routerFinding('Programmed', 'NameConflict', applied.message)
+    case 'refused':
+      return routerFinding('Programmed', 'ApplyFailed', applied.message)
+    case 'held': {
+      const running =
+        deployment === null ? 'Nothing runs yet.' : 'The last good config keeps serving.'
+      return routerFinding('Programmed', 'NotAccepted', running)
+    }
+  }
+}
+
+const consequences = {
+  Accepted: 'NotAccepted',
+  ResolvedRefs: 'RefsNotResolved',
+  Programmed: 'NotProgrammed',
+  Available: 'NotAvailable',
+} as const
+
+function readiness(parts: readonly Finding[]): Finding {
+  const worst = parts.find(({ status }) => status !== 'True')
+  if (worst === undefined) return routerFinding('Ready', 'Ready', 'This generation serves.')
+  const reason = consequences[worst.type as keyof typeof consequences]
+  return routerFinding('Ready', reason, `${worst.type} is ${worst.status}: ${worst.message}`)
+}

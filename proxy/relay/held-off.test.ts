@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { header } from '../upstream/wire.ts'
+import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const { chain, iface } = await ethereum()
+const limited = (wait: string[] = []) => ({
+  status: 429,
+  headers: ['content-type', 'application/json', ...wait],
+  body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"slow down"}}',
+})
+const ok = result('0x1')
+
+describe('while whoever could answer is held off', () => {
+  it.each([
+    ['of its own accord', [], 33],
+    ['for as long as it said', ['Retry-After', '7'], 7],
+  ])('a sole upstream, %s: the client gets its 429 and no call is made', async (_, wait, most) => {
+    const relay = new RelayFixture(chain, iface, { a: { script: () => limited(wait) } })
+    expect((await relay.ask()).incoming?.status).toBe(429)
+    for (let each = 0; each < 5; each++) {
+      const { incoming, upstream, outcome } = await relay.ask()
+      expect([incoming?.status, upstream, outcome]).toEqual([429, 'a', limited().body])
+      const waitS = Number(header(incoming?.headers ?? [], 'retry-after'))
+      expect(waitS).toBeGreaterThan(0)
+      expect(waitS).toBeLessThanOrEqual(most)
+    }
+    expect(relay.sent).toEqual({ a: 1 })
+    relay.transport('a').play(() => ok)
+    await relay.clock.advance(most * 1_000)
+    expect((await relay.ask()).upstream).toBe('a')
+  })
+
+  it('the one that comes back first has the word', async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => limited(['Retry-After', '60']) },
+      b: { script: () => limited(['Retry-After', '20']) },
+    })
+    await relay.ask()
+    expect((await relay.ask()).upstream).toBe('b')
+    expect(relay.sent).toEqual({ a: 1, b: 1 })
+  })
+
+  it('a quota is one with HTTP 200 as well, in the words of the node', async () => {
+    const quota = nodeError(-32005, 'daily request count exceeded')
+    const relay = new RelayFixture(chain, iface, { a: { script: () => quota } })
+    await relay.ask()
+    expect((await relay.ask()).outcome).toContain('daily request count exceeded')
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  it('another that may be asked is asked, be it a disabled one', async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => limited() },
+      b: { script: () => ok },
+    })
+    expect((await relay.ask()).upstream).toBe('b')
+    expect((await relay.ask()).upstream).toBe('b')
+  })
+
+  it('one that the client excluded has no say', async () => {
+    const relay = new RelayFixture(chain, iface, { a: { script: () => limited() } })
+    await relay.ask()
+    const directives = { blockProviders: ['a'] }
+    expect((await relay.ask({ directives })).outcome).toBe('no-upstream')
+  })
+
+  it('a call that failed otherwise keeps its own failure', async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => limited() },
+      b: { script: () => ({ fault: 'reset' }) },
+    })
+    await relay.ask()
+    relay.transport('b').play(() => ({ fault: 'reset' }))
+    expect((await relay.ask()).outcome).toBe('upstream-failed')
+  })
+})

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Pool } from '../upstream/pool.ts'
+import type { HeaderList, Incoming } from '../upstream/wire.ts'
+import type { Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
+import { wantedBy } from './needs.ts'
+import type { Reply } from './reply.ts'
+import type { Step } from './step.ts'
+
+/**
+ * While nobody may be asked because whoever could answer asked to be left alone, the client gets
+ * what that one said, under its own id and with the time that is left: a 429 that it can wait for,
+ * rather than an error that tells it nothing. Nothing is sent.
+ */
+export function heldOff(pool: Pool): Step {
+  return (next) => async (call) => {
+    try {
+      return await next(call)
+    } catch (error) {
+      // A call that reached somebody ends with that failure, which is another.
+      if (!isEmptyPool(error)) throw error
+      const reply = refusalFor(pool, call)
+      if (reply === null) throw error
+      return reply
+    }
+  }
+}
+
+function isEmptyPool(error: unknown): boolean {
+  if (!(error instanceof RelayError)) return false
+  return error.kind === errorKinds.noUpstream || error.kind === errorKinds.breakerOpen
+}
+
+/** Null when it is not for that reason, or nothing is known but that the URL is held off. */
+function refusalFor(pool: Pool, call: Call): Reply | null {
+  const { upstream, url } = pool.nextHeldOff(wantedBy(call)) ?? {}
+  if (!upstream || !url?.refusal) return null
+  const { incoming, failure } = url.refusal
+  const { body } = incoming
+  if (!(body instanceof Uint8Array)) return null
+  const told: Incoming = {
+    ...incoming,
+    headers: withRetryAfter(incoming.headers, url.holdOff.leftMs),
+    body: call.reader.readdress?.(body) ?? body,
+  }
+  const latestBlock = upstream.latest?.block ?? null
+  return { incoming: told, upstream: upstream.name, refusal: failure, latestBlock }
+}
+
+function withRetryAfter(headers: HeaderList, leftMs: number): HeaderList {
+  const others: string[] = []
+  for (let at = 0; at < headers.length; at += 2)
+    if (headers[at]?.toLowerCase() !== 'retry-after')
+      others.push(headers[at] as string, headers[at + 1] as string)
+  return [...others, 'Retry-After', String(Math.ceil(leftMs / 1_000))]
+}

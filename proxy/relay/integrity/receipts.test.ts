@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { getBytes, hexlify, keccak256 } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { hashOf, judged } from './testing/judged.ts'
+
+const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
+const place = { blockNumber: '0x10', blockHash: a, transactionHash: b, transactionIndex: '0x0' }
+const log = (index: number, over: object = {}) => ({
+  ...{ ...place, address: `0x${'1'.repeat(40)}`, topics: [c, a], data: '0x' },
+  ...{ logIndex: `0x${index}`, ...over },
+})
+const noBloom = `0x${'00'.repeat(256)}`
+
+/** By the yellow paper, section 4.3.1. */
+function bloomOf(...members: readonly string[]): string {
+  const bloom = new Uint8Array(256)
+  for (const member of members) {
+    const digest = getBytes(keccak256(member))
+    for (const at of [0, 2, 4]) {
+      const bit = ((digest[at]! << 8) | digest[at + 1]!) % 2048
+      bloom[255 - (bit >> 3)]! |= 1 << (bit & 7)
+    }
+  }
+  return hexlify(bloom)
+}
+const bloom = bloomOf(log(0).address, c, a)
+
+const receipt = (over: object = {}) => ({ ...place, logs: [log(0)], logsBloom: bloom, ...over })
+const many = Array.from({ length: 80 }, (_, at) =>
+  log(at, { topics: [hashOf('0').slice(0, -2) + (at + 10)] }),
+)
+
+describe('a receipt', () => {
+  it.each([
+    ['with the logs of its bloom filter', receipt()],
+    ['that spells it in capitals', receipt({ logsBloom: `0x${bloom.slice(2).toUpperCase()}` })],
+    ['without a bloom filter', receipt({ logsBloom: undefined })],
+    ['of a chain that has none', receipt({ logsBloom: noBloom })],
+    ['without logs', receipt({ logs: [], logsBloom: noBloom })],
+    ['with a filter of another size', receipt({ logsBloom: '0x0102' })],
+    [
+      'with more logs than are worth the digests',
+      receipt({ logs: many.map((each, at) => ({ ...each, logIndex: `0x${at.toString(16)}` })) }),
+    ],
+    ['with logs in another form', receipt({ logs: [1] })],
+    ['with a log without topics', receipt({ logs: [{ ...log(0), topics: null }] })],
+  ])('%s is believed', (_, result) => {
+    expect(judged('eth_getTransactionReceipt', [b], result)).toBeNull()
+  })
+
+  it.each([
+    ['has lost all logs', receipt({ logs: [] }), 'bloom'],
+    ['has lost one', receipt({ logsBloom: bloomOf(log(0).address, c, a, b) }), 'bloom'],
+    [
+      'has a log of another address',
+      receipt({ logs: [log(0, { address: `0x${'2'.repeat(40)}` })] }),
+      'bloom',
+    ],
+    ['has a log with another topic', receipt({ logs: [log(0, { topics: [b, a] })] }), 'bloom'],
+    ['has a log of another block', receipt({ logs: [log(0, { blockHash: c })] }), 'items-alike'],
+    ['has a log twice', receipt({ logs: [log(0), log(0)] }), 'items-order'],
+  ])('that %s is not', (_, result, check) => {
+    expect(judged('eth_getTransactionReceipt', [b], result)?.check).toBe(check)
+  })
+})
+
+describe('the receipts of a block', () => {
+  const second = { ...place, transactionIndex: '0x1', transactionHash: c }
+  const other = { ...second, logs: [{ ...log(1), ...second }], logsBloom: bloom }
+
+  it('are believed with their logs, and with more of them than the first has', () => {
+    expect(judged('eth_getBlockReceipts', ['0x10'], [receipt(), other])).toBeNull()
+    expect(judged('eth_getBlockReceipts', ['0x10'], [])).toBeNull()
+  })
+
+  it.each([
+    ['a log of another transaction', [receipt(), { ...other, logs: [log(1)] }], 'items-alike'],
+    ['a log twice', [receipt({ logs: [log(0), log(0)] }), other], 'items-order'],
+    ['a receipt that lost all logs', [receipt(), { ...other, logs: [] }], 'bloom'],
+    ['the first one missing', [other], 'items-order'],
+  ])('%s', (_, result, check) => {
+    expect(judged('eth_getBlockReceipts', ['0x10'], result)?.check).toBe(check)
+  })
+})
+
+describe('the transactions of a block', () => {
+  const block = (over: object) => ({ ...{ number: '0x10', hash: a, parentHash: b }, ...over })
+  it.each([
+    ['none, and no gas was used', { transactions: [], gasUsed: '0x0' }, undefined],
+    ['none, and nothing is said of gas', { transactions: [] }, undefined],
+    ['none, though gas was used', { transactions: [], gasUsed: '0x5208' }, 'items-order'],
+    ['each once', { transactions: [a, b], gasUsed: '0x5208' }, undefined],
+    ['one of them twice', { transactions: [a, b, a], gasUsed: '0x5208' }, 'items-order'],
+    ['in two spellings', { transactions: [a, `0x${a.slice(2).toUpperCase()}`] }, 'items-order'],
+  ])('%s', (_, over, check) => {
+    expect(judged('eth_getBlockByNumber', ['0x10', false], block(over))?.check).toBe(check)
+  })
+
+  it.each([
+    ['latest', {}, 'shape'],
+    ['latest', { number: null }, 'shape'],
+    ['latest', { number: '0x10' }, undefined],
+    ['finalized', { hash: a }, 'shape'],
+    ['pending', { number: null, hash: null }, undefined],
+  ])('a block for %s has a height: %j', (tag, result, check) => {
+    expect(judged('eth_getBlockByNumber', [tag, false], result)?.check).toBe(check)
+  })
+})

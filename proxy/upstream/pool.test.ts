@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { BlockRef } from '../chain/types.ts'
+import { seededRandom } from '../clock/random.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import type { NodeUrlConfig, Strategy } from '../config/types.ts'
+import { createPool } from './create-pool.ts'
+import type { Pool, Wanted } from './pool.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport } from './testing/scripted-transport.ts'
+import type { Upstream } from './upstream.ts'
+
+const chain = (await loadCatalog([])).find('ETH1')!
+const iface = chain.interfaces.get('jsonrpc')!
+
+const latest: BlockRef = { kind: 'tag', tag: 'latest' }
+const number = (height: number): BlockRef => ({ kind: 'number', number: height })
+
+/** Upstreams by their names, `z` and `y` being backups; all verified. */
+class PoolFixture {
+  readonly clock = new VirtualClock()
+  readonly events: string[] = []
+  readonly pool: Pool
+  readonly tried = new Set<string>()
+
+  constructor(names: string, urls: Partial<NodeUrlConfig> = {}, maxSessions = 10) {
+    const { clock } = this
+    this.pool = createPool(
+      [...names].map((name) => ({
+        name,
+        tier: 'yz'.includes(name) ? 'backup' : 'primary',
+        chainId: chain.id,
+        apiInterface: 'jsonrpc',
+        groupLabel: null,
+        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urls)],
+      })),
+      {
+        ...{ chain, iface, maxSessions, clock },
+        strategy: 'balanced',
+        random: seededRandom(1),
+        observer: {
+          stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),
+          heldOff: () => {},
+          verificationFailed: () => {},
+        },
+        failureThreshold: 2,
+        createTransport: () => new ScriptedTransport(clock, () => ({})),
+        createSocketTransport: () => {
+          throw new Error('no WebSocket URL is configured')
+        },
+      },
+    )
+    for (const upstream of this.pool.upstreams) {
+      for (const url of upstream.urls) url.verified = true
+      upstream.availability.verified()
+    }
+    this.events.length = 0
+  }
+
+  upstream(name: string): Upstream {
+    return this.pool.upstreams.find((each) => each.name === name)!
+  }
+
+  /** An upstream tells its head; it was asked so long before. */
+  sees(name: string, block: number, askedBeforeMs = 0): void {
+    this.pool.sighted(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
+  }
+
+  wanted(different: Partial<Wanted> = {}): Wanted {
+    return {
+      addons: [],
+      block: { kind: 'none' },
+      byHash: false,
+      cost: 10,
+      prefer: null,
+      excluded: [],
+      tried: (name) => this.tried.has(name),
+      untriedOnly: false,
+      ...different,
+    }
+  }
+
+  /** Who is chosen in so many draws, each once, in the order of the alphabet. */
+  chosen(different: Partial<Wanted> = {}, strategy: Strategy = 'balanced'): string {
+    const names = new Set<string>()
+    for (let each = 0; each < 300; each++)
+      names.add(this.pool.choose(this.wanted(different), strategy)?.name ?? '-')
+    return [...names].toSorted().join('')
+  }
+
+  /** Who has a turn, in order. */
+  turns(count: number, different: Partial<Wanted> = {}): string {
+    const turn = () => this.pool.choose(this.wanted(different), 'round-robin')?.name ?? '-'
+    return Array.from({ length: count }, turn).join('')
+  }
+
+  disable(name: string): void {
+    const upstream = this.upstream(name)
+    for (const url of upstream.urls) upstream.failed(url, { name: 'reset', weight: 2 })
+  }
+
+  holdOff(name: string): void {
+    for (const url of this.upstream(name).urls) url.holdOff.begin(30_000)
+  }
+}
+
+describe('the choice', () => {
+  it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
+    ['any primary', () => {}, {}, 'ab'],
+    ['never one that is excluded', () => {}, { excluded: ['a'] }, 'b'],
+    ['the one asked for by name', () => {}, { prefer: 'b' }, 'b'],
+    ['a backup by name', () => {}, { prefer: 'z' }, 'z'],
+    ['not by name when it was tried', ({ tried }) => tried.add('b'), { prefer: 'b' }, 'a'],
+    ['an untried one first', ({ tried }) => tried.add('a'), {}, 'b'],
+    ['a backup before one that was tried', ({ tried }) => tried.add('a').add('b'), {}, 'z'],
+    ['tried ones last', ({ tried }) => tried.add('a').add('b').add('z'), {}, 'ab'],
+    [
+      'nobody, if it must be untried',
+      (pool) => 'abz'.split('').forEach((name) => pool.tried.add(name)),
+      { untriedOnly: true },
+      '-',
+    ],
+    ['not one that is held off', (pool) => pool.holdOff('a'), {}, 'b'],
+    ['not a disabled one', (pool) => pool.disable('a'), {}, 'b'],
+    [
+      'a backup before disabled ones',
+      (pool) => 'ab'.split('').forEach((name) => pool.disable(name)),
+      {},
+      'z',
+    ],
+    [
+      'disabled primaries on trial',
+      (pool) => 'abz'.split('').forEach((name) => pool.disable(name)),
+      {},
+      'ab',
+    ],
+    ['not one that is full', (pool) => (pool.upstream('a').sessions = 10), {}, 'b'],
+    ['nobody without the add-on', () => {}, { addons: ['trace'] }, '-'],
+  ])('is of %s', (_, prepare, different, names) => {
+    const fixture = new PoolFixture('abz')
+    prepare(fixture)
+    expect(fixture.chosen(different)).toBe(names)
+  })
+
+  it('is in turns by round-robin, and a turn counts where only one fits', () => {
+    const fixture = new PoolFixture('abc')
+    expect(fixture.turns(5)).toBe('abcab')
+    expect(fixture.turns(2, { excluded: ['a', 'b'] })).toBe('cc')
+    expect(fixture.turns(4)).toBe('abca')
+  })
+
+  it('tells whether it would be a repetition', () => {
+    const fixture = new PoolFixture('ab')
+    expect(fixture.pool.repeats(fixture.wanted())).toBe(false)
+    fixture.tried.add('a')
+    expect(fixture.pool.repeats(fixture.wanted())).toBe(false)
+    fixture.tried.add('b')
+    expect(fixture.pool.repeats(fixture.wanted())).toBe(true)
+    expect(fixture.pool.repeats(fixture.wanted({ untriedOnly: true }))).toBe(false)
+  })
+})
+
+describe('a lagging upstream', () => {
+  const pool = (): PoolFixture => {
+    const fixture = new PoolFixture('abc')
+    for (const [name, block] of [
+      ['a', 90],
+      ['b', 100],
+      ['c', 101],
+    ] as const)
+      fixture.sees(name, block)
+    return fixture
+  }
+
+  it.each<[string, Partial<Wanted>, string]>([
+    ['gets no read of the latest block', { block: latest }, 'bc'],
+    ['nor of one that it has not got', { block: number(91) }, 'bc'],
+    ['nor of one that nobody is known to have', { block: number(102) }, 'bc'],
+    ['nor of what a hash names, which may be new', { byHash: true }, 'bc'],
+    ['nor of a block by its hash', { block: { kind: 'hash', hash: '0x' } }, 'bc'],
+    [
+      'nor of a range up to the latest block',
+      {
+        block: {
+          kind: 'range',
+          from: { kind: 'number', number: 5 },
+          to: { kind: 'tag', tag: 'latest' },
+        },
+      },
+      'bc',
+    ],
+    ['gets reads of blocks that it has', { block: number(90) }, 'abc'],
+    ['and of what depends on no block', {}, 'abc'],
+    ['and of the first one', { block: { kind: 'tag', tag: 'earliest' } }, 'abc'],
+    ['and all else when the others are out', { block: latest, excluded: ['b', 'c'] }, 'a'],
+  ])('%s', (_, different, names) => {
+    expect(pool().chosen(different)).toBe(names)
+  })
+
+  it('serves when all lag, the nearest to the tip first', () => {
+    const fixture = pool()
+    expect(fixture.chosen({ block: latest, excluded: ['b', 'c'] })).toBe('a')
+    fixture.sees('b', 95)
+    expect(fixture.chosen({ block: latest, excluded: ['c'] })).toBe('b')
+  })
+
+  it('is known as such as soon as others tell the tip, though it was heard first', () => {
+    const fixture = new PoolFixture('abc')
+    fixture.sees('a', 90)
+    expect(fixture.pool.stateOf(fixture.upstream('a'))).toBe('eligible')
+    fixture.sees('b', 100)
+    fixture.sees('c', 100)
+    expect(fixture.events).toEqual(['a: eligible > lagging'])
+    fixture.sees('a', 100)
+    expect(fixture.events).toEqual(['a: eligible > lagging', 'a: lagging > eligible'])
+  })
+
+  it('is not one that was asked a while ago, while the chain kept its pace', async () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 100)
+    for (let block = 100; block < 110; block++) {
+      fixture.sees('b', block)
+      await fixture.clock.advance(chain.blockTimeMs)
+    }
+    expect(fixture.upstream('a').lagBlocks).toBe(0)
+  })
+})
+
+describe('the head of an upstream', () => {
+  it('is not lowered by an answer that was overtaken', async () => {
+    const fixture = new PoolFixture('ab')
+    await fixture.clock.advance(1_000)
+    fixture.sees('a', 100)
+    await fixture.clock.advance(50)
+    fixture.sees('a', 98, 200)
+    expect(fixture.upstream('a').latest?.block).toBe(100)
+  })
+
+  it('is lowered by one that was asked for since: a reorganisation, or another machine', async () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 100)
+    await fixture.clock.advance(50)
+    fixture.sees('a', 98, 10)
+    expect(fixture.upstream('a').latest?.block).toBe(98)
+  })
+})
+
+describe('who is held off', () => {
+  it('is told by who comes back first', async () => {
+    const fixture = new PoolFixture('ab')
+    expect(fixture.pool.nextHeldOff(fixture.wanted())).toBeNull()
+    fixture.holdOff('b')
+    await fixture.clock.advance(1_000)
+    fixture.holdOff('a')
+    expect(fixture.pool.nextHeldOff(fixture.wanted())?.upstream.name).toBe('b')
+    expect(fixture.pool.nextHeldOff(fixture.wanted({ excluded: ['b'] }))?.upstream.name).toBe('a')
+    expect(fixture.pool.nextHeldOff(fixture.wanted({ addons: ['trace'] }))).toBeNull()
+  })
+})
