@@ -19,13 +19,13 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
@@ -134,6 +134,10 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) bench/bench.ts $(BENCH_ARGS)
 
+.PHONY: bench-operator
+bench-operator: install kube-assets ## the operator with 1,000 routers of 10 providers each, on a Kubernetes API of its own
+	@$(NODE) bench/operator-scale.ts
+
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
@@ -141,6 +145,11 @@ bench-big: install ## how much memory four answers of 50 MB at once need
 .PHONY: bench-hedge
 bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
 	@$(NODE) bench/hedge.ts
+
+.PHONY: bench-interfaces
+bench-interfaces: install ## what a call costs through each interface, and 5,000 clients on one subscription
+	@$(NODE) bench/interfaces.ts
+	@$(NODE) bench/fan-out.ts
 
 .PHONY: flame
 flame: install ## a flame graph of the router under load

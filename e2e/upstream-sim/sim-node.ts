@@ -13,6 +13,7 @@ import { FaultSwitch } from './faults.ts'
 import { digest } from './hex.ts'
 import { send, sendReply } from './http-reply.ts'
 import { readRequest } from './json-rpc.ts'
+import { SocketSide } from './socket-side.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
 const keepAliveTimeoutMs = 120_000
@@ -36,11 +37,14 @@ export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'> {
 export interface SimNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
+  /** The same port by WebSocket. */
+  readonly socketUrl: string
   readonly port: number
   /** How the node sees the chain: lag, pruning. Change it at any time. */
   readonly view: ViewSettings
   readonly faults: FaultSwitch
   readonly calls: CallRecord
+  readonly sockets: SocketSide
   /** Opens the port again after `stop`. Harmless when it is open. */
   start(): Promise<void>
   /** Closes the port and every connection: the node is down, connections are refused. */
@@ -62,6 +66,7 @@ export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
   const faults = new FaultSwitch(random ?? seededRandom(seed))
   const calls = new CallRecord()
   const node = new EthereumNode({ ...nodeOptions, faults })
+  const sockets = new SocketSide(node, clock)
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     serve(request, response, { node, faults, calls, clock }).catch((error: unknown) => {
       if (!response.headersSent) send(response, 500, 'text/plain', String(error))
@@ -74,6 +79,9 @@ export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
       const server = tls
         ? https.createServer({ ...settings, ...tls }, listener)
         : http.createServer(settings, listener)
+      server.on('upgrade', (request, wire, head) => {
+        sockets.upgrade(request, wire, head)
+      })
       server.once('error', reject)
       server.listen(port, host, () => resolve(server))
     })
@@ -83,6 +91,7 @@ export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
     const closing = server
     server = null
     if (closing === null) return
+    sockets.stop()
     await new Promise((done) => {
       closing.close(done)
       closing.closeAllConnections()
@@ -92,9 +101,11 @@ export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
     name,
     port,
     url: `${tls ? 'https' : 'http'}://${host}:${port}`,
+    socketUrl: `${tls ? 'wss' : 'ws'}://${host}:${port}`,
     view: node.view.settings,
     faults,
     calls,
+    sockets,
     stop,
     async start() {
       server ??= await open(port)

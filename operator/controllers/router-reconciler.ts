@@ -22,6 +22,7 @@ import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
+import { StillThereError } from './errors.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { StatusWriter } from './status-writer.ts'
@@ -48,6 +49,9 @@ export interface RouterReconcilerParts {
 /** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
+/** How long until a look whether the garbage collector is done. Its deletions may be of objects no watch told of. */
+const stillThereMs = 1_000
+
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
@@ -73,7 +77,12 @@ export class RouterReconciler {
       await this.#write(object, invalidRouterStatus(object, faults, this.#now()), signal)
       return undefined
     }
-    return this.#reconcile(key, this.#parts.statuses.latest(value), signal)
+    try {
+      return await this.#reconcile(key, this.#parts.statuses.latest(value), signal)
+    } catch (error) {
+      if (error instanceof StillThereError) return { requeueAfterMs: stillThereMs }
+      throw error
+    }
   }
 
   async #reconcile(key: string, router: RpcRouter, signal: AbortSignal): Promise<Outcome> {

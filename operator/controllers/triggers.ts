@@ -28,13 +28,13 @@ const countsSettleMs = 500
 export function connectTriggers(parts: TriggerParts): void {
   const { world, children, routers, providers, routerStatuses, providerStatuses } = parts
   world.routers.subscribe((change) => {
-    const { type, object } = change
+    const { type, object, previous } = change
     if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
     else if (!isMeant(change) && routerStatuses.isOwnWrite(object)) return
     routers.enqueue(keyOf(object.metadata))
-    // Of those that it selected, some may wait for its verdict, which now does not come any more.
-    if (change.previous !== null && (type === 'deleted' || isMeant(change)))
-      for (const provider of world.selectedBy(change.previous)) providers.enqueue(provider)
+    // They may wait for the word of a router that selects them no more, and so will never give it.
+    if (previous !== null && (type === 'deleted' || isMeant(change)))
+      for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
   })
   world.providers.subscribe((change) => {
     const { type, object, previous } = change

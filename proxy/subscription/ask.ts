@@ -5,7 +5,8 @@ import { bufferOf, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/step.ts'
-import { release, type Body } from '../upstream/wire.ts'
+import { wholeBody } from '../upstream/whole-body.ts'
+import { release } from '../upstream/wire.ts'
 import { NodeError } from './failures.ts'
 
 /** A question of the router's own, on behalf of a subscription. */
@@ -41,23 +42,12 @@ export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
       release(incoming.body)
       throw new NodeError(`${question.method}: ${refusal.name}`)
     }
-    const body = await collect(incoming.body)
+    const body = await wholeBody(incoming.body, mostBytes)
+    if (body === null) throw new NodeError(`${question.method}: more than ${mostBytes} bytes`)
     const result = memberOf(body, '"result"')
     if (result === null) throw new NodeError(`${question.method}: an answer without a result`)
     return { result, upstream }
   }
-}
-
-async function collect(body: Body): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > mostBytes) throw new NodeError(`an answer of more than ${mostBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */

@@ -7,10 +7,13 @@ import type { Dialect, WholeAnswer } from './dialect.ts'
 import { parseRetryAfter } from './hold-off.ts'
 import type { NodeUrl } from './node-url.ts'
 import { TransportError } from './transport.ts'
-import { header, release } from './wire.ts'
+import { wholeBody } from './whole-body.ts'
+import { header } from './wire.ts'
 
 /** How long a probe may take when the spec does not say. */
 const probeTimeoutMs = 5_000
+/** No probe needs a longer answer. */
+const maxAnswerBytes = 1024 * 1024
 
 /** What came of a question that the router itself asked. */
 export type ProbeAnswer =
@@ -49,12 +52,10 @@ export async function ask(
   signal.addEventListener('abort', takeBack, { once: true })
   try {
     const incoming = await url.transport.send(dialect.ask(call), abort.signal)
-    const { body, headers } = incoming
-    if (!(body instanceof Uint8Array)) {
-      // No probe needs an answer that is too long to be collected.
-      release(body)
-      return { kind: 'refused', why: 'the answer is too long' }
-    }
+    const { headers } = incoming
+    // What is short may come as a stream all the same: gRPC's status is seldom much later than its message.
+    const body = await wholeBody(incoming.body, maxAnswerBytes)
+    if (body === null) return { kind: 'refused', why: 'the answer is too long' }
     const told = tell({ ...incoming, body }, call.result, options)
     if (told.kind === 'value') return { ...told, latencyMs: clock.nowMs() - startedMs }
     if (told.kind === 'refused') return told

@@ -369,12 +369,6 @@ export const mutants: readonly Mutant[] = [
     replacement: '(attempts.at(-1)?.startedMs ?? 0) + apartMs',
   },
   {
-    name: 'a call that failed otherwise gets the words of another',
-    file: relay('held-off'),
-    text: ' || call.journal.attempts.length > 0',
-    replacement: '',
-  },
-  {
     name: 'a refusal goes to a client under the id of another',
     file: relay('held-off'),
     text: 'call.reader.readdress?.(body) ?? body',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { loadCatalog } from '../load-catalog.ts'
-import type { Chain, ChainInterface } from '../types.ts'
+import type { Chain, ChainCatalog, ChainInterface } from '../types.ts'
 
 /** One interface of one chain: what a listener can be started for. */
 export interface OfferedInterface {
@@ -16,7 +16,10 @@ export interface OfferedInterface {
 export async function everyInterface(
   sources: readonly string[],
 ): Promise<readonly OfferedInterface[]> {
-  const catalog = await loadCatalog(sources)
+  return interfacesOf(await loadCatalog(sources))
+}
+
+export function interfacesOf(catalog: ChainCatalog): readonly OfferedInterface[] {
   const chains = catalog.ids.map((id) => catalog.find(id)).filter((chain) => chain !== null)
   return chains.flatMap((chain) =>
     [...chain.interfaces.values()].map((offered) => ({ chain, offered })),

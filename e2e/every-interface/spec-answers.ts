@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface, ProbeCall } from '../../proxy/chain/types.ts'
+import { protoMessage, type ProtoTree } from './proto-message.ts'
+
+/** What a node says to one question of the router's own. */
+export interface SpecAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** The newest block of every node that is made from a spec. */
+export const specHead = 100
+
+interface Draft {
+  readonly headers: Record<string, string>
+  root: unknown
+}
+
+type Branch = Record<string | number, unknown>
+
+/**
+ * What a node must answer to a spec's own questions so that it passes every verification and has a
+ * height. The key of an answer is `keyOf` its question.
+ */
+export function specAnswers({
+  apiInterface,
+  latestBlock,
+  verifications,
+}: ChainInterface): ReadonlyMap<string, SpecAnswer> {
+  const drafts = new Map<string, Draft>()
+  const add = (call: ProbeCall, value: string | null) => {
+    const key = keyOf(call.verb, call.path, call.body ?? '')
+    const draft = drafts.get(key) ?? { headers: {}, root: undefined }
+    drafts.set(key, draft)
+    const { path, header } = call.result
+    if (header !== undefined) draft.headers[header] = value ?? '1'
+    else draft.root = withValue(draft.root, path, value)
+  }
+  for (const { call, expected } of verifications) add(call, expected)
+  if (latestBlock) {
+    const isHex = latestBlock.result.encoding === 'hex'
+    add(latestBlock, isHex ? `0x${specHead.toString(16)}` : `${specHead}`)
+  }
+  const bodyOf = (root: unknown = {}) => {
+    if (apiInterface === 'grpc') return protoMessage(root as ProtoTree)
+    if (apiInterface === 'rest') return Buffer.from(JSON.stringify(root))
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: root }))
+  }
+  return new Map(
+    [...drafts].map(([key, { headers, root }]) => [key, { headers, body: bodyOf(root) }]),
+  )
+}
+
+export function keyOf(verb: string, path: string, body: string): string {
+  return `${verb} ${path === '' ? '/' : path} ${body}`
+}
+
+/** `root` with a value at a place of it; null is any value, where there is none yet. */
+function withValue(root: unknown, path: readonly (string | number)[], value: string | null) {
+  const [key, ...below] = path
+  if (key === undefined) return value ?? root ?? '1'
+  const branch = (root ?? (typeof key === 'number' ? [] : {})) as Branch
+  branch[key] = withValue(branch[key], below, value)
+  return branch
+}

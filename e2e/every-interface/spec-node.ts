@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ServerResponse } from 'node:http'
+import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
+import type { ChainInterface } from '../../proxy/chain/types.ts'
+import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { keyOf, specAnswers, type SpecAnswer } from './spec-answers.ts'
+
+/** A node of any chain for one interface of it: it passes what the spec verifies. */
+export interface SpecNode extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+}
+
+/** Whatever else the node is asked, it answers with what it was asked. */
+export function echoOf(asked: string): string {
+  return `asked: ${asked}`
+}
+
+/** @param grpcMethods what it serves of gRPC beside the spec's own questions */
+export async function startSpecNode(
+  offered: ChainInterface,
+  grpcMethods: readonly string[],
+): Promise<SpecNode> {
+  const answers = specAnswers(offered)
+  if (offered.apiInterface === 'grpc') return startGrpcNode(answers, grpcMethods)
+  const fallback = offered.apiInterface === 'rest' ? answerPath : answerRpc
+  return new MirrorNode('node', (asked, response) => {
+    const known = answers.get(keyOf(asked.verb, asked.target, asked.body.toString()))
+    response.setHeader('content-type', 'application/json')
+    for (const [name, value] of Object.entries(known?.headers ?? {}))
+      response.setHeader(name, value)
+    if (known) response.end(known.body)
+    else fallback(asked, response)
+  }).start()
+}
+
+function answerPath({ verb, target }: Asked, response: ServerResponse): void {
+  response.end(JSON.stringify(echoOf(`${verb} ${target}`)))
+}
+
+/** JSON-RPC by POST; Tendermint's style of paths by GET. */
+function answerRpc({ verb, target, body }: Asked, response: ServerResponse): void {
+  const { id, method } =
+    verb === 'GET'
+      ? { id: -1, method: target.slice(1) }
+      : (JSON.parse(body.toString()) as { id: unknown; method: string })
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: echoOf(method) }))
+}
+
+const same = (value: Buffer) => value
+
+async function startGrpcNode(
+  answers: ReadonlyMap<string, SpecAnswer>,
+  methods: readonly string[],
+): Promise<SpecNode> {
+  const server = new Server()
+  const paths = [...answers.keys()].map((key) => key.split(' ')[1] as string)
+  for (const path of new Set([...paths, ...methods.map((method) => `/${method}`)])) {
+    const known = answers.get(keyOf('POST', path, ''))
+    const handle = (_: unknown, done: sendUnaryData<Buffer>) => {
+      const metadata = new Metadata()
+      for (const [name, value] of Object.entries(known?.headers ?? {})) metadata.set(name, value)
+      done(null, known?.body ?? Buffer.from(echoOf(path.slice(1))), metadata)
+    }
+    server.register(path, handle, same, same, 'unary')
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+      if (error) reject(error)
+      else resolve(bound)
+    })
+  })
+  return {
+    name: 'node',
+    url: `grpc://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => Promise.resolve(server.forceShutdown()),
+  }
+}
