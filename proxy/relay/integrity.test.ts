@@ -93,6 +93,35 @@ describe('an untrue answer', () => {
   })
 })
 
+describe('an answer that another one contradicts', () => {
+  const otherParent = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+  const without = (...blockProviders: string[]) => ({ ...asked, directives: { blockProviders } })
+
+  it('is given all the same when the other upstream has gone', async () => {
+    const relay = fixture({ a: [otherParent, { fault: 'refused' }], b: truth })
+    expect((await relay.ask(without('b'))).outcome).toBe(otherParent.body)
+    for (let each = 0; each < 10; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
+    expect(relay.events.filter((event) => event.startsWith('b'))).toEqual([])
+  })
+
+  it('is asked for elsewhere first, and nobody is blamed', async () => {
+    const relay = fixture({ a: otherParent, b: truth, c: truth })
+    await relay.ask(without('b', 'c'))
+    const seen = await relay.ask(without('a'))
+    expect(seen.outcome).toBe(truth.body)
+    expect(seen.call.journal.attempts.map(({ result: each }) => each)).toMatchObject([
+      { name: 'integrity-doubted', weight: 0, reported: false },
+      'answer',
+    ])
+  })
+
+  it('is not given when it is proven to be a lie', async () => {
+    const relay = fixture({ a: otherParent, b: truth, c: truth })
+    for (const other of ['b', 'c']) await relay.ask(without('a', other))
+    expect((await relay.ask(without('b', 'c'))).outcome).toBe('integrity')
+  })
+})
+
 describe('null for a block', () => {
   const ahead = (relay: RelayFixture) => {
     for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20, 0)

@@ -74,8 +74,10 @@ export class Judge {
     }
     const found = integrity === 'full' ? this.#check(incoming, finding, call, upstream, url) : null
     if (found) {
-      const failure = failures.ofAnswer(found.certain ? 'violated' : 'doubted')
-      return { ...failed(failure, found.check, null), violation: found }
+      const { certain, check } = found
+      const failure = failures.ofAnswer(certain ? 'violated' : 'doubted')
+      // What is only doubted may be true: it is the answer when nobody else has one.
+      return { ...failed(failure, check, certain ? null : 'as-it-is'), violation: found }
     }
     const missedBlock = this.#missesBlock(incoming, finding, call)
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock, rest }

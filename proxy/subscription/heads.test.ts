@@ -209,6 +209,8 @@ describe('the bound', () => {
     expect(hearing.texts).toHaveLength(isWhole ? missed + 1 : 0)
     expect(hearing.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
     if (isWhole) return
+    // Nothing of what is too much is fetched.
+    expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
     expect(scene.two.held.size).toBe(0)
     expect(fixture.clock.pending).toBe(0)
     const again = await joinHeads(scene)
@@ -332,6 +334,25 @@ describe('a branch', () => {
     tell(one, chain.at(12))
     await fixture.clock.advance(100)
     expect(hearing.texts).toEqual(heads([...old, chain.at(11), chain.at(12)]))
+  })
+})
+
+describe('a branch that was left', () => {
+  test('is told again when the chain goes back to it', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const old = [chain.mine(), chain.mine()]
+    for (const block of old) tell(one, block)
+    await fixture.clock.advance(0)
+    chain.reorg(2)
+    const other = [chain.at(11), chain.at(12)]
+    tell(one, chain.head)
+    await fixture.clock.advance(100)
+    chain.goBackTo(old[1] as TestBlock)
+    tell(one, chain.mine())
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([...old, ...other, ...old, chain.head]))
   })
 })
 

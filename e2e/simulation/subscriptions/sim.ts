@@ -50,7 +50,9 @@ async function runMany(seeds: number, from: number): Promise<boolean> {
 function runWorker(workerData: Seeds): Promise<SubscriptionReport> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
-    worker.on('message', resolve)
+    worker.on('message', ({ report }: { readonly report: SubscriptionReport }) => {
+      resolve(report)
+    })
     worker.on('error', reject)
   })
 }

@@ -7,5 +7,7 @@ import { runSubscriptionSeeds } from './run-seeds.ts'
 
 /** One core's part of `make sim-subscriptions`. */
 if (parentPort === null) throw new Error('this file is run by sim.ts, as a worker')
+const port = parentPort
 Error.stackTraceLimit = 0
-parentPort.postMessage(await runSubscriptionSeeds(workerData as Seeds, await loadSpec()))
+const report = await runSubscriptionSeeds(workerData as Seeds, await loadSpec())
+port.postMessage({ report })

@@ -238,6 +238,32 @@ describe('a block that was asked before', () => {
     expect(tell(memory, 'liar', { parentHash: c })).toMatchObject({ certain: true })
   })
 
+  it('is believed when it is told again, although a liar that is gone told otherwise first', () => {
+    for (const lie of [{ parentHash: c }, { number: '0x11' }]) {
+      const memory = new BlockMemory()
+      expect(tell(memory, 'liar', lie)).toBeNull()
+      expect(tell(memory, 'x', {})).toMatchObject({ certain: false })
+      for (let each = 0; each < 5; each++) expect(tell(memory, 'x', {})).toBeNull()
+      expect(tell(memory, 'liar', lie)).toMatchObject({ certain: false })
+    }
+  })
+
+  it('is believed of two, however many other versions as many liars told', () => {
+    const memory = new BlockMemory()
+    for (let liar = 0; liar < 20; liar++)
+      tell(memory, `liar ${liar}`, { parentHash: `0x${String(liar).padStart(64, '0')}` })
+    expect(tell(memory, 'x', {})).toMatchObject({ certain: false })
+    for (const honest of ['x', 'y', 'x']) expect(tell(memory, honest, {})).toBeNull()
+    expect(tell(memory, 'liar 20', { parentHash: c })).toMatchObject({ certain: true })
+  })
+
+  it('no longer stands when its only witness has told another', () => {
+    const memory = new BlockMemory()
+    tell(memory, 'liar', { parentHash: c })
+    expect(tell(memory, 'liar', {})).toMatchObject({ certain: true })
+    expect(tell(memory, 'x', {})).toBeNull()
+  })
+
   it('is not the parent that it names itself', () => {
     const memory = new BlockMemory()
     const lie = block({ hash: b, parentHash: b })
