@@ -37,7 +37,14 @@ export class ChildApplier {
 
   constructor(options: ChildApplierOptions) {
     this.#options = options
-    options.children.onDeleted((resource, key) => this.#written.delete(pathOf(resource, key)))
+    options.children.onChange(({ type, object }, resource) => {
+      const path = pathOf(resource, keyOf(object.metadata))
+      const written = this.#written.get(path)
+      if (type === 'deleted') this.#written.delete(path)
+      // What the watch brings of our own words is the same: one copy is enough.
+      else if (written && isSameVersion(written.object, object))
+        this.#written.set(path, { hash: written.hash, object })
+    })
   }
 
   /** The newest that is known of an object of ours: from the watch, or from our own last write. */
@@ -74,9 +81,9 @@ export class ChildApplier {
   }
 
   /** Whether what the watch brings is what we wrote ourselves. */
-  isOwnWrite(resource: Resource, { metadata }: KubeObject): boolean {
-    const written = this.#written.get(pathOf(resource, keyOf(metadata)))?.object.metadata
-    return written?.uid === metadata.uid && written?.resourceVersion === metadata.resourceVersion
+  isOwnWrite(resource: Resource, { metadata }: Pick<KubeObject, 'metadata'>): boolean {
+    const written = this.#written.get(pathOf(resource, keyOf(metadata)))?.object
+    return written !== undefined && isSameVersion(written, { metadata })
   }
 
   /** Whether an object is known to be as it is wanted. */
@@ -194,6 +201,13 @@ function isUnchanged(written: KubeObject, known: KubeObject): boolean {
     contains(b.annotations, a.annotations) &&
     isDeepStrictEqual(a.ownerReferences, b.ownerReferences)
   )
+}
+
+function isSameVersion(
+  { metadata: a }: Pick<KubeObject, 'metadata'>,
+  { metadata: b }: Pick<KubeObject, 'metadata'>,
+): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion
 }
 
 function pathOf({ plural }: Resource, key: string): string {

@@ -64,9 +64,10 @@ export function reflectWorld(
 function watchedKinds(world: World): readonly WatchedKind[] {
   const keep = withoutManagedFields
   const labelled = { labelSelector: childSelector }
+  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
   return [
-    { resource: rpcRouters, store: world.routers, selection: {}, keep },
-    { resource: upstreamProviders, store: world.providers, selection: {}, keep },
+    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
+    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
     {
       resource: replicaSets,
       store: world.replicaSets,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { rpcRouterNames } from '../api/group.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
@@ -40,6 +41,12 @@ export class World {
 
   constructor(childKinds: readonly Resource[]) {
     this.children = new ChildStores(childKinds)
+  }
+
+  /** What is kept of a router or a provider that the API server tells of. */
+  keep(object: KubeObject): KubeObject {
+    const reader = object.kind === rpcRouterNames.kind ? this.#routerReader : this.#providerReader
+    return reader.keep(object)
   }
 
   router(object: KubeObject) {
@@ -131,7 +138,7 @@ export class World {
   #references(object: KubeObject, kind: 'secrets' | 'configMaps'): readonly string[] {
     const { namespace } = object.metadata
     const names =
-      object.kind === 'RpcRouter'
+      object.kind === rpcRouterNames.kind
         ? this.router(object).value && referencesOfRouter(this.router(object).value as RpcRouter)
         : this.provider(object).value &&
           referencesOfProvider(this.provider(object).value as UpstreamProvider)
