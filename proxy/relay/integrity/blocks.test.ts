@@ -126,6 +126,7 @@ describe('a lie about a block', () => {
     ['a receipt twice', receipts, ['0x10'], [receipt(0), receipt(0)], 'items-order'],
     ['an object for receipts', receipts, ['0x10'], receipt(0), 'shape'],
     ['another chain', 'eth_chainId', [], '"0x5"', 'chain'],
+    ['null for the chain', 'eth_chainId', [], 'null', 'chain'],
     ['a trace of another block', 'trace_block', ['0x10'], [{ blockNumber: 17 }], 'items-block'],
     [
       'a trace outside of the filter',
