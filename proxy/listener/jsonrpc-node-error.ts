@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeError } from '../chain/failure-table.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, parseSpan, spells } from '../json/text.ts'
+import { bufferOf, isNamed, parseSpan } from '../json/text.ts'
 import type { Span } from '../json/span.ts'
 
 /** A longer message of a node is cut before tables look at it. */
@@ -19,8 +19,8 @@ export function readError(body: Uint8Array, { start, end }: Span, status: number
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-      if (spells(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
-      else if (spells(body, nameStart, nameEnd, '"message"'))
+      if (isNamed(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
+      else if (isNamed(body, nameStart, nameEnd, '"message"'))
         message = textOf(body, valueStart, valueEnd)
     }
   } else message = textOf(body, start, end)

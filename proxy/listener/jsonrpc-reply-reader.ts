@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, spells } from '../json/text.ts'
+import { bufferOf, isNamed, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
 import type { Span } from '../json/span.ts'
@@ -84,7 +84,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     let id: Span | null = null
     const cursor = new ObjectCursor(body, start)
     while (cursor.next())
-      if (spells(body, cursor.nameStart, cursor.nameEnd, '"id"'))
+      if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
         id = { start: cursor.valueStart, end: cursor.valueEnd }
     if (id === null || cursor.end < 0) return body
     return Buffer.concat([body.subarray(0, id.start), this.#sentId, body.subarray(id.end)])
@@ -118,16 +118,14 @@ export class JsonRpcReplyReader implements ReplyReader {
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
-      const length = nameEnd - nameStart
-      if (length !== 4 && length !== 7 && length !== 8) continue
       const span = { start: cursor.valueStart, end: cursor.valueEnd }
-      if (spells(body, nameStart, nameEnd, '"id"')) {
+      if (isNamed(body, nameStart, nameEnd, '"id"')) {
         isDuplicate ||= id !== null
         id = span
-      } else if (spells(body, nameStart, nameEnd, '"result"')) {
+      } else if (isNamed(body, nameStart, nameEnd, '"result"')) {
         isDuplicate ||= answer !== null
         answer = span
-      } else if (spells(body, nameStart, nameEnd, '"error"')) {
+      } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
         isDuplicate ||= error !== null
         error = span
       }

@@ -86,6 +86,16 @@ describe('an untrue answer', () => {
     expect(alone.outcome).toBe('integrity')
   })
 
+  it('of a write is none: null, however fast', async () => {
+    for (const params of [[raw], ['0x71c0']]) {
+      const answers = { a: result(null), b: { ...accepted, afterMs: 50 } }
+      const seen = await fixture(answers).ask({ ...write, params })
+      expect([seen.outcome, seen.upstream]).toEqual([accepted.body, 'b'])
+      const alone = await fixture({ a: result(null) }).ask({ ...write, params })
+      expect(alone.outcome).toBe('integrity')
+    }
+  })
+
   it('that contradicts what an upstream told before is found', async () => {
     const changed = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
     const relay = fixture({ a: [truth, changed], b: truth })
