@@ -142,6 +142,10 @@ bench-big: install ## how much memory four answers of 50 MB at once need
 bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
 	@$(NODE) bench/hedge.ts
 
+.PHONY: bench-kube
+bench-kube: install kube-assets ## the operator with 1,000 routers of 10 providers each: time, memory, writes
+	@$(NODE) bench/operator-scale.ts $(BENCH_ARGS)
+
 .PHONY: bench-interfaces
 bench-interfaces: install ## what a call costs through each interface, and 5,000 clients on one subscription
 	@$(NODE) bench/interfaces.ts
