@@ -6,7 +6,7 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { isOlder, keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
@@ -47,14 +47,9 @@ export class ChildApplier {
     })
   }
 
-  /** The newest that is known of an object of ours: from the watch, or from our own last write. */
+  /** What is known of an object: from the watch, and of our own writes before that brings them. */
   latest<T extends KubeObject>(resource: Resource<T>, key: string): T | null {
-    const seen = this.#options.children.get(resource, key)
-    const written = this.#written.get(pathOf(resource, key))?.object as T | undefined
-    if (written === undefined) return seen ?? null
-    const isBehind =
-      seen === undefined || isOlder(seen.metadata.resourceVersion, written.metadata.resourceVersion)
-    return isBehind ? written : seen
+    return this.#options.children.get(resource, key) ?? null
   }
 
   /**
@@ -162,6 +157,7 @@ export class ChildApplier {
   #remember(resource: Resource, hash: string, object: KubeObject): void {
     const kept = withoutManagedFields(object)
     this.#written.set(pathOf(resource, keyOf(object.metadata)), { hash, object: kept })
+    this.#options.children.store(resource).wrote(kept)
   }
 }
 

@@ -68,6 +68,12 @@ export class World {
       .filter((provider) => provider !== null)
   }
 
+  /** The keys of the providers that a router selects. */
+  selectedBy(router: KubeObject): readonly string[] {
+    const { value } = this.router(router)
+    return value === null ? [] : this.providersOf(value).map(({ metadata }) => keyOf(metadata))
+  }
+
   /** The keys of the routers that select a provider. */
   routersOf({ metadata }: KubeObject): readonly string[] {
     const keys = labelKeys({ metadata })
