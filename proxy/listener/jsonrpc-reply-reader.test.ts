@@ -102,7 +102,6 @@ describe("an answer that is the node's error", () => {
       '{"a":1}',
     ],
     ['that is a text', '{"id":1,"error":"too many requests"}', null, 'too many requests'],
-    ['that is empty', '{"id":1,"error":{}}', null, ''],
     ['with escapes', '{"id":1,"error":{"code":3,"message":"a\\u0062\\n"}}', 3, 'ab\n'],
   ])('%s is read', (_, text, code, message) => {
     const { finding, text: passed } = read(text, { status: 500 })
@@ -111,8 +110,9 @@ describe("an answer that is the node's error", () => {
   })
 
   test('may have no id, or a null one: the client gets its own', () => {
-    expect(read('{"id":null,"error":{}}', { id: '"x"' }).text).toBe('{"id":"x","error":{}}')
-    expect(read(' { "error":{}}', { id: '"x"' }).text).toBe(' {"id":"x", "error":{}}')
+    const error = '"error":{"code":1}'
+    expect(read(`{"id":null,${error}}`, { id: '"x"' }).text).toBe(`{"id":"x",${error}}`)
+    expect(read(` { ${error}}`, { id: '"x"' }).text).toBe(` {"id":"x", ${error}}`)
   })
 
   test('is cut where its message is too long for a table', () => {
@@ -120,6 +120,8 @@ describe("an answer that is the node's error", () => {
     expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
   })
 })
+
+const noError = 'an error without a code or a message'
 
 describe('an answer that is none', () => {
   test.each([
@@ -142,6 +144,15 @@ describe('an answer that is none', () => {
     ['{"id":1,"result":1,"error":{"code":1}}', 'both a result and an error'],
     ['{"id":1,"result":1,"result":2}', 'a member given twice'],
     ['{"id":1,"id":1,"result":1}', 'a member given twice'],
+    ['{"id":1,"error":{}}', noError],
+    ['{"id":1,"error":""}', noError],
+    ['{"id":1,"error":0}', noError],
+    ['{"id":1,"error":true}', noError],
+    ['{"id":1,"error":[]}', noError],
+    ['{"id":1,"error":["boom"]}', noError],
+    ['{"id":1,"error":{"code":"x"}}', noError],
+    ['{"id":1,"error":{"code":null,"message":""}}', noError],
+    ['{"id":1,"error":{"message":{}}}', noError],
     ['{"id":2,"result":1}', 'the id of another request'],
     ['{"id":"1","result":1}', 'the id of another request'],
     ['{"id":null,"result":1}', 'the id of another request'],

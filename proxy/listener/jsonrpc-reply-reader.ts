@@ -12,6 +12,7 @@ import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
+const noError = 'an error without a code or a message'
 
 /**
  * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so an answer
@@ -95,13 +96,14 @@ export class JsonRpcReplyReader implements ReplyReader {
     const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
     const why = rest.readHead(body.head)
     if (why !== null) return malformed(why)
-    const { errorSpan } = rest
-    if (errorSpan)
-      return {
-        kind: 'node-error',
-        error: readError(Buffer.concat(body.head), errorSpan, status),
-        rest,
-      }
+    const { errorSpan, hasWholeError } = rest
+    if (errorSpan) {
+      const error = readError(Buffer.concat(body.head), errorSpan, status)
+      if (error) return { kind: 'node-error', error, rest }
+      if (hasWholeError) return malformed(noError)
+      // What it says stands behind the head.
+      return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
+    }
     if (status >= 400) return malformed('a result with a status that is an error')
     return { kind: 'result', rest }
   }
@@ -144,7 +146,10 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (!error && !answer) return malformed('neither a result nor an error')
     if (!this.#takesId(body, id, start, error !== null))
       return malformed('the id of another request')
-    if (error) return { kind: 'node-error', error: readError(body, error, status) }
+    if (error) {
+      const told = readError(body, error, status)
+      return told ? { kind: 'node-error', error: told } : malformed(noError)
+    }
     if (status >= 400) return malformed('a result with a status that is an error')
     // Of neither there was a fault above.
     return answer ? { kind: 'result', value: answer } : result

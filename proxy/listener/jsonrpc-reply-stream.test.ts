@@ -183,6 +183,15 @@ describe('a long error', () => {
       why: null,
       text: texts.join(''),
     })
+    const none = [Buffer.from('{"id":1,"error":{},"data":"'), Buffer.from(`${big}"}`)]
+    expect(readStream(none)).toMatchObject({
+      kind: 'malformed',
+      why: 'an error without a code or a message',
+    })
+    const late = [`{"id":1,"error":{"data":"${big}`, '","code":3}}'].map((text) =>
+      Buffer.from(text),
+    )
+    expect(readStream(late)).toMatchObject({ kind: 'node-error', why: null })
     const reader = new JsonRpcReplyReader(Buffer.from('1'), Buffer.from('1'))
     const body = { head: pieces.slice(0, 1), async *[Symbol.asyncIterator]() {} }
     expect(reader.read({ status: 200, headers: [], body, trailers: () => [] })).toMatchObject({

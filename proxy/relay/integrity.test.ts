@@ -149,7 +149,7 @@ describe('null for a block', () => {
   it.each([
     ['no tip is known', null, '0x10'],
     ['the tip is below it', 0xf, '0x10'],
-    ['it is asked for by a tag', 0x20, 'finalized'],
+    ['it is still to come', 0x20, 'pending'],
   ])('is not noted when %s', async (_case, tip, number) => {
     const relay = fixture({ a: missing })
     if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip, 0)
@@ -163,6 +163,16 @@ describe('null for a block', () => {
     for (let each = 0; each < 10; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
     expect(relay.events).toEqual([])
   })
+
+  it.each(['latest', 'safe', 'finalized', 'earliest'])(
+    'of the tag %s is asked elsewhere too, whatever the tip is',
+    async (tag) => {
+      const relay = fixture({ a: missing, b: truth }, { retryMissingBlocks: true })
+      const seen = await relay.ask({ ...asked, params: [tag, false] })
+      expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+      expect(seen.call.journal.attempts[0]?.missedBlock).toBe(true)
+    },
+  )
 
   it('is the answer all the same when nobody has it', async () => {
     const upstreams = { a: missing, b: nodeError(-32000, 'header not found'), c: missing }
