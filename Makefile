@@ -134,6 +134,10 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) bench/bench.ts $(BENCH_ARGS)
 
+.PHONY: bench-operator
+bench-operator: install kube-assets ## the operator with 1,000 routers of 10 providers each, on a Kubernetes API of its own
+	@$(NODE) bench/operator-scale.ts
+
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
