@@ -57,6 +57,10 @@ test-kube: install kube-assets ## the tests on a real Kubernetes API, which is b
 kube-assets: install
 	@$(NODE) e2e/kube/build.ts
 
+.PHONY: chaos-kube
+chaos-kube: install kube-assets ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
+	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
+
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
