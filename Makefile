@@ -19,13 +19,13 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
 
 .PHONY: demo
-demo: install ## real Ethereum nodes behind one URL, one of them dies, no client notices (KEEP=1 leaves it running)
+demo: install ## real Ethereum nodes behind one URL: they die, no client notices, no block is missed (KEEP=1 leaves it running)
 	@$(NODE) e2e/demo/demo.ts
 
 .PHONY: run
@@ -61,6 +61,10 @@ kube-assets: install
 fmt: install ## put the sources into the project's form and mend what the linter can mend
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
 	@$(BIN)/prettier --write --log-level warn .
+
+.PHONY: golden
+golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
+	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
 
 .PHONY: generate
 generate: install ## write the reference documentation that is made from the code
@@ -98,6 +102,10 @@ lint-law: install
 sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts
 
+.PHONY: sim-subscriptions
+sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, lies (SEEDS=500 FROM=1, or SEED=n TRACE=1)
+	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/subscriptions/sim.ts
+
 .PHONY: mutants
 mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation
 	@$(NODE) e2e/simulation/mutants/run.ts $(MUTANTS)
@@ -126,6 +134,10 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) bench/bench.ts $(BENCH_ARGS)
 
+.PHONY: bench-operator
+bench-operator: install kube-assets ## the operator with 1,000 routers of 10 providers each, on a Kubernetes API of its own
+	@$(NODE) bench/operator-scale.ts
+
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts
@@ -133,6 +145,15 @@ bench-big: install ## how much memory four answers of 50 MB at once need
 .PHONY: bench-hedge
 bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
 	@$(NODE) bench/hedge.ts
+
+.PHONY: bench-kube
+bench-kube: install kube-assets ## the operator with 1,000 routers of 10 providers each: time, memory, writes
+	@$(NODE) bench/operator-scale.ts $(BENCH_ARGS)
+
+.PHONY: bench-interfaces
+bench-interfaces: install ## what a call costs through each interface, and 5,000 clients on one subscription
+	@$(NODE) bench/interfaces.ts
+	@$(NODE) bench/fan-out.ts
 
 .PHONY: flame
 flame: install ## a flame graph of the router under load

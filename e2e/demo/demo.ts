@@ -11,6 +11,7 @@ import { Devnet } from './devnet.ts'
 import { tourFailure } from './failure-tour.ts'
 import { showHealth } from './health-tour.ts'
 import { Screen } from './screen.ts'
+import { tourSubscription } from './subscription-tour.ts'
 
 const names = ['node-a', 'node-b', 'node-c']
 const victim = 'node-b'
@@ -35,7 +36,7 @@ try {
 if (process.exitCode === 1) screen.note(`The logs of all processes are kept in ${directory}`)
 else await rm(directory, { recursive: true, force: true })
 
-/** The whole tour. True when no request failed. */
+/** The whole tour. True when no request failed, and no block was missed or told twice. */
 async function demo(interrupted: AbortSignal): Promise<boolean> {
   const over = new AbortController()
   const signal = AbortSignal.any([interrupted, over.signal])
@@ -62,16 +63,25 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step(`Under 200 reads a second, ${victim} dies (SIGKILL) and comes back`)
   const load = await tourFailure(screen, router.url, devnet, victim, signal)
 
+  screen.step('Two clients hear of each block over WebSocket, and the node that tells them dies')
+  const heard = await tourSubscription(screen, router, devnet, signal)
+
   screen.step('What the router says of itself')
   await showHealth(screen, router, victim)
 
   for (const failure of load.failures) screen.note(failure)
   const total = (tourRequests + load.requests).toLocaleString('en-US')
-  screen.verdict(load.failed === 0, `${total} requests, ${load.failed} failed.`)
+  const isGood = load.failed === 0 && heard.missed + heard.doubled + heard.wrong === 0
+  screen.verdict(
+    isGood,
+    `${total} requests, ${load.failed} failed. ` +
+      `${heard.heads} blocks told, ${heard.missed} missed, ${heard.doubled} doubled` +
+      (heard.wrong > 0 ? `, ${heard.wrong} with a wrong hash.` : '.'),
+  )
   if (process.env['KEEP'] === '1') await keepRunning(router.url, router.adminUrl, signal)
   over.abort()
   await producing
-  return load.failed === 0
+  return isGood
 }
 
 async function keepRunning(url: string, adminUrl: string, signal: AbortSignal): Promise<void> {

@@ -37,7 +37,9 @@ test('several nodes are one chain, and a killed one catches up', async () => {
     await waitUntil('mined', 10_000, signal, async () => (await minedIn(b)) !== null)
     const before = await minedIn(b)
     expect(await minedIn(a)).toEqual(before)
-    await devnet.kill('b')
+    const head = devnet.head
+    await devnet.kill('b', 3)
+    expect(devnet.head).toBeGreaterThanOrEqual(head + 3)
     await expect(askRpc(b, 'eth_blockNumber')).rejects.toThrow('fetch failed')
     expect(await devnet.revive('b')).toBe(devnet.head)
     expect(await minedIn(b)).toEqual(before)

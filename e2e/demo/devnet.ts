@@ -104,12 +104,16 @@ export class Devnet {
     await this.#inTurn(() => Promise.resolve())
   }
 
-  /** Ends a node as a power failure would, between two blocks. */
-  async kill(name: string): Promise<void> {
+  /**
+   * Ends a node as a power failure would, between two blocks.
+   * @param rush so many blocks come at once when it is gone
+   */
+  async kill(name: string, rush = 0): Promise<void> {
     await this.#inTurn(async () => {
       const { child } = this.#member(name).node
       child.kill('SIGKILL')
       await child.ended
+      for (let at = 0; at < rush; at++) await this.#produce()
     })
   }
 

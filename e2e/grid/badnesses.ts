@@ -9,7 +9,7 @@ const striking = (fault: Fault, headers?: Badness['headers']): Badness => ({
   },
   ...(headers ? { headers } : {}),
 })
-const patience = { 'rpc-relay-timeout': '300ms' }
+const patience = { 'rpc-relay-timeout': '700ms' }
 
 /** What can be wrong with a node, by the name that the grid has for it. */
 export const badnesses = {

@@ -18,6 +18,8 @@ export interface Schedule {
   /** What the world does meanwhile, past the faults: one of `steps` changes, as the lot decides. */
   readonly act: (random: Random, step: number) => Promise<void>
   readonly steps?: number
+  /** What runs beside it from the end of the faults on, such as another to compare with. */
+  readonly afterwards?: (signal: AbortSignal) => Promise<void>
   /** Throws or gives false as long as the state is not the one that an undisturbed run reaches. */
   readonly settled: () => boolean | void | Promise<boolean | void>
   /** How long it may take to get there once the faults are over. */
@@ -38,12 +40,12 @@ export interface ScheduleResult {
  * @throws Error that names the seed and the faults, when it does not come right in time
  */
 export async function runSchedule(schedule: Schedule): Promise<ScheduleResult> {
-  const { seed, access, start, act, steps = 20, settled, settleMs = 20_000 } = schedule
+  const { seed, access, start, act, steps = 20, afterwards, settled, settleMs = 20_000 } = schedule
   const random = seededRandom(seed)
   // Changes and faults draw apart: how often a request is made must not change what the world does.
   await using proxy = await ChaosProxy.start(access, drawnFaults(seededRandom(seed ^ 0x5eed)))
   const stop = new AbortController()
-  const running = start(proxy.access, stop.signal)
+  let running: Promise<unknown> = start(proxy.access, stop.signal)
   // Told when it is awaited below; until then it must not count as unhandled.
   running.catch(() => {})
   try {
@@ -53,6 +55,7 @@ export async function runSchedule(schedule: Schedule): Promise<ScheduleResult> {
     }
     proxy.calm()
     const calmedMs = performance.now()
+    running = Promise.all([running, afterwards?.(stop.signal)])
     const failed = running.then(() => {
       throw new Error('it ended by itself')
     })

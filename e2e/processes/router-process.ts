@@ -24,11 +24,18 @@ export interface RouterProcess {
   readonly firstAnswerMs: number
 }
 
+export interface RouterUpstream {
+  readonly name: string
+  readonly url: string
+  /** For subscriptions. */
+  readonly webSocketUrl?: string
+}
+
 export interface RouterOptions {
   readonly children: ChildProcesses
   /** Where the config file is written. */
   readonly directory: string
-  readonly upstreams: readonly { readonly name: string; readonly url: string }[]
+  readonly upstreams: readonly RouterUpstream[]
   readonly signal: AbortSignal
   /** Flags for Node itself, such as `--cpu-prof`. */
   readonly nodeFlags?: readonly string[]
@@ -46,14 +53,17 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
     endpoints: [
       { 'network-address': `127.0.0.1:${port}`, 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' },
     ],
-    'direct-rpc': upstreams.map(({ name, url }) => ({
+    'direct-rpc': upstreams.map(({ name, url, webSocketUrl }) => ({
       name,
       'chain-id': 'ETH1',
       'api-interface': 'jsonrpc',
-      'node-urls': [{ url, ...options.urlSettings }],
+      'node-urls': [
+        { url, ...options.urlSettings },
+        ...(webSocketUrl === undefined ? [] : [{ url: webSocketUrl }]),
+      ],
     })),
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
-    'skip-websocket-verification': upstreams.every(({ url }) => url.startsWith('http')),
+    'skip-websocket-verification': upstreams.every(({ webSocketUrl }) => !webSocketUrl),
   })
   const configFile = join(directory, 'router.yml')
   await writeFile(configFile, configText)

@@ -11,7 +11,11 @@ import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
-import type { SimNode } from '../upstream-sim/sim-node.ts'
+
+export interface ServedNode {
+  readonly name: string
+  readonly url: string
+}
 
 export interface ServedRouterOptions {
   /** ETH1 when not said. */
@@ -22,8 +26,10 @@ export interface ServedRouterOptions {
   readonly specSources?: readonly string[]
   /** Chains that were loaded already, instead of spec sources. */
   readonly catalog?: ChainCatalog
-  readonly primaries: readonly Pick<SimNode, 'name' | 'url'>[]
-  readonly backups?: readonly Pick<SimNode, 'name' | 'url'>[]
+  readonly primaries: readonly ServedNode[]
+  readonly backups?: readonly ServedNode[]
+  /** The nodes' WebSocket URLs stand beside the others. */
+  readonly sockets?: boolean
   /** Settings of the config file, by their names there. */
   readonly settings?: Readonly<Record<string, unknown>>
   /** Of each node's URL, by its name: `addons`, `timeout` and so on. */
@@ -33,6 +39,7 @@ export interface ServedRouterOptions {
 /** A router in this process, on a real socket, with the machine's clock. */
 export interface ServedRouter extends AsyncDisposable {
   readonly url: string
+  readonly socketUrl: string
   readonly port: number
   readonly pool: Pool
   readonly listener: Listener
@@ -46,12 +53,15 @@ let bundled: Promise<ChainCatalog> | null = null
  */
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
-  const { chainId = 'ETH1', apiInterface = 'jsonrpc' } = options
+  const { chainId = 'ETH1', apiInterface = 'jsonrpc', sockets = false } = options
   const served = { 'chain-id': chainId, 'api-interface': apiInterface }
-  const upstreamOf = ({ name, url }: Pick<SimNode, 'name' | 'url'>) => ({
+  const upstreamOf = ({ name, url }: ServedNode) => ({
     name,
     ...served,
-    'node-urls': [{ url, ...urlSettings[name] }],
+    'node-urls': [url, ...(sockets ? [url.replace(/^http/, 'ws')] : [])].map((each) => ({
+      url: each,
+      ...urlSettings[name],
+    })),
   })
   const text = stringify({
     endpoints: [{ 'network-address': '127.0.0.1:0', ...served }],
@@ -76,7 +86,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   })
   const [endpoint] = chain?.endpoints ?? []
   if (!chain || !endpoint) throw new Error('one listener was configured, and none is there')
-  const { pool, watch } = chain
+  const { pool, watch, subscriptions } = chain
   const { listener } = endpoint
   const { host, port } = await listener.start()
   watch.start((error) => {
@@ -85,12 +95,14 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   await watch.firstRound
   return {
     url: `http://${host}:${port}`,
+    socketUrl: `ws://${host}:${port}`,
     port,
     pool,
     listener,
     async [Symbol.asyncDispose]() {
       watch.stop()
       await listener.close()
+      subscriptions?.close()
       await pool.close()
     },
   }

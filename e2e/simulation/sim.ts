@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { drawSchedule } from './draw-schedule.ts'
 import { loadSpec } from './engine.ts'
 import type { Failure, Report, Seeds } from './run-seeds.ts'
+import { wholeNumber } from './settings.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulation.ts'
 import { addTally, emptyTally, type Counts } from './tally.ts'
@@ -15,14 +16,6 @@ make sim SEED=17 TRACE=1         and tell every step of it`
 
 /** Failing seeds that are made shorter and told in full; the others are only named. */
 const toldInFull = 3
-
-function whole(name: string, fallback: number | null): number | null {
-  const text = process.env[name]
-  if (text === undefined || text === '') return fallback
-  if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text)
-  process.stderr.write(`${name} is a whole number from 1 on, not "${text}".\n\n${usage}\n`)
-  process.exit(2)
-}
 
 async function runOne(seed: number, withTrace: boolean): Promise<boolean> {
   const { trace, violations } = await simulate(drawSchedule(seed), await loadSpec())
@@ -94,9 +87,9 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-const seed = whole('SEED', null)
+const seed = wholeNumber('SEED', null, usage)
 const isFine =
   seed === null
-    ? await runMany(whole('SEEDS', 5_000) ?? 1, whole('FROM', 1) ?? 1)
+    ? await runMany(wholeNumber('SEEDS', 5_000, usage) ?? 1, wholeNumber('FROM', 1, usage) ?? 1)
     : await runOne(seed, process.env['TRACE'] === '1')
 process.exitCode = isFine ? 0 : 1

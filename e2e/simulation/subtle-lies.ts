@@ -35,12 +35,17 @@ function withReceipt(
   return changed && reply(call, changed)
 }
 
+/** The same list with other members in its last object. */
+function withLast(list: readonly unknown[], over: Fields): readonly unknown[] {
+  return [...list.slice(0, -1), { ...(list.at(-1) as Fields), ...over }]
+}
+
 /** The logs of a receipt with another value in the last one; null when there is none. */
 function withLogField(receipt: Fields, field: string): Fields | null {
   const logs = receipt['logs'] as readonly Fields[]
   const last = logs.at(-1)
   if (!last) return null
-  return { ...receipt, logs: logs.with(-1, { ...last, [field]: otherHash(String(last[field])) }) }
+  return { ...receipt, logs: withLast(logs, { [field]: otherHash(String(last[field])) }) }
 }
 
 function withoutLogs(receipt: Fields): Fields | null {
@@ -73,9 +78,7 @@ export const subtleLies = {
   },
   'log-taken-back': (lying) => {
     const logs = logsOf(lying)
-    return logs.length === 0
-      ? null
-      : reply(lying.call, logs.with(-1, { ...logs.at(-1), removed: true }))
+    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { removed: true }))
   },
   /** The right address, and another event than the filter names. */
   'log-of-other-event': (lying) => {
@@ -127,7 +130,7 @@ export const subtleLies = {
     withTransactions(lying, (transactions) => {
       const last = transactions.at(-1)
       if (!isObject(last)) return null
-      return transactions.with(-1, { ...last, blockHash: otherHash(String(last['blockHash'])) })
+      return withLast(transactions, { blockHash: otherHash(String(last['blockHash'])) })
     }),
   /** The right height, and the hash of the block before. */
   'hash-of-parent': (lying) =>

@@ -74,8 +74,9 @@ function asRemoved(log: Log) {
   return { kind: 'log', log: { ...log, removed: true } } as const
 }
 
+const notOfHeader: ReadonlySet<string> = new Set(['transactions', 'uncles', 'withdrawals', 'size'])
+
 /** The header of a block, as it is told when it is new. */
 export function headOf(block: Block): object {
-  const { transactions, uncles, withdrawals, size, ...header } = block
-  return header
+  return Object.fromEntries(Object.entries(block).filter(([name]) => !notOfHeader.has(name)))
 }

@@ -3,6 +3,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { send } from './http-reply.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
@@ -13,6 +14,8 @@ export interface NodeServerOptions {
   /** 0: any free port. It stays the same over `stop` and `start`. */
   readonly port: number
   readonly tls: https.ServerOptions | null
+  /** Takes connections that become WebSockets; without it none do. */
+  readonly upgrade?: (request: IncomingMessage, wire: Duplex, head: Buffer) => void
 }
 
 /** The port of a simulated node, which may close and open again. */
@@ -27,7 +30,7 @@ export interface NodeServer {
 
 /** Opens a port on which `serve` answers; what it throws is told as HTTP 500. */
 export async function openNodeServer(
-  { host, port: wantedPort, tls }: NodeServerOptions,
+  { host, port: wantedPort, tls, upgrade }: NodeServerOptions,
   serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<NodeServer> {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -42,6 +45,7 @@ export async function openNodeServer(
       const server = tls
         ? https.createServer({ ...settings, ...tls }, listener)
         : http.createServer(settings, listener)
+      if (upgrade) server.on('upgrade', upgrade)
       server.once('error', reject)
       server.listen(port, host, () => resolve(server))
     })

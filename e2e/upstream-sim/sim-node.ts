@@ -13,6 +13,7 @@ import { digest } from './hex.ts'
 import { send, sendReply } from './http-reply.ts'
 import { readRequest } from './json-rpc.ts'
 import { bodyOf, openNodeServer, type NodeServer } from './node-server.ts'
+import { SocketSide } from './socket-side.ts'
 
 export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'> {
   /** Tells the node from its peers, and seeds its faults. Default `sim`. */
@@ -36,6 +37,9 @@ export interface SimNode extends NodeServer, AsyncDisposable {
   readonly view: ViewSettings
   readonly faults: FaultSwitch
   readonly calls: CallRecord
+  /** The same port by WebSocket. */
+  readonly socketUrl: string
+  readonly sockets: SocketSide
 }
 
 /** Starts a node that serves its view of `chain` over HTTP. */
@@ -53,16 +57,32 @@ export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
   const faults = new FaultSwitch(random ?? seededRandom(seed))
   const calls = new CallRecord()
   const node = new EthereumNode({ ...nodeOptions, faults })
-  const server = await openNodeServer({ host, port, tls: tls ?? null }, (request, response) =>
-    serve(request, response, { node, faults, calls, clock }),
+  const sockets = new SocketSide(node, clock)
+  const server = await openNodeServer(
+    {
+      host,
+      port,
+      tls: tls ?? null,
+      upgrade: (request, wire, head) => {
+        sockets.upgrade(request, wire, head)
+      },
+    },
+    (request, response) => serve(request, response, { node, faults, calls, clock }),
   )
+  const stop = () => {
+    sockets.stop()
+    return server.stop()
+  }
   return {
     ...server,
     name,
     view: node.view.settings,
     faults,
     calls,
-    [Symbol.asyncDispose]: () => server.stop(),
+    sockets,
+    socketUrl: server.url.replace('http', 'ws'),
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 

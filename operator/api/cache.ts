@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { object, oneOf } from './field.ts'
 import { hostAndPort } from './names.ts'
 import { byteSize } from './quantity.ts'
@@ -67,5 +66,3 @@ export const cache = object(
     ],
   },
 )
-
-export type Cache = z.output<typeof cache>

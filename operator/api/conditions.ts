@@ -97,7 +97,7 @@ export const rpcRouterConditions = {
       },
       NoProviders: {
         status: 'False',
-        when: 'An endpoint has no accepted provider that serves its chain and interface.',
+        when: 'An endpoint has no accepted provider that serves its chain and interface. It stays closed; the others are served.',
         remedy:
           'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       },

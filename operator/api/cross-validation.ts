@@ -98,4 +98,3 @@ export const crossValidation = object(
 )
 
 export type CrossValidation = z.output<typeof crossValidation>
-export type CrossValidationPolicy = z.output<typeof policy>

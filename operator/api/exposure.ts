@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { list, object, oneOf, text, textMap } from './field.ts'
 
 /** The Service before the pods. */
@@ -82,5 +81,3 @@ export const serviceSettings = object(
     ],
   },
 )
-
-export type ServiceSettings = z.output<typeof serviceSettings>

@@ -58,5 +58,4 @@ export const networkPolicy = object(
   },
 )
 
-export type NetworkPolicySettings = z.output<typeof networkPolicy>
 export type NetworkPolicyPeer = z.output<typeof peer>

@@ -26,5 +26,3 @@ export const objectMeta = z.object({
   annotations: z.record(z.string(), z.string()).optional(),
   ownerReferences: z.array(ownerReference).optional(),
 })
-
-export type ObjectMeta = z.output<typeof objectMeta>

@@ -81,4 +81,3 @@ export const routerRelay = object(
 )
 
 export type EndpointRelay = z.output<typeof endpointRelay>
-export type RouterRelay = z.output<typeof routerRelay>

@@ -57,4 +57,3 @@ export const rpcRouterStatus = object(
 )
 
 export type RpcRouterStatus = z.output<typeof rpcRouterStatus>
-export type ListenerStatus = z.output<typeof listener>

@@ -112,6 +112,4 @@ export const rpcRouterSchema = z
 
 /** An RpcRouter as the API server gives it: with defaults. */
 export type RpcRouter = z.output<typeof rpcRouterSchema>
-/** An RpcRouter as people write it: what has a default may be missing. */
-export type RpcRouterManifest = z.input<typeof rpcRouterSchema>
 export type RpcRouterSpec = RpcRouter['spec']

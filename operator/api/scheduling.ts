@@ -93,6 +93,3 @@ export const schedulingFields = {
     max: 253,
   }).optional(),
 }
-
-export type Toleration = z.output<typeof toleration>
-export type TopologySpreadConstraint = z.output<typeof topologySpreadConstraint>

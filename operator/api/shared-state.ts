@@ -86,5 +86,4 @@ export const sharedState = object(
   },
 )
 
-export type SharedState = z.output<typeof sharedState>
 export type ManagedRedis = z.output<typeof managed>

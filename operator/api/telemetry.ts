@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { logFormats, logLevels } from '../../proxy/config/types.ts'
 import { boolean, integer, list, object, oneOf, text, textMap } from './field.ts'
@@ -97,7 +96,3 @@ export const tracing = object(
     example: { endpoint: 'http://otel-collector.monitoring.svc:4317', samplingPercent: 1 },
   },
 )
-
-export type Logging = z.output<typeof logging>
-export type Monitoring = z.output<typeof monitoring>
-export type Tracing = z.output<typeof tracing>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { list, object, text } from './field.ts'
 import { namedValue } from './refs.ts'
 import { tls } from './tls.ts'
@@ -71,5 +70,3 @@ export const upstreamAuth = object(
     example: { headers: [{ name: 'Authorization', value: 'Bearer ${API_TOKEN}' }] },
   },
 )
-
-export type UpstreamAuth = z.output<typeof upstreamAuth>

@@ -5,7 +5,7 @@ import { conditions, observedGeneration } from './condition.ts'
 import { integer, list, object, oneOf, text } from './field.ts'
 
 /** How the replicas of a router see an upstream, from the best to the worst. */
-export const upstreamHealthStates = ['Eligible', 'Degraded', 'Ineligible', 'Unknown'] as const
+const upstreamHealthStates = ['Eligible', 'Degraded', 'Ineligible', 'Unknown'] as const
 
 const health = object(
   {
@@ -57,5 +57,4 @@ export const upstreamProviderStatus = object(
 )
 
 export type UpstreamProviderStatus = z.output<typeof upstreamProviderStatus>
-export type UpstreamProviderRouter = z.output<typeof routerEntry>
 export type UpstreamHealth = z.output<typeof health>

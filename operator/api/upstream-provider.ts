@@ -87,6 +87,3 @@ export const upstreamProviderSchema = z
 
 /** An UpstreamProvider as the API server gives it: with defaults. */
 export type UpstreamProvider = z.output<typeof upstreamProviderSchema>
-/** An UpstreamProvider as people write it: what has a default may be missing. */
-export type UpstreamProviderManifest = z.input<typeof upstreamProviderSchema>
-export type UpstreamProviderSpec = UpstreamProvider['spec']

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integer, object } from './field.ts'
 import { duration } from './quantity.ts'
@@ -48,5 +47,3 @@ export const upstreamSettings = object(
     example: { failureThreshold: 5, livenessProbeInterval: '5s' },
   },
 )
-
-export type UpstreamSettings = z.output<typeof upstreamSettings>

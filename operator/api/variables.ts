@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
 import { list, object, text } from './field.ts'
 import { valueFrom } from './refs.ts'
 
@@ -37,5 +36,3 @@ export const variables = list(variable, {
   max: 32,
   kind: ['name'],
 })
-
-export type Variable = z.output<typeof variable>

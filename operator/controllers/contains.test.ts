@@ -10,12 +10,14 @@ test.each([
   ['nothing for an empty list', {}, { egress: [] }, true],
   ['nothing for an empty map', {}, { podSelector: {} }, true],
   ['another value', { a: 1 }, { a: 2 }, false],
-  ['a missing field', {}, { a: 1 }, false],
   ['an item more', { a: [1, 2] }, { a: [1] }, false],
   ['an item less', { a: [1] }, { a: [1, 2] }, false],
   ['another order', [1, 2], [2, 1], false],
-  ['false is not nothing', {}, { a: false }, false],
-  ['zero is not nothing', {}, { a: 0 }, false],
+  ['nothing for false', {}, { a: false }, true],
+  ['nothing for zero', {}, { a: 0 }, true],
+  ['true for false', { a: true }, { a: false }, false],
+  ['one for zero', { a: 1 }, { a: 0 }, false],
+  ['nothing for one', {}, { a: 1 }, false],
   ['a map where a text is', { a: 'x' }, { a: { b: 1 } }, false],
 ])('%s', (_, object, intent, expected) => {
   expect(contains(object, intent)).toBe(expected)

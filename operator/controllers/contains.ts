@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+
 /**
  * Whether an object has all that an intent says: every field, and lists item by item. What is there beside it, such
- * as defaults of the API server, does not count; nor does the difference between nothing and an empty map or list.
+ * as defaults of the API server, does not count. Nothing is as good as zero or as an empty list, since the API server
+ * leaves these out.
  */
 export function contains(object: unknown, intent: unknown): boolean {
-  if (isEmpty(intent) && isEmpty(object)) return true
+  if (object === undefined || object === null) return isZero(intent)
   if (Array.isArray(intent)) {
     return (
       Array.isArray(object) &&
@@ -14,12 +16,12 @@ export function contains(object: unknown, intent: unknown): boolean {
     )
   }
   if (typeof intent !== 'object' || intent === null) return object === intent
-  if (typeof object !== 'object' || object === null) return false
+  if (typeof object !== 'object') return false
   const fields = object as Readonly<Record<string, unknown>>
   return Object.entries(intent).every(([key, value]) => contains(fields[key], value))
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  return typeof value === 'object' && Object.keys(value).length === 0
+function isZero(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === undefined || value === null || value === 0 || value === false || value === ''
 }

@@ -6,7 +6,6 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
-import type { KubeObject } from '../kube/object.ts'
 import { invalidProviderStatus } from '../status/invalid-router-status.ts'
 import { providerOccurrences } from '../status/occurrences.ts'
 import { providerStatus } from '../status/provider-status.ts'
@@ -40,7 +39,7 @@ export class ProviderReconciler {
     const { value, faults } = world.provider(object)
     if (value === null) {
       const status = invalidProviderStatus(object, faults, now)
-      await statuses.write(object as UpstreamProvider, status, signal)
+      await statuses.write(object, status, signal)
       return
     }
     await this.#reconcile(key, statuses.latest(value), now, signal)
@@ -54,7 +53,7 @@ export class ProviderReconciler {
   ): Promise<void> {
     const { world, statuses, verdicts, events, chains } = this.#parts
     const { metadata } = provider
-    const routers = world.routersOf(provider as KubeObject)
+    const routers = world.routersOf(provider)
     const outcomes = routers
       .map((router) => verdicts.get(router, key))
       .filter((outcome) => outcome !== null)
@@ -72,6 +71,6 @@ export class ProviderReconciler {
     const status = providerStatus({ provider, refusals, dangling, routers: outcomes, now })
     const occurrences = providerOccurrences(provider, status)
     if (await statuses.write(provider, status, signal))
-      for (const told of occurrences) events.record({ ...told, regarding: provider as KubeObject })
+      for (const told of occurrences) events.record({ ...told, regarding: provider })
   }
 }

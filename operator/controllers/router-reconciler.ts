@@ -45,7 +45,7 @@ export interface RouterReconcilerParts {
   readonly onVerdicts: (providers: readonly string[]) => void
 }
 
-/** Waited for what no watch tells of: the reference of a config that is not the one that is written now. */
+/** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
@@ -90,15 +90,13 @@ export class RouterReconciler {
       ...revisionOccurrences(before, revisionOf(deployment)),
       ...routerOccurrences(router, status),
     ]
-    if (await this.#write(router, status, signal))
-      for (const told of occurrences)
-        this.#parts.events.record({ ...told, regarding: router as KubeObject })
+    await this.#write(router, status, signal)
+    for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
-    return translation.config === null && translation.dangling.length > 0
-      ? { requeueAfterMs: heldAgainMs }
-      : {}
+    const waits = translation.dangling.length > 0 || applied.result === 'conflict'
+    return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
 
   #translate(
@@ -175,7 +173,7 @@ export class RouterReconciler {
   }
 
   async #write(object: KubeObject, status: RpcRouterStatus, signal: AbortSignal): Promise<boolean> {
-    return this.#parts.statuses.write(object as RpcRouter, status, signal)
+    return this.#parts.statuses.write(object, status, signal)
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */

@@ -35,7 +35,7 @@ export function childOf<T extends KubeObject>(
   }
 }
 
-export function ownerReference({ metadata }: RpcRouter): OwnerReference {
+function ownerReference({ metadata }: RpcRouter): OwnerReference {
   return {
     apiVersion,
     kind: rpcRouterNames.kind,

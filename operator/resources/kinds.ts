@@ -24,6 +24,9 @@ import type { Resource } from '../kube/resource.ts'
  * library only types are used: nothing of it is loaded.
  */
 
+/** A type of the library as what it is on the wire: no class. */
+export type Plain<T> = Pick<T, keyof T>
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
   readonly immutable?: boolean
@@ -44,7 +47,7 @@ export interface Service extends KubeObject {
 }
 
 export interface Deployment extends KubeObject {
-  readonly spec: V1DeploymentSpec
+  readonly spec: Plain<V1DeploymentSpec>
   readonly status?: V1DeploymentStatus
 }
 

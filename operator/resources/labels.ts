@@ -6,7 +6,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 /** The part that a child plays. */
 export type Component = 'router' | 'redis'
 
-export const managedBy = 'rpc-router-operator'
+const managedBy = 'rpc-router-operator'
 
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`

@@ -52,7 +52,7 @@ export function buildMetricsService(router: RpcRouter): Service {
   }
 }
 
-export function metricsServiceName(router: RpcRouter): string {
+function metricsServiceName(router: RpcRouter): string {
   return `${routerObjectName(router)}-metrics`
 }
 

@@ -4,8 +4,7 @@ import { parse } from 'yaml'
 import { apiVersion } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
-import { configMapData, secretData } from '../manifests/decode-data.ts'
-import { bundledChains } from '../translate/bundled-chains.generated.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { readUpstreams } from '../translate/rendered-config.ts'
@@ -35,7 +34,13 @@ export interface Scenario {
   readonly text: ScenarioText
 }
 
-const chains = knownChains(bundledChains)
+/** Chains that stay as they are, whatever specs the project has. */
+const chains = knownChains([
+  ['ETH1', ['ETH', 'ETHEREUM'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning']],
+  ['SEP1', ['SEPOLIA'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning']],
+  ['HUBCHAIN', ['COSMOSHUB'], 'rest', ['archive'], ['chain-id']],
+  ['HUBCHAIN', ['COSMOSHUB'], 'grpc', ['archive'], ['chain-id']],
+])
 
 export function readScenario(text: string): Scenario {
   return scenarioOf(parse(text) as ScenarioText)
@@ -93,7 +98,7 @@ function scenarioOf(text: ScenarioText): Scenario {
 }
 
 /** What the translation of a scenario works on, the world before translated first. */
-export function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
+function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
   const ran = before === null ? null : translate(translateInput(before)).config
   return {
     router,

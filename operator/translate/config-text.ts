@@ -23,7 +23,10 @@ export function configText(pieces: readonly Piece[]): string | null {
   return written + escape(pending)
 }
 
-/** `${` and `$<` begin a placeholder; doubled, the dollar is one. */
+/** What the router would take for a placeholder, or for the beginning of one. */
+const opening = /\$(?:\{[^{}]*\}|<[^<>]*>|[{<])/g
+
+/** A second dollar makes it literal, to its end. */
 function escape(text: string): string {
-  return text.replaceAll(/\$(?=[{<])/g, '$$$$')
+  return text.replaceAll(opening, (match) => `$${match}`)
 }

@@ -118,6 +118,7 @@ function serveChain(
     })
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), strategy: first.relay.strategy },
+    config: router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
   const endpoints = configs.map((config) => ({

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { SocketLimits } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { Body, HeaderList } from '../upstream/wire.ts'
+import type { Body } from '../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from './calls.ts'
 import { closeCodes, type ClientSocket, type SocketHandler } from './client-socket.ts'
 import type { ListenerOptions } from './http-listener.ts'
@@ -11,15 +10,16 @@ import type { CallOrigin } from './jsonrpc-call.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
 import { answerItem, type ItemContext } from './jsonrpc-item.ts'
 import { RequestRefused, readBody, readRequest, type RequestBody } from './jsonrpc-request.ts'
-import { SessionSubscriptions } from './session-subscriptions.ts'
+import { SessionSubscriptions, type SubscriptionAudience } from './session-subscriptions.ts'
 import { SocketOutbox } from './socket-outbox.ts'
 
-export interface JsonRpcSessionOptions extends ListenerOptions {
+/** What the sessions of a listener share. Each costs little by itself, for there are thousands. */
+export interface JsonRpcServing extends ListenerOptions {
   readonly calls: Calls
-  readonly limits: SocketLimits
-  /** What the upgrade request asked for; it goes for every call. */
-  readonly directives: CallOrigin['directives']
-  readonly requestHeaders: HeaderList
+}
+
+/** What the upgrade request said; it goes for every call. */
+export interface SessionOrigin extends Pick<CallOrigin, 'directives' | 'requestHeaders'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
 }
@@ -28,12 +28,14 @@ export interface JsonRpcSessionOptions extends ListenerOptions {
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
  * Answers go out in the order in which they are there.
  */
-export class JsonRpcSession implements SocketHandler {
+export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
   readonly #socket: ClientSocket
-  readonly #options: JsonRpcSessionOptions
+  readonly #serving: JsonRpcServing
+  readonly #origin: SessionOrigin
   readonly #outbox: SocketOutbox
   readonly #subscriptions: SessionSubscriptions | null
-  readonly #gone = new AbortController()
+  /** Of the calls in flight; while there are none, nobody needs it. */
+  #gone: AbortController | null = null
   /** Messages that came when as many calls as may be were in flight. */
   #waiting: Uint8Array[] = []
   #inFlight = 0
@@ -42,25 +44,12 @@ export class JsonRpcSession implements SocketHandler {
   #isLeaving = false
   #isSettling = false
 
-  constructor(socket: ClientSocket, options: JsonRpcSessionOptions) {
-    const { clock, calls, limits, subscriptions } = options
+  constructor(socket: ClientSocket, serving: JsonRpcServing, origin: SessionOrigin) {
     this.#socket = socket
-    this.#options = options
-    this.#outbox = new SocketOutbox({ socket, clock, maxBufferedBytes: limits.maxBufferedBytes })
-    this.#subscriptions =
-      subscriptions &&
-      new SessionSubscriptions({
-        ...subscriptions,
-        calls,
-        maxSubscriptions: limits.maxSubscriptions,
-        notify: (pieces) => {
-          if (!this.#outbox.notify(pieces))
-            socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
-        },
-        end: (reason) => {
-          socket.close(closeCodes.tryAgain, reason)
-        },
-      })
+    this.#serving = serving
+    this.#origin = origin
+    this.#outbox = new SocketOutbox(socket, serving)
+    this.#subscriptions = serving.subscriptions && new SessionSubscriptions(serving, this)
   }
 
   get isServing(): boolean {
@@ -73,7 +62,7 @@ export class JsonRpcSession implements SocketHandler {
 
   received(message: Uint8Array): void {
     if (this.#isSettling) return
-    if (this.#inFlight < this.#options.limits.maxCalls) this.#serve(message)
+    if (this.#inFlight < this.#serving.socketLimits.maxCalls) this.#serve(message)
     else {
       // What was read already still comes.
       this.#waiting.push(message)
@@ -86,7 +75,16 @@ export class JsonRpcSession implements SocketHandler {
     this.#waiting = []
     this.#subscriptions?.close()
     this.#outbox.closed()
-    this.#gone.abort()
+    this.#gone?.abort()
+  }
+
+  notify(pieces: readonly Uint8Array[]): void {
+    if (!this.#outbox.notify(pieces))
+      this.#socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+  }
+
+  end(reason: string): void {
+    this.#socket.close(closeCodes.tryAgain, reason)
   }
 
   leave(): void {
@@ -109,15 +107,19 @@ export class JsonRpcSession implements SocketHandler {
     const body = bodyOf(message)
     const weight = 'kind' in body && body.kind === 'batch' ? weightOf(body.items.length) : 1
     this.#inFlight += weight
-    void this.#answer(message, body, `${this.#options.guid}-${++this.#count}`).then(() => {
+    this.#gone ??= new AbortController()
+    const { signal } = this.#gone
+    const guid = `${this.#origin.guid}-${++this.#count}`
+    void this.#answer(message, body, guid, signal).then(() => {
       this.#inFlight -= weight
+      if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()
       this.#leaveWhenDone()
     })
   }
 
   #serveWaiting(): void {
-    const { maxCalls } = this.#options.limits
+    const { maxCalls } = this.#serving.socketLimits
     while (this.#inFlight < maxCalls) {
       const message = this.#waiting.shift()
       if (!message) break
@@ -129,13 +131,18 @@ export class JsonRpcSession implements SocketHandler {
   }
 
   /** Never rejects. */
-  async #answer(message: Uint8Array, body: RequestBody | RelayError, guid: string): Promise<void> {
+  async #answer(
+    message: Uint8Array,
+    body: RequestBody | RelayError,
+    guid: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const begun: (() => void)[] = []
     try {
       const answer =
         body instanceof RelayError
           ? this.#refusal(body, guid)
-          : await this.#relay(message, body, guid, begun)
+          : await this.#relay(message, body, guid, signal, begun)
       if (answer !== null) await this.#outbox.answer(answer)
       for (const begin of begun) begin()
     } catch (cause) {
@@ -149,13 +156,14 @@ export class JsonRpcSession implements SocketHandler {
     message: Uint8Array,
     body: RequestBody,
     guid: string,
+    signal: AbortSignal,
     begun: (() => void)[],
   ): Promise<Body | null> {
-    const { directives, requestHeaders } = this.#options
+    const { directives, requestHeaders } = this.#origin
     const context: ItemContext = {
       directives,
       requestHeaders,
-      signal: this.#gone.signal,
+      signal,
       told: () => undefined,
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, begun) ?? null
@@ -164,16 +172,16 @@ export class JsonRpcSession implements SocketHandler {
         throw new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request.id)
       },
     }
-    if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#options)
+    if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#serving)
     const pieces = batchPieces(body.items, (span, index) =>
-      answerItem(message, span, `${guid}-${index}`, context, this.#options),
+      answerItem(message, span, `${guid}-${index}`, context, this.#serving),
     )
     const answer = await collectShort(pieces)
     return answer instanceof Uint8Array && answer.length === 0 ? null : answer
   }
 
   #refusal(error: RelayError, guid: string): Uint8Array {
-    this.#options.observer.requestRefused(error, guid)
+    this.#serving.observer.requestRefused(error, guid)
     return errorBytes(error.kind, error.message, idBytes(new Uint8Array(), null), guid)
   }
 }

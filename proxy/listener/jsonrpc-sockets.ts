@@ -17,14 +17,12 @@ export function jsonRpcSockets(
   paths: readonly string[],
 ): SocketServing {
   const { iface, socketLimits: limits } = options
+  const serving = { ...options, calls }
   return {
     paths,
     limits,
     open: (socket, headers, guid) =>
-      new JsonRpcSession(socket, {
-        ...options,
-        calls,
-        limits,
+      new JsonRpcSession(socket, serving, {
         guid,
         directives: readDirectives(headers),
         requestHeaders: forwardHeaders(headers, iface.requestHeaders, requestHeaders),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from '../clock/random.ts'
+import type { SocketLimits } from '../config/types.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { SubscribeWish, SubscriptionForm, Wish } from '../subscription/form.ts'
 import {
@@ -23,24 +24,32 @@ export interface SubscriptionServing {
   readonly random: Random
 }
 
-export interface SessionSubscriptionsOptions extends SubscriptionServing {
+/** What the connections of a listener share. */
+export interface SessionSubscriptionsServing {
+  readonly subscriptions: SubscriptionServing | null
   readonly calls: Calls
-  readonly maxSubscriptions: number
-  /** Sends a notification. */
-  readonly notify: (pieces: readonly Uint8Array[]) => void
-  /** The connection has to be closed for this reason. */
-  readonly end: (reason: string) => void
+  readonly socketLimits: Pick<SocketLimits, 'maxSubscriptions'>
+}
+
+/** The client of one connection. */
+export interface SubscriptionAudience {
+  /** Sends it a message made of these pieces, which it did not ask for now. */
+  notify(pieces: readonly Uint8Array[]): void
+  /** Its connection has to be closed for this reason. */
+  end(reason: string): void
 }
 
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
-  readonly #options: SessionSubscriptionsOptions
+  readonly #serving: SessionSubscriptionsServing
+  readonly #audience: SubscriptionAudience
   /** By handle; null while it is being opened. */
   readonly #open = new Map<string, Subscription | null>()
   #isClosed = false
 
-  constructor(options: SessionSubscriptionsOptions) {
-    this.#options = options
+  constructor(serving: SessionSubscriptionsServing, audience: SubscriptionAudience) {
+    this.#serving = serving
+    this.#audience = audience
   }
 
   get size(): number {
@@ -56,7 +65,7 @@ export class SessionSubscriptions {
     call: JsonRpcCall,
     begun: (() => void)[],
   ): Promise<ItemAnswer> | null {
-    const { form } = this.#options
+    const { form } = this.#offer
     const { method, body, id } = request
     const question = {
       method,
@@ -74,6 +83,12 @@ export class SessionSubscriptions {
     return wish && this.#grant(wish, request, call, begun)
   }
 
+  get #offer(): SubscriptionServing {
+    const { subscriptions } = this.#serving
+    if (!subscriptions) throw new Error('there is nothing to subscribe to')
+    return subscriptions
+  }
+
   /** The connection is over. */
   close(): void {
     this.#isClosed = true
@@ -87,7 +102,8 @@ export class SessionSubscriptions {
     call: JsonRpcCall,
     begun: (() => void)[],
   ): Promise<ItemAnswer> {
-    const { form, calls } = this.#options
+    const { form } = this.#offer
+    const { calls } = this.#serving
     let result = form.unsubscribed
     try {
       if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
@@ -101,8 +117,11 @@ export class SessionSubscriptions {
   }
 
   async #subscribe(wish: SubscribeWish, call: JsonRpcCall, begun: (() => void)[]): Promise<string> {
-    const { form, hub, random, maxSubscriptions, notify, end } = this.#options
+    const { form, hub, random } = this.#offer
+    const { maxSubscriptions } = this.#serving.socketLimits
+    const audience = this.#audience
     const { topic } = wish
+    const { isLast } = topic
     if (this.#open.size >= maxSubscriptions)
       throw new RelayError(
         errorKinds.tooManySubscriptions,
@@ -120,10 +139,12 @@ export class SessionSubscriptions {
     try {
       subscription = await hub.subscribe(call, topic, {
         event: (result) => {
-          notify([head, result, tail])
-          if (topic.isLast?.(result)) this.#open.delete(id.handle)
+          audience.notify([head, result, tail])
+          if (isLast?.(result)) this.#open.delete(id.handle)
         },
-        ended: end,
+        ended(reason) {
+          audience.end(reason)
+        },
       })
     } catch (cause) {
       this.#open.delete(id.handle)
@@ -159,7 +180,7 @@ export class SessionSubscriptions {
   }
 
   #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {
-    const { calls } = this.#options
+    const { calls } = this.#serving
     if (cause instanceof NodeRefused) {
       calls.subscriptionAnswered(call, true)
       return request.isNotification ? null : answerBytes(request, 'error', cause.error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import type { SocketLimits } from '../config/types.ts'
 import type { Body, ByteStream } from '../upstream/wire.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
@@ -8,10 +9,10 @@ import { closeCodes, type ClientSocket } from './client-socket.ts'
 const stalledMs = 60_000
 const nothing = new Uint8Array()
 
-export interface SocketOutboxOptions {
-  readonly socket: ClientSocket
+/** What the connections of a listener share. */
+export interface SocketOutboxServing {
   readonly clock: Clock
-  readonly maxBufferedBytes: number
+  readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
 }
 
 /**
@@ -20,7 +21,8 @@ export interface SocketOutboxOptions {
  * comes; everything else stands behind it meanwhile.
  */
 export class SocketOutbox {
-  readonly #options: SocketOutboxOptions
+  readonly #socket: ClientSocket
+  readonly #serving: SocketOutboxServing
   /** Settles when the long answer has gone out. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
@@ -29,8 +31,9 @@ export class SocketOutbox {
   #heldBytes = 0
   #isClosed = false
 
-  constructor(options: SocketOutboxOptions) {
-    this.#options = options
+  constructor(socket: ClientSocket, serving: SocketOutboxServing) {
+    this.#socket = socket
+    this.#serving = serving
   }
 
   /**
@@ -41,7 +44,7 @@ export class SocketOutbox {
   async answer(body: Body): Promise<void> {
     while (this.#streaming) await this.#streaming
     if (body instanceof Uint8Array) {
-      if (!this.#options.socket.send([body])) await this.#untilDrained()
+      if (!this.#socket.send([body])) await this.#untilDrained()
       return
     }
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -57,7 +60,8 @@ export class SocketOutbox {
 
   /** @returns false when the client is too far behind to be sent more */
   notify(pieces: readonly Uint8Array[]): boolean {
-    const { socket, maxBufferedBytes } = this.#options
+    const socket = this.#socket
+    const { maxBufferedBytes } = this.#serving.socketLimits
     if (socket.bufferedBytes + this.#heldBytes > maxBufferedBytes) return false
     if (this.#streaming) {
       this.#held.push(pieces)
@@ -73,7 +77,7 @@ export class SocketOutbox {
   }
 
   async #stream(body: ByteStream): Promise<void> {
-    const { socket } = this.#options
+    const socket = this.#socket
     let isFirst = true
     try {
       for await (const part of body) {
@@ -90,7 +94,7 @@ export class SocketOutbox {
   }
 
   #release(): void {
-    for (const pieces of this.#held.splice(0)) this.#options.socket.send(pieces)
+    for (const pieces of this.#held.splice(0)) this.#socket.send(pieces)
     this.#heldBytes = 0
   }
 
@@ -98,7 +102,8 @@ export class SocketOutbox {
   #untilDrained(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     this.#drained ??= new Promise((resolve) => {
-      const { socket, clock } = this.#options
+      const socket = this.#socket
+      const { clock } = this.#serving
       const cancelStall = clock.after(stalledMs, () => {
         socket.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
       })

@@ -10,7 +10,7 @@ import {
   type SocketHandler,
   type SocketServing,
 } from './client-socket.ts'
-import { textFrameHead } from './websocket-frame.ts'
+import { FrameWriter } from './websocket-frame.ts'
 
 /** How often the sockets are looked at. */
 const checkMs = 15_000
@@ -20,9 +20,6 @@ const quietMs = 30_000
 const silentMs = 75_000
 /** What a client gets to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
-/** Smaller messages are written in one piece, which costs less than writing their pieces. */
-const joinedBytes = 2_048
-
 export interface WebSocketServerOptions extends SocketServing {
   readonly clock: Clock
   readonly version: string
@@ -35,6 +32,7 @@ export class WebSocketServer {
   readonly #options: WebSocketServerOptions
   readonly #upgrader: Upgrader
   readonly #clients = new Map<WebSocketClient, SocketHandler>()
+  readonly #frames = new FrameWriter()
   #cancelCheck: Cancel | null = null
   #stage: 'open' | 'leaving' | 'settling' = 'open'
 
@@ -68,13 +66,13 @@ export class WebSocketServer {
       wire.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
       return
     }
-    const { version, newGuid } = this.#options
+    const { version, newGuid, clock } = this.#options
     const guid = newGuid()
     this.#upgrader.once('headers', (headers: string[]) => {
       headers.push(`Router-Version: ${version}`, `Rpc-Guid: ${guid}`)
     })
     this.#upgrader.handleUpgrade(request, wire, head, (socket) => {
-      this.#open(new WebSocketClient(socket, wire, this.#options.clock), request, guid)
+      this.#open(new WebSocketClient(socket, wire, this.#frames, clock), request, guid)
     })
     // A handshake that failed has used it for nothing.
     this.#upgrader.removeAllListeners('headers')
@@ -137,6 +135,7 @@ export class WebSocketServer {
 class WebSocketClient implements ClientSocket {
   readonly #socket: WebSocket
   readonly #wire: Duplex
+  readonly #frames: FrameWriter
   readonly #clock: Clock
   /** When it last gave a sign of life. */
   heardMs: number
@@ -144,9 +143,10 @@ class WebSocketClient implements ClientSocket {
   usedMs: number
   #isClosing = false
 
-  constructor(socket: WebSocket, wire: Duplex, clock: Clock) {
+  constructor(socket: WebSocket, wire: Duplex, frames: FrameWriter, clock: Clock) {
     this.#socket = socket
     this.#wire = wire
+    this.#frames = frames
     this.#clock = clock
     this.heardMs = this.usedMs = clock.nowMs()
   }
@@ -181,13 +181,11 @@ class WebSocketClient implements ClientSocket {
   }
 
   send(pieces: readonly Uint8Array[]): boolean {
-    let length = 0
-    for (const piece of pieces) length += piece.length
-    return this.#write([textFrameHead(length, true, true), ...pieces], length)
+    return this.#write(pieces, true, true)
   }
 
   sendPart(part: Uint8Array, isFirst: boolean, isLast: boolean): boolean {
-    return this.#write([textFrameHead(part.length, isFirst, isLast), part], part.length)
+    return this.#write([part], isFirst, isLast)
   }
 
   onceDrained(run: () => void): void {
@@ -220,13 +218,8 @@ class WebSocketClient implements ClientSocket {
     this.#socket.terminate()
   }
 
-  #write(pieces: readonly Uint8Array[], length: number): boolean {
+  #write(pieces: readonly Uint8Array[], isFirst: boolean, isLast: boolean): boolean {
     if (this.#socket.readyState !== WebSocket.OPEN) return true
-    if (length <= joinedBytes) return this.#wire.write(Buffer.concat(pieces))
-    let goesOn = true
-    this.#wire.cork()
-    for (const piece of pieces) goesOn = this.#wire.write(piece)
-    this.#wire.uncork()
-    return goesOn
+    return this.#frames.write(this.#wire, pieces, { isFirst, isLast })
   }
 }

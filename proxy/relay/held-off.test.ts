@@ -42,7 +42,7 @@ describe('while whoever could answer is held off', () => {
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('it is a quota with HTTP 200 as well, in the words of the node', async () => {
+  it('a quota is one with HTTP 200 as well, in the words of the node', async () => {
     const quota = nodeError(-32005, 'daily request count exceeded')
     const relay = new RelayFixture(chain, iface, { a: { script: () => quota } })
     await relay.ask()

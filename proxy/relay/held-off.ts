@@ -18,7 +18,8 @@ export function heldOff(pool: Pool): Step {
     try {
       return await next(call)
     } catch (error) {
-      if (!isEmptyPool(error) || call.journal.attempts.length > 0) throw error
+      // A call that reached somebody ends with that failure, which is another.
+      if (!isEmptyPool(error)) throw error
       const reply = refusalFor(pool, call)
       if (reply === null) throw error
       return reply

@@ -16,7 +16,7 @@ import { NodeRefused } from './subscriptions.ts'
 
 /** Between two rounds through all places: 250 ms doubling to this. */
 const roundMs = { least: 250, most: 10_000 }
-/** While polling stands in, sockets are tried again after so long. */
+/** While polling stands in, sockets are tried again when one has rested, or after so long. */
 const socketRetryMs = 15_000
 
 export interface FeedOptions extends SocketSourceOptions {
@@ -68,7 +68,7 @@ export class Feed {
     const { polling, places } = this.#options
     if (this.#closing.signal.aborted || polling === null) throw trouble
     this.#startPolling()
-    if (places.hasAny) this.#guard(this.#reopen(socketRetryMs))
+    if (places.hasAny) this.#guard(this.#reopen(this.#restMs))
   }
 
   /** The present source is not good enough: another one takes over. */
@@ -175,11 +175,15 @@ export class Feed {
         this.#startPolling()
         this.#hears.moved()
       }
-      await sleep(clock, this.isPolling ? socketRetryMs : waitMs, signal)
+      await sleep(clock, Math.max(waitMs, this.isPolling ? this.#restMs : 0), signal)
     }
     this.#stopPolling?.()
     this.#stopPolling = null
     this.#hears.moved()
+  }
+
+  get #restMs(): number {
+    return Math.min(this.#options.places.restMs ?? socketRetryMs, socketRetryMs)
   }
 
   #startPolling(): void {

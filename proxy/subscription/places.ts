@@ -12,7 +12,7 @@ export interface SocketPlace {
   readonly url: SocketUrl
 }
 
-const restMs = { least: 1_000, most: 60_000 }
+const restsMs = { least: 1_000, most: 60_000 }
 
 /**
  * Which WebSocket URLs can tell of topics, the pool's choice among their upstreams, and which of
@@ -64,8 +64,16 @@ export class Places {
   /** It is left alone for a while, longer each time: 1 s doubling to a minute. */
   rest({ url }: SocketPlace): void {
     const failures = (this.#rests.get(url)?.failures ?? 0) + 1
-    const ms = Math.min(restMs.least * 2 ** (failures - 1), restMs.most)
+    const ms = Math.min(restsMs.least * 2 ** (failures - 1), restsMs.most)
     this.#rests.set(url, { untilMs: this.#clock.nowMs() + ms, failures })
+  }
+
+  /** How long until one that failed may be asked again; null when none of them rests. */
+  get restMs(): number | null {
+    const nowMs = this.#clock.nowMs()
+    const left = [...this.#rests.values()].map(({ untilMs }) => untilMs - nowMs)
+    const resting = left.filter((ms) => ms > 0)
+    return resting.length > 0 ? Math.min(...resting) : null
   }
 
   /** It does what it should. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { RelayError } from '../relay/errors.ts'
-import type { Pool } from '../upstream/pool.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { History } from './history.ts'
 import { GapTooLarge, mayPass, Unconnected } from './failures.ts'
 import type { ChainReader, Link, Path, Place } from './link.ts'
+import { SourceWatch, type SourceWatchOptions } from './source-watch.ts'
 
 /** An unconnected sighting may be due to upstreams that are behind; this many in a row are not. */
 const mostDisbelieved = 3
@@ -16,15 +16,9 @@ const anchorMs = 3_000
 const mostWaiting = 64
 const mostSeen = 256
 
-export interface SequencerOptions extends Omit<FeedOptions, 'polling'> {
+export interface SequencerOptions extends Omit<FeedOptions, 'polling'>, SourceWatchOptions {
   readonly reader: ChainReader
-  readonly pool: Pick<Pool, 'tip'>
-  readonly allowedLagBlocks: number
-  /** Numbers of this sequence are those that the pool's tip is told in. */
-  readonly followsTip: boolean
   readonly pollIntervalMs: number
-  /** No news for so long, and somebody has some: the source has stalled. */
-  readonly stallMs: number
   readonly maxGapBlocks: number
 }
 
@@ -50,6 +44,7 @@ interface Sighting {
 export class Sequencer {
   readonly #options: SequencerOptions
   readonly #feed: Feed
+  readonly #watch: SourceWatch
   readonly #history: History
   readonly #seen = new Map<string, Link>()
   readonly #listeners = new Set<SequenceListener>()
@@ -63,13 +58,8 @@ export class Sequencer {
   #disbelieved = 0
   #failures = 0
   #brokenSinceMs: number | null = null
-  #newsMs = 0
-  #lagsSinceMs: number | null = null
-  #sourceAt: number | null = null
-  #stallChecks = 0
   /** The upstream that polling stays with. */
   #polled: string | null = null
-  #cancelTick = () => {}
   #cancelRetry = () => {}
 
   constructor(options: SequencerOptions) {
@@ -84,21 +74,32 @@ export class Sequencer {
           this.#heard(result)
         },
         moved: () => {
-          this.#sourceAt = null
-          this.#lagsSinceMs = null
+          this.#watch.moved()
           void this.#catchUp(false)
         },
       },
     )
+    this.#watch = new SourceWatch(options, {
+      looked: () => {
+        this.#feed.check()
+        this.#checkBroken()
+      },
+      stalled: () => {
+        if (this.#feed.upstream !== null) void this.#catchUp(true)
+      },
+      lags: () => {
+        this.#feed.leave('it lags behind the chain')
+      },
+    })
   }
 
   /** @throws NodeRefused @throws RelayError */
   async open(): Promise<void> {
     await this.#feed.open()
     await this.#anchor()
+    this.#closing.signal.throwIfAborted()
     this.#isAnchored = true
-    this.#newsMs = this.#options.clock.nowMs()
-    this.#tick()
+    this.#watch.start()
     void this.#run()
   }
 
@@ -119,7 +120,7 @@ export class Sequencer {
 
   close(): void {
     this.#closing.abort()
-    this.#cancelTick()
+    this.#watch.stop()
     this.#cancelRetry()
     this.#feed.close()
     this.#listeners.clear()
@@ -141,8 +142,10 @@ export class Sequencer {
       this.#polled = upstream
       this.#history.append(place)
     } catch (error) {
-      if (this.#feed.isPolling || this.#closing.signal.aborted) throw error
-      if (!mayPass(error) && !abort.signal.aborted) throw error
+      const isDefect = !mayPass(error) && !abort.signal.aborted
+      if (isDefect || this.#closing.signal.aborted) throw error
+      if (!this.#feed.isPolling) return
+      throw error instanceof RelayError ? error : noBeginning(error)
     } finally {
       cancel()
       this.#closing.signal.removeEventListener('abort', stop)
@@ -152,11 +155,12 @@ export class Sequencer {
   #heard(event: Uint8Array): void {
     const link = this.#options.reader.read(event)
     if (link === null) return this.#disbelieve('what it tells cannot be understood')
-    this.#sourceAt = link.number
+    this.#watch.sighted(link.number)
     this.#sighted({ link, isLatest: false })
   }
 
   #sighted(sighting: Sighting): void {
+    this.#remember(sighting.link)
     this.#waiting.push(sighting)
     if (this.#waiting.length > mostWaiting) this.#waiting.shift()
     void this.#run()
@@ -182,7 +186,6 @@ export class Sequencer {
     const { link, isLatest } = sighting
     const { observer, name, clock } = this.#options
     const { tip } = this.#history
-    this.#remember(link)
     // What is the latest when nothing was told yet was there before.
     if (tip === null) return isLatest ? this.#history.append(link) : this.#append(link)
     if (this.#history.find(link.id)) {
@@ -191,7 +194,10 @@ export class Sequencer {
       return
     }
     if (link.number <= tip.number && !this.#isOtherBranch(sighting, tip)) return
-    if (link.parent === tip.id) return this.#append(link)
+    if (link.parent === tip.id) {
+      if (!isLatest) this.#disbelieved = 0
+      return this.#append(link)
+    }
     if (this.#isIncredible(link, tip, isLatest)) {
       this.#disbelieve('it is far ahead of all others')
       return this.#retryLater()
@@ -199,6 +205,7 @@ export class Sequencer {
     try {
       const path = await this.#pathTo(link)
       this.#closing.signal.throwIfAborted()
+      if (!isLatest) this.#disbelieved = 0
       this.#take(path)
     } catch (error) {
       if (this.#closing.signal.aborted) return
@@ -232,15 +239,13 @@ export class Sequencer {
 
   #append(link: Link): void {
     this.#history.append(link)
-    this.#newsMs = this.#options.clock.nowMs()
-    this.#stallChecks = 0
+    this.#watch.news()
     this.#settled()
     for (const each of this.#listeners) each.appended(link)
   }
 
   /** All that is known is told. */
   #settled(): void {
-    this.#disbelieved = 0
     this.#failures = 0
     this.#brokenSinceMs = null
     this.#cancelRetry()
@@ -317,43 +322,6 @@ export class Sequencer {
     })
   }
 
-  #tick(): void {
-    const { clock, stallMs } = this.#options
-    this.#cancelTick = clock.after(stallMs / 3, () => {
-      this.#tick()
-      if (this.#feed.upstream === null) return
-      this.#feed.check()
-      this.#checkLag()
-      this.#checkStall()
-      this.#checkBroken()
-    })
-  }
-
-  #checkStall(): void {
-    const { clock, stallMs } = this.#options
-    // Where the whole chain stands still, it is asked after less and less often.
-    const patienceMs = stallMs * 2 ** Math.min(this.#stallChecks, 3)
-    if (clock.nowMs() - this.#newsMs < patienceMs) return
-    this.#newsMs = clock.nowMs()
-    this.#stallChecks += 1
-    void this.#catchUp(true)
-  }
-
-  #checkLag(): void {
-    const { pool, clock, followsTip, allowedLagBlocks, stallMs } = this.#options
-    const { tip } = pool
-    const lags =
-      followsTip &&
-      tip !== null &&
-      this.#sourceAt !== null &&
-      tip - this.#sourceAt > allowedLagBlocks
-    if (!lags) this.#lagsSinceMs = null
-    else this.#lagsSinceMs ??= clock.nowMs()
-    if (this.#lagsSinceMs === null || clock.nowMs() - this.#lagsSinceMs < stallMs) return
-    this.#lagsSinceMs = null
-    this.#feed.leave('it lags behind the chain')
-  }
-
   /** Upstreams answer, but for long not with what leads from what was told to what there is. */
   #checkBroken(): void {
     const { clock, stallMs } = this.#options
@@ -374,4 +342,9 @@ export class Sequencer {
     this.close()
     for (const each of listeners) each.ended(reason)
   }
+}
+
+function noBeginning(cause: unknown): RelayError {
+  const message = 'no upstream tells the latest block, from which a subscription could begin'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }

@@ -27,18 +27,24 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/kube': [],
   'operator/api': ['config', 'operator/kube'],
   'operator/translate': ['config', 'operator/kube', 'operator/api'],
-  'operator/manifests': ['config', 'operator/kube', 'operator/api', 'operator/translate'],
   'operator/resources': ['operator/kube', 'operator/api', 'operator/translate'],
   'operator/status': ['operator/kube', 'operator/api', 'operator/translate', 'operator/resources'],
+  'operator/manifests': [
+    'config',
+    'operator/kube',
+    'operator/api',
+    'operator/translate',
+    'operator/resources',
+  ],
   'operator/controllers': [
     'config',
     'operator/kube',
     'operator/api',
     'operator/translate',
-    'operator/manifests',
     'operator/resources',
     'operator/status',
   ],
+  'operator/rbac': ['operator/kube', 'operator/api'],
   'operator/cli': [
     'config',
     'operator/kube',
@@ -48,6 +54,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operator/resources',
     'operator/status',
     'operator/controllers',
+    'operator/rbac',
   ],
   'operator/main.ts': ['operator/cli'],
 }
@@ -58,6 +65,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/listener/http-server.ts',
     'proxy/listener/node-exchange.ts',
     'proxy/listener/websocket-server.ts',
+    'operator/cli/admin-server.ts',
   ],
   'node:https': [],
   undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
@@ -68,7 +76,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   ],
   ws: ['proxy/upstream/websocket-connection.ts', 'proxy/listener/websocket-server.ts'],
   '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
-  fastify: ['proxy/telemetry/**', 'operator/cli/**'],
+  fastify: ['proxy/telemetry/**'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
   'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
   yaml: [
@@ -76,6 +84,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/chain/**',
     'operator/api/crd/**',
     'operator/translate/**',
+    'operator/manifests/**',
     'operator/cli/**',
   ],
   zod: [
@@ -83,6 +92,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/chain/**',
     'operator/api/**',
     'operator/controllers/typed-object.ts',
+    'operator/manifests/read-manifests.ts',
   ],
 }
 
@@ -108,6 +118,7 @@ export const deterministicFolders = [
   'operator/resources',
   'operator/status',
   'operator/controllers',
+  'operator/rbac',
 ] as const
 
 /** Where the clock and the chance of the machine stand, to be handed in. */

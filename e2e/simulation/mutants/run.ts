@@ -5,14 +5,33 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { mutants, type Mutant } from './table.ts'
+import { subscriptionMutants } from '../subscriptions/mutants.ts'
+import type { Mutant } from './mutant.ts'
+import { mutants as engineMutants } from './table.ts'
 
 /** What a copy needs to run the tests and the simulation. */
 const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
-const tests = ['proxy/relay', 'proxy/upstream']
-const seeds = 1_500
+/** Who has to notice a mutant. */
+interface Hunters {
+  /** Runs a simulation until it finds something. */
+  readonly hunt: string
+  readonly seeds: number
+  readonly tests: readonly string[]
+}
+const ofEngine: Hunters = {
+  hunt: 'e2e/simulation/mutants/hunt.ts',
+  seeds: 1_500,
+  tests: ['proxy/relay', 'proxy/upstream'],
+}
+const ofSubscriptions: Hunters = {
+  hunt: 'e2e/simulation/subscriptions/hunt.ts',
+  seeds: 150,
+  tests: ['proxy/subscription'],
+}
+const huntersOf = ({ file }: Mutant) =>
+  file.startsWith('proxy/subscription/') ? ofSubscriptions : ofEngine
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */
-const patienceMs = 90_000
+const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
 const brokenDown = 'an error'
 
@@ -48,9 +67,8 @@ function run(directory: string, args: readonly string[]): Promise<Ran> {
   })
 }
 
-async function bySimulation(directory: string): Promise<string | null> {
-  const hunt = ['e2e/simulation/mutants/hunt.ts', String(seeds)]
-  const { isFine, isOutOfTime, output } = await run(directory, hunt)
+async function bySimulation(directory: string, { hunt, seeds }: Hunters): Promise<string | null> {
+  const { isFine, isOutOfTime, output } = await run(directory, [hunt, String(seeds)])
   if (isOutOfTime) return 'no end'
   if (!isFine) return brokenDown
   const [seed, rule] = output.trim().split(' ')
@@ -63,7 +81,7 @@ interface TestReport {
   }[]
 }
 
-async function byTest(directory: string): Promise<string | null> {
+async function byTest(directory: string, { tests }: Hunters): Promise<string | null> {
   const report = join(directory, 'report.json')
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
   const json = ['--reporter=json', `--outputFile.json=${report}`]
@@ -90,11 +108,12 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
     source.replace(mutant.text, () => mutant.replacement),
   )
   try {
-    const simulation = await bySimulation(directory)
-    const test = await byTest(directory)
+    const hunters = huntersOf(mutant)
+    const simulation = await bySimulation(directory, hunters)
+    const test = await byTest(directory, hunters)
     await writeFile(path, source)
     // It is the mutant's doing only where all is well without it.
-    if (simulation === brokenDown || test === brokenDown) await checkSound(directory)
+    if (simulation === brokenDown || test === brokenDown) await checkSound(directory, [hunters])
     return { mutant, bySimulation: simulation, byTest: test, misfit: null }
   } finally {
     await writeFile(path, source)
@@ -102,9 +121,11 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
 }
 
 /** Without a mutant nothing may be found, else who was caught would mean nothing. */
-async function checkSound(directory: string): Promise<void> {
-  const found = (await bySimulation(directory)) ?? (await byTest(directory))
-  if (found) throw new Error(`the engine fails without a mutant: ${found}`)
+async function checkSound(directory: string, all: Iterable<Hunters>): Promise<void> {
+  for (const hunters of all) {
+    const found = (await bySimulation(directory, hunters)) ?? (await byTest(directory, hunters))
+    if (found) throw new Error(`the engine fails without a mutant: ${found}`)
+  }
 }
 
 async function copyOfTree(): Promise<string> {
@@ -138,10 +159,13 @@ function print({ mutant, bySimulation: simulation, byTest: test, misfit }: Verdi
 }
 
 const [wanted = ''] = process.argv.slice(2)
-const waiting = mutants.filter(({ name, file }) => `${file} ${name}`.includes(wanted))
+const waiting = [...engineMutants, ...subscriptionMutants].filter(({ name, file }) =>
+  `${file} ${name}`.includes(wanted),
+)
 const verdicts: Verdict[] = []
 let checked: Promise<void> | null = null
-const sound = (directory: string) => (checked ??= checkSound(directory))
+const wantedHunters = new Set(waiting.map(huntersOf))
+const sound = (directory: string) => (checked ??= checkSound(directory, wantedHunters))
 const lanes = Array.from({ length: Math.min(availableParallelism(), waiting.length) }, () =>
   lane(waiting, sound, (verdict) => {
     verdicts.push(verdict)

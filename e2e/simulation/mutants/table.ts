@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-
-/** One deliberate mistake in the engine. */
-export interface Mutant {
-  /** What it breaks. */
-  readonly name: string
-  /** From the project's root. */
-  readonly file: string
-  /** Stands exactly once in the file. */
-  readonly text: string
-  readonly replacement: string
-}
+import { checkMutants } from './check-mutants.ts'
+import type { Mutant } from './mutant.ts'
 
 const relay = (file: string) => `proxy/relay/${file}.ts`
 const upstream = (file: string) => `proxy/upstream/${file}.ts`
 
+/** Every mistake that must be noticed. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'the relay budget is a millisecond too long',
@@ -322,4 +314,71 @@ export const mutants: readonly Mutant[] = [
     text: 'if (upstream.latest === null && canProbe)',
     replacement: 'if (upstream.latest === null)',
   },
+  {
+    name: 'who is the only one that fits has no turn',
+    file: upstream('pool'),
+    text: "if (strategy === 'round-robin') return this.#nextInRound(fit)",
+    replacement: "if (strategy === 'round-robin' && fit.length > 1) return this.#nextInRound(fit)",
+  },
+  {
+    name: 'only who was just heard is judged for its lag',
+    file: upstream('pool'),
+    text: 'for (const each of this.upstreams) this.#judgeLag(each)',
+    replacement: 'this.#judgeLag(upstream)',
+  },
+  {
+    name: 'an overtaken answer lowers the head of an upstream',
+    file: upstream('pool'),
+    text: 'if (latest && block < latest.block && askedMs < latest.atMs) return',
+    replacement: '',
+  },
+  {
+    name: 'what a hash names is asked of lagging upstreams',
+    file: upstream('pool'),
+    text: '(point === null && !byHash)',
+    replacement: 'point === null',
+  },
+  {
+    name: 'a block that nobody is known to have is asked of anybody',
+    file: upstream('pool'),
+    text: 'if (having.length > 0) return having',
+    replacement: 'return having.length > 0 ? having : candidates',
+  },
+  {
+    name: 'who was asked a while ago counts as lagging',
+    file: upstream('lag'),
+    text: 'Math.floor((nowMs - latest.atMs) / blockTimeMs)',
+    replacement: '0',
+  },
+  {
+    name: 'an excluded upstream has the word',
+    file: upstream('pool'),
+    text: '      .filter((each) => !excluded.includes(each.name))\n',
+    replacement: '',
+  },
+  {
+    name: 'attempts that repeat themselves follow at once',
+    file: relay('route'),
+    text: 'if (pool.repeats(wanted)) {',
+    replacement: 'if (false) {',
+  },
+  {
+    name: 'a pause outlasts its call',
+    file: relay('pause'),
+    text: 'Math.min((attempts.at(-1)?.startedMs ?? 0) + apartMs, deadlineMs)',
+    replacement: '(attempts.at(-1)?.startedMs ?? 0) + apartMs',
+  },
+  {
+    name: 'a refusal goes to a client under the id of another',
+    file: relay('held-off'),
+    text: 'call.reader.readdress?.(body) ?? body',
+    replacement: 'body',
+  },
+  {
+    name: 'calls fail without a word while the pool is held off',
+    file: relay('held-off'),
+    text: 'if (reply === null) throw error',
+    replacement: 'throw error',
+  },
+  ...checkMutants,
 ]

@@ -48,6 +48,40 @@ function drawChain(dice: Dice, durationMs: number): ChainPlan {
   }
 }
 
+/** Every upstream that tells is cut, so many times in a row, while the chain grows and reorganises. */
+export function forcedFailovers(seed: number, count: number): SubscriptionSchedule {
+  const dice = new Dice(seed, 51)
+  const eachMs = 3_000
+  const durationMs = 5_000 + count * eachMs
+  const times = Array.from({ length: count }, (_, at) => 8_000 + at * eachMs)
+  return {
+    seed,
+    durationMs,
+    maxGapBlocks: 1_000,
+    stallBlocks: 3,
+    chain: {
+      blockTimeMs: 1_000,
+      halt: null,
+      reorgs: times
+        .filter((_, at) => at % 3 === 0)
+        .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) })),
+    },
+    nodes: Array.from({ length: 3 }, (_, index) => ({
+      name: `node-${index + 1}`,
+      http: drawHttp(dice, durationMs, 'calm', 0, { fromMs: 0, untilMs: 0 }),
+      socket: {
+        lagBlocks: 0,
+        delayMs: dice.scaled(1, 100),
+        // All at once, for a moment, so that whichever tells is struck.
+        ailments: times.map((fromMs) => ({ kind: 'down', fromMs, untilMs: fromMs + 1 })),
+      },
+    })),
+    clients: [['newHeads'], ['newHeads'], ['logs', {}], ['logs', { topics: [transferTopic] }]].map(
+      (params, index) => ({ atMs: 5_000 + index * 7_000, leavesAfterMs: null, params }),
+    ),
+  }
+}
+
 function drawNodes(dice: Dice, durationMs: number, mood: Mood): readonly SubscriptionNodePlan[] {
   const outageFromMs = dice.next() * durationMs
   const outage = { fromMs: outageFromMs, untilMs: outageFromMs + dice.scaled(1_000, 40_000) }
@@ -116,8 +150,23 @@ function drawSocket(
   return {
     lagBlocks,
     delayMs: dice.scaled(1, 300),
-    ailments: mood === 'outage' ? [{ ...outage, kind: 'down' }, ...ailments] : ailments,
+    ailments: [
+      ...(mood === 'outage' ? [{ ...outage, kind: 'down' } as const] : []),
+      ...(mood === 'storm' && dice.chance(0.5) ? flapping(dice, durationMs) : []),
+      ...ailments,
+    ],
   }
+}
+
+/** Up and down and up again, in a row. */
+function flapping(dice: Dice, durationMs: number): readonly SocketAilment[] {
+  const downMs = dice.scaled(10, 3_000)
+  const upMs = dice.scaled(500, 10_000)
+  const turns = Math.min(30, Math.floor(durationMs / (downMs + upMs)))
+  return Array.from({ length: turns }, (_, turn) => {
+    const fromMs = turn * (downMs + upMs) + upMs
+    return { fromMs, untilMs: fromMs + downMs, kind: 'down' }
+  })
 }
 
 function drawSocketIllness(dice: Dice): SocketIllness {

@@ -31,7 +31,7 @@ export class HeardHeads implements Heard {
   readonly #chain: ChainModel
   readonly #report: Report
   #first: number | null = null
-  #branch: { readonly number: number; readonly hash: string }[] = []
+  readonly #branch: { readonly number: number; readonly hash: string }[] = []
 
   constructor(chain: ChainModel, report: Report) {
     this.#chain = chain
@@ -49,18 +49,18 @@ export class HeardHeads implements Heard {
     const found = this.#chain.find(hash)
     if (!found || JSON.stringify(headOf(found.mined.block)) !== text)
       this.#report('true', `no node has this head: ${text}`)
-    if (this.#branch.some((each) => each.hash === hash))
-      this.#report('once', `block ${number} came twice`)
     this.#first ??= number
-    const before = this.#branch.filter((each) => each.number < number)
-    const parent = before.at(-1)
+    while ((this.newest ?? -1) >= number) {
+      if (this.#branch.pop()?.hash === hash) this.#report('once', `block ${number} came twice`)
+    }
+    const parent = this.#branch.at(-1)
     if (parent && parent.number < number - 1)
       this.#report('no-hole', `block ${number} came behind ${parent.number}`)
     else if (parent && parent.hash !== parentHash)
       this.#report('in-order', `block ${number} came without its parent`)
     else if (!parent && number > this.#first)
       this.#report('no-hole', `block ${number} came, but not those before`)
-    this.#branch = [...before, { number, hash }]
+    this.#branch.push({ number, hash })
   }
 
   checkWhole(from: number, to: number): void {
@@ -80,6 +80,7 @@ export class HeardLogs implements Heard {
   readonly #report: Report
   readonly #filter: LogFilter | undefined
   readonly #told: { readonly key: string; readonly number: number; readonly index: number }[] = []
+  readonly #keys = new Set<string>()
   #first = Infinity
 
   constructor(chain: ChainModel, filter: LogFilter | undefined, report: Report) {
@@ -104,13 +105,15 @@ export class HeardLogs implements Heard {
       if (newest === undefined && number <= this.#first) return
       if (newest?.key !== key) this.#report('in-order', `log ${key} was taken back, not the newest`)
       else this.#told.pop()
+      this.#keys.delete(key)
       return
     }
     this.#checkTrue(log, text)
-    if (this.#told.some((each) => each.key === key)) this.#report('once', `log ${key} came twice`)
+    if (this.#keys.has(key)) this.#report('once', `log ${key} came twice`)
     else if (newest && (newest.number - number || newest.index - index) >= 0)
       this.#report('in-order', `log ${key} came behind ${newest.key}`)
     this.#first = Math.min(this.#first, number)
+    this.#keys.add(key)
     this.#told.push({ key, number, index })
   }
 

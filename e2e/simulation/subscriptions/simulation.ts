@@ -2,11 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig } from '../../../proxy/config/types.ts'
-import { JsonRpcReplyReader } from '../../../proxy/listener/jsonrpc-reply-reader.ts'
+import { makeOwnCall } from '../../../proxy/listener/own-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
-import { noDirectives } from '../../../proxy/relay/directives.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'
-import { Journal } from '../../../proxy/relay/journal.ts'
 import { createRelay } from '../../../proxy/relay/pipeline.ts'
 import { createAsk, type OwnQuestion } from '../../../proxy/subscription/ask.ts'
 import { ethereumKit } from '../../../proxy/subscription/chains/ethereum-kit.ts'
@@ -198,8 +196,10 @@ class Simulation {
       },
     }
     const byUrl = (url: NodeUrlConfig) => {
-      const [, index = '0'] = /-(\d+)-\d\./.exec(url.url.toString()) ?? []
-      return { index: Number(index) - 1, node: nodes[Number(index) - 1] as SubscriptionNodePlan }
+      const [, name = '', index = '0'] = /(node-(\d+))-\d\./.exec(url.url.toString()) ?? []
+      const node = nodes.find((each) => each.name === name) as SubscriptionNodePlan
+      // By its name: it draws the same when others are left out.
+      return { index: Number(index), node }
     }
     return createPool(
       nodes.map((node) => ({
@@ -250,21 +250,10 @@ class Simulation {
     if (held.length > 1) this.#report('shared', `${held.length} subscriptions for one sequence`)
   }
 
-  #newCall({ method, params, prefer, avoid, signal }: OwnQuestion): Call {
-    const id = `own-${++this.#calls}`
-    if (this.#calls > 50_000) throw new Error('it asks without end')
-    const sentId = Buffer.from(JSON.stringify(id))
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    return {
-      guid: id,
-      asked: this.#spec.iface.classify({ apiInterface: 'jsonrpc', method, params }),
-      request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
-      reader: new JsonRpcReplyReader(sentId, sentId),
-      directives: { ...noDirectives, selectProvider: prefer, blockProviders: avoid },
-      signal,
-      journal: new Journal(this.#clock.nowMs()),
-      attemptKind: 'first',
-    }
+  #newCall(question: OwnQuestion): Call {
+    if (++this.#calls > 50_000) throw new Error('it asks without end')
+    const { iface } = this.#spec
+    return makeOwnCall(question, `own-${this.#calls}`, { iface, clock: this.#clock })
   }
 
   #client(name: string, plan: ClientPlan): Client {

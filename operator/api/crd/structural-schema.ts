@@ -100,7 +100,7 @@ function integerFormat(maximum = Infinity): string {
 }
 
 /** The schemas inside of one: of its fields, its items or its values. */
-export function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
+function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
   return [
     ...Object.values(schema.properties ?? {}),
     ...(schema.items === undefined ? [] : [schema.items]),

@@ -6,7 +6,7 @@ import type { RpcRouter } from '../../api/rpc-router.ts'
 import type { ManagedRedis } from '../../api/shared-state.ts'
 import { redisObjectName, redisPort } from '../../translate/object-names.ts'
 import { childOf } from '../child.ts'
-import { type StatefulSet, statefulSets } from '../kinds.ts'
+import { type Plain, type StatefulSet, statefulSets } from '../kinds.ts'
 import { childLabels, selectorLabels } from '../labels.ts'
 import { containerSecurity, podSecurity } from '../pod-security.ts'
 import { resourcesOf } from '../router-container.ts'
@@ -66,7 +66,7 @@ function podSpec(router: RpcRouter, settings: ManagedRedis, image: string): V1Po
   const { pod } = router.spec
   const { nodeSelector, tolerations, priorityClassName, imagePullSecrets } = pod
   const placed = { nodeSelector, tolerations, priorityClassName }
-  const { topologySpreadConstraints: _, ...scheduling } = schedulingOf(placed as typeof pod, {})
+  const { topologySpreadConstraints: _, ...scheduling } = schedulingOf(placed, {})
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -128,7 +128,7 @@ function redisArguments({ storage }: ManagedRedis, { limits }: Resources): strin
   ]
 }
 
-const ping: V1Probe = {
+const ping: Plain<V1Probe> = {
   // An error counts as one with -e: also "loading", while the file is read.
   exec: {
     command: ['redis-cli', '-e', '--no-auth-warning', '--user', probeUser, '--pass', '-', 'ping'],

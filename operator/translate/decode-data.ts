@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KeyedData } from '../translate/reference-data.ts'
+import type { KeyedData } from './reference-data.ts'
 
 /** The data of a Secret as the API gives it (base64) or as people may write it (`stringData`). */
 export interface SecretData {

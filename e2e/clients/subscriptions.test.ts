@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { WebSocketProvider } from 'ethers'
+import { createPublicClient, webSocket } from 'viem'
+import { mainnet } from 'viem/chains'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Web3 } from 'web3'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { type ChainModel, createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+
+const slow = { timeout: 15_000, interval: 20 }
+let stack = new AsyncDisposableStack()
+afterEach(async () => {
+  await stack.disposeAsync()
+  stack = new AsyncDisposableStack()
+})
+
+interface Routed {
+  readonly chain: ChainModel
+  readonly nodes: readonly [SimNode, SimNode]
+  readonly router: ServedRouter
+}
+
+/** Two nodes of one chain behind the router, heard by WebSocket unless it is said otherwise. */
+async function route(sockets = true): Promise<Routed> {
+  const chain = createChainModel()
+  const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
+  const nodes = [await start('a'), await start('b')] as const
+  // A block time of Ethereum without news is enough to look after a source.
+  const settings = { 'subscription-stall-blocks': 1 }
+  const router = stack.use(await serveRouter({ primaries: nodes, sockets, settings }))
+  return { chain, nodes, router }
+}
+
+interface Head {
+  readonly number: number
+  readonly hash: string
+  readonly parentHash: string
+}
+
+/** Hears heads with viem: as they come, and as `watchBlocks` gives them, which asks for each block. */
+async function watch({ router }: Routed) {
+  const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
+  const client = createPublicClient({ chain: mainnet, transport })
+  const heard: Head[] = []
+  const watched: number[] = []
+  const errors: unknown[] = []
+  const { unsubscribe } = await client.transport.subscribe({
+    params: ['newHeads'],
+    onData: ({ result }) => {
+      const head = result as Omit<Head, 'number'> & { readonly number: string }
+      heard.push({ ...head, number: Number(head.number) })
+    },
+    onError: (error) => void errors.push(error),
+  })
+  const stop = client.watchBlocks({
+    emitMissed: false,
+    // When the test is over, viem may give what it could not ask for any more.
+    onBlock: (block?: { readonly number: bigint | null }) => {
+      if (block) watched.push(Number(block.number))
+    },
+    onError: (error) => void errors.push(error),
+  })
+  stack.defer(async () => {
+    stop()
+    await unsubscribe()
+    const rpc = await client.transport.getRpcClient()
+    rpc.close()
+  })
+  return { client, heard, watched, errors }
+}
+
+/** Mines one block and waits until it was heard, so often. */
+async function grow({ chain }: Routed, heard: readonly { hash: string | null }[], blocks: number) {
+  for (let at = 0; at < blocks; at++) {
+    chain.mine()
+    const { hash } = chain.block(chain.head).block
+    await expect.poll(() => heard.at(-1)?.hash, slow).toBe(hash)
+  }
+}
+
+const subscribed = (nodes: readonly SimNode[]) => nodes.map(({ sockets }) => sockets.subscriptions)
+
+describe('the death of its node', () => {
+  const deaths: [string, (node: SimNode) => unknown][] = [
+    ['that is killed', (node) => node.stop()],
+    ['that says goodbye', (node) => node.sockets.cut(1001)],
+    ['that cuts its connections', (node) => node.sockets.cut()],
+    ['that stays open and tells nothing', (node) => (node.sockets.settings.isStalled = true)],
+    ['that lost its network', (node) => (node.sockets.settings.isHalfOpen = true)],
+  ]
+  test.each(deaths)(
+    '%s: watchBlocks of viem goes on without a gap',
+    async (_name, kill) => {
+      const routed = await route()
+      const { chain, nodes } = routed
+      const { heard, watched, errors } = await watch(routed)
+      await grow(routed, heard, 3)
+      await expect.poll(() => watched.length, slow).toBeGreaterThan(0)
+      const first = nodes.find(({ sockets }) => sockets.subscriptions === 1)
+      if (!first) throw new Error('no node has the subscription')
+      await kill(first)
+      chain.mine(5)
+      const { hash } = chain.block(chain.head).block
+      await expect.poll(() => heard.at(-1)?.hash, { timeout: 60_000, interval: 50 }).toBe(hash)
+      await grow(routed, heard, 3)
+      expect(errors).toEqual([])
+      const heights = heard.map(({ number }) => number)
+      expect(heights).toEqual(heights.map((_, at) => (heights[0] as number) + at))
+      for (const { number, hash: told } of heard) expect(told).toBe(chain.block(number).block.hash)
+      const fromFirst = () => heights.slice(heights.indexOf(Math.min(...watched)))
+      await expect.poll(() => watched.toSorted((a, b) => a - b), slow).toEqual(fromFirst())
+    },
+    90_000,
+  )
+})
+
+test('a reorganisation is told from where the branches part', async () => {
+  const routed = await route()
+  const { heard } = await watch(routed)
+  await grow(routed, heard, 3)
+  routed.chain.reorg(2)
+  await grow(routed, heard, 1)
+  for (let at = heard.length - 3; at < heard.length - 1; at++)
+    expect(heard[at + 1]?.parentHash).toBe(heard[at]?.hash)
+}, 60_000)
+
+test('on nodes without a WebSocket, heads and logs are made from polling', async () => {
+  const routed = await route(false)
+  const { client, heard, errors } = await watch(routed)
+  const logs: unknown[] = []
+  const { unsubscribe } = await client.transport.subscribe({
+    params: ['logs', {}],
+    onData: ({ result }) => void logs.push(result),
+  })
+  stack.defer(async () => {
+    await unsubscribe()
+  })
+  const { chain } = routed
+  const before = chain.head
+  await grow(routed, heard, 3)
+  const all = [1, 2, 3].flatMap((at) =>
+    chain.block(before + at).receipts.flatMap((receipt) => receipt.logs),
+  )
+  await expect.poll(() => logs, slow).toEqual(JSON.parse(JSON.stringify(all)))
+  expect(errors).toEqual([])
+  expect(subscribed(routed.nodes)).toEqual([0, 0])
+}, 60_000)
+
+test('ethers and web3.js call and subscribe over a WebSocket, and leave nothing behind', async () => {
+  const routed = await route()
+  const { chain, nodes, router } = routed
+  const ethers = new WebSocketProvider(router.socketUrl, 1)
+  const web3 = new Web3(new Web3.providers.WebsocketProvider(router.socketUrl))
+  const heights: { ethers: number[]; web3: number[] } = { ethers: [], web3: [] }
+  try {
+    expect(await ethers.getBlockNumber()).toBe(chain.head)
+    expect(await web3.eth.getBlockNumber()).toBe(BigInt(chain.head))
+    const block = await ethers.getBlock(chain.head - 3)
+    expect(block?.hash).toBe(chain.block(chain.head - 3).block.hash)
+    await ethers.on('block', (height: number) => void heights.ethers.push(height))
+    const subscription = await web3.eth.subscribe('newHeads')
+    subscription.on('data', ({ number }) => void heights.web3.push(Number(number)))
+    await expect.poll(() => subscribed(nodes).reduce((a, b) => a + b), slow).toBe(1)
+    for (let at = 0; at < 4; at++) {
+      chain.mine()
+      await expect.poll(() => heights.web3.at(-1), slow).toBe(chain.head)
+      await expect.poll(() => heights.ethers.at(-1), slow).toBe(chain.head)
+    }
+    await subscription.unsubscribe()
+  } finally {
+    await ethers.destroy()
+    web3.provider?.disconnect()
+  }
+  await expect.poll(() => subscribed(nodes), slow).toEqual([0, 0])
+}, 60_000)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { HeardHeads, since, together } from './heard-heads.ts'
+
+const hashOf = (height: number) => `hash ${height}`
+
+test.each([
+  ['all of them', [7, 8, 9], 9, { heads: 3, missed: 0, doubled: 0, wrong: 0 }],
+  ['one left out', [7, 9], 9, { heads: 2, missed: 1, doubled: 0, wrong: 0 }],
+  ['the last ones not told', [7], 9, { heads: 1, missed: 2, doubled: 0, wrong: 0 }],
+  ['one twice', [7, 8, 8, 9], 9, { heads: 4, missed: 0, doubled: 1, wrong: 0 }],
+  ['one too late', [7, 9, 8], 9, { heads: 3, missed: 0, doubled: 1, wrong: 0 }],
+  ['nothing at all', [], 9, { heads: 0, missed: 9, doubled: 0, wrong: 0 }],
+  ['more than there is yet', [7, 8, 9], 8, { heads: 2, missed: 0, doubled: 0, wrong: 0 }],
+])('%s', (_what, heights, head, expected) => {
+  const heard = new HeardHeads()
+  for (const height of heights) heard.add(height, hashOf(height))
+  expect(heard.sum(head, hashOf)).toMatchObject(expected)
+})
+
+test('a wrong hash counts; a client that passes none on is believed', () => {
+  const heard = new HeardHeads()
+  heard.add(7, 'hash 8')
+  heard.add(8, null)
+  expect(heard.sum(8, hashOf)).toEqual({ heads: 2, missed: 0, doubled: 0, wrong: 1 })
+})
+
+test('sums are compared and added', () => {
+  const before = { heads: 2, missed: 1, doubled: 0, wrong: 0 }
+  const now = { heads: 7, missed: 1, doubled: 3, wrong: 1 }
+  expect(since(before, now)).toEqual({ heads: 5, missed: 0, doubled: 3, wrong: 1 })
+  expect(together([before, now])).toEqual({ heads: 9, missed: 2, doubled: 3, wrong: 1 })
+})

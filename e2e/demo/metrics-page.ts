@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+const timeoutMs = 5_000
+
+/** One series with its value. */
+export interface MetricValue {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** Reads a page of the router's admin address, as a monitoring system would. */
+export async function getPage(page: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(page, { signal: AbortSignal.timeout(timeoutMs) })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The series of one name in a page of metrics. */
+export function metricValues(page: string, name: string): MetricValue[] {
+  const lines = page.split('\n').filter((line) => line.startsWith(`${name}{`))
+  return lines.map((line) => ({
+    labels: Object.fromEntries(
+      [...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text]),
+    ),
+    value: Number(line.slice(line.lastIndexOf(' ') + 1)),
+  }))
+}

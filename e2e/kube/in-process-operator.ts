@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Operator } from '../../operator/controllers/operator.ts'
+import type { KubeClient } from '../../operator/kube/client.ts'
+import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import type { KubeObserver } from '../../operator/kube/observer.ts'
+import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
+import { knownChains } from '../../operator/translate/known-chains.ts'
+import { clientOf } from './cluster-access.ts'
+import type { Access } from './kubeconfig-file.ts'
+
+interface OperatorSettings {
+  /** Null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly observer?: KubeObserver
+  readonly workers?: number
+  readonly clock?: Clock
+}
+
+export interface InProcessOptions extends OperatorSettings {
+  readonly access: Access
+}
+
+/**
+ * The whole operator but its program, in this process: without lease, and with a password that is
+ * always the same, so that two runs can be compared.
+ */
+export function createOperator({ access, ...settings }: InProcessOptions) {
+  const { observer = {}, clock = systemClock } = settings
+  const client = clientOf(access, { observer, clock })
+  const operator = operatorOn(client, settings)
+  return {
+    operator,
+    /** Runs until the signal is aborted. */
+    async run(signal: AbortSignal): Promise<void> {
+      await Promise.all([operator.watch(signal), operator.lead(signal)])
+      await client.close()
+    },
+  }
+}
+
+/** The operator for one namespace, from now until the disposal. */
+export function startOperator(client: KubeClient, namespace: string): AsyncDisposable {
+  const stop = new AbortController()
+  const operator = operatorOn(client, { namespaces: [namespace] })
+  const running = Promise.all([operator.watch(stop.signal), operator.lead(stop.signal)])
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+/** An operator that writes through the client that it reads by. */
+export function operatorOn(
+  client: KubeClient,
+  { namespaces, observer = {}, workers = 4, clock = systemClock }: OperatorSettings,
+): Operator {
+  return new Operator({
+    client,
+    writer: client,
+    clock,
+    random: systemRandom,
+    observer,
+    namespaces,
+    build: {
+      images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
+      monitors: new Set(),
+    },
+    chains: knownChains(bundledChains),
+    workers,
+    instance: 'in-process',
+    generatePassword: () => 'always-the-same-in-a-test',
+  })
+}

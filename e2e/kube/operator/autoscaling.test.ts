@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { withoutManagedFields } from '../../../operator/kube/object.ts'
+import { Reflector } from '../../../operator/kube/reflector.ts'
+import { Store } from '../../../operator/kube/store.ts'
+import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
+import {
+  type Deployment,
+  deployments,
+  horizontalPodAutoscalers,
+  rpcRouters,
+} from '../../../operator/resources/kinds.ts'
+import { isNotFound } from '../../../operator/kube/errors.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { Fleet } from './fleet.ts'
+import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
+
+const place = useNamespace()
+const fleet = new Fleet(place)
+/** Every count that a Deployment ever had, by name. */
+const counts = new Map<string, number[]>()
+let running: RunningOperator
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+  running = await runOperator({ ...place, namespaces: [place.namespace] })
+  const store = new Store<Deployment>()
+  store.subscribe(({ object }) => {
+    const { name } = object.metadata
+    counts.set(name, [...(counts.get(name) ?? []), object.spec.replicas ?? 0])
+  })
+  const reflector = new Reflector({
+    client: place.client,
+    resource: deployments,
+    store,
+    clock: systemClock,
+    random: systemRandom,
+    selection: { namespace: place.namespace },
+    keep: withoutManagedFields,
+  })
+  void reflector.run(place.signal)
+})
+
+afterAll(() => running.stop())
+
+const autoscaling = { minReplicas: 2, maxReplicas: 10 }
+
+/** What an autoscaler does: it writes the count through the scale subresource. */
+async function scale(router: string, replicas: number): Promise<void> {
+  const ref = { namespace: place.namespace, name: `${router}-router` }
+  await place.client.mergePatch(deployments, ref, { spec: { replicas } }, place.signal, 'scale')
+}
+
+async function count(router: string): Promise<number | undefined> {
+  return (await fleet.get(deployments, `${router}-router`)).spec.replicas
+}
+
+test('switched on, the count stays what it was, and is the autoscaler’s from then on', async () => {
+  await fleet.provider('on', 'on-a')
+  await fleet.router('on', { replicas: 5 })
+  await fleet.routerIs('on', 'Programmed', 'Programmed')
+  expect(await count('on')).toBe(5)
+  await fleet.patch(rpcRouters, 'on', { spec: { replicas: null, autoscaling } })
+  await eventually(() => fleet.get(horizontalPodAutoscalers, 'on-router'))
+  await fleet.routerIs('on', 'Programmed', 'Programmed')
+  await quiet(running)
+  await scale('on', 7)
+  await fleet.patch(rpcRouters, 'on', { spec: { relay: { strategy: 'latency' } } })
+  await fleet.routerIs('on', 'Programmed', 'Programmed')
+  await quiet(running)
+  expect(await count('on')).toBe(7)
+  expect(counts.get('on-router')?.every((each) => each >= 5)).toBe(true)
+})
+
+test('switched off, the count is the one of the spec, and the autoscaler is gone', async () => {
+  await fleet.provider('off', 'off-a')
+  await fleet.router('off', { autoscaling: { minReplicas: 3, maxReplicas: 10 } })
+  await fleet.routerIs('off', 'Programmed', 'Programmed')
+  await quiet(running)
+  expect(await count('off'), 'it starts with the least').toBe(3)
+  await fleet.patch(rpcRouters, 'off', { spec: { autoscaling: null, replicas: 4 } })
+  await fleet.routerIs('off', 'Programmed', 'Programmed')
+  await eventually(async () => expect(await count('off')).toBe(4))
+  await eventually(() =>
+    fleet.get(horizontalPodAutoscalers, 'off-router').then(() => false, isNotFound),
+  )
+  expect(counts.get('off-router')?.every((each) => each >= 3)).toBe(true)
+})
+
+test('switched on and off again and again, the count never falls below what both sides want', async () => {
+  await fleet.provider('flip', 'flip-a')
+  await fleet.router('flip', { replicas: 4 })
+  await fleet.routerIs('flip', 'Programmed', 'Programmed')
+  for (let round = 0; round < 3; round++) {
+    await fleet.patch(rpcRouters, 'flip', { spec: { replicas: null, autoscaling } })
+    await fleet.routerIs('flip', 'Programmed', 'Programmed')
+    await fleet.patch(rpcRouters, 'flip', { spec: { replicas: 4, autoscaling: null } })
+    await fleet.routerIs('flip', 'Programmed', 'Programmed')
+  }
+  await quiet(running)
+  expect(counts.get('flip-router')?.every((each) => each === 4)).toBe(true)
+  expect(await count('flip')).toBe(4)
+})
+
+test('scaled by kubectl, the router follows its own spec', async () => {
+  await fleet.provider('hand', 'hand-a')
+  await fleet.router('hand', { replicas: 2 })
+  await fleet.routerIs('hand', 'Programmed', 'Programmed')
+  const kubectl = kubectlFor(place.kubeconfig, place.namespace)
+  const { code, stderr } = await kubectl(['scale', 'rpcrouter/hand', '--replicas=3'])
+  expect([code, stderr]).toEqual([0, ''])
+  await eventually(async () => expect(await count('hand')).toBe(3))
+})
+
+test('kubectl cannot scale a router with autoscaling', async () => {
+  await fleet.provider('owned', 'owned-a')
+  await fleet.router('owned', { autoscaling })
+  await fleet.routerIs('owned', 'Programmed', 'Programmed')
+  const kubectl = kubectlFor(place.kubeconfig, place.namespace)
+  const { code, stderr } = await kubectl(['scale', 'rpcrouter/owned', '--replicas=3'])
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
+})

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  configMaps,
+  type Deployment,
+  deployments,
+  rpcRouters,
+  secrets,
+  services,
+  upstreamProviders,
+} from '../../../operator/resources/kinds.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { PretendKubelet } from '../pretend-kubelet.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { Fleet, keyHeader } from './fleet.ts'
+import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
+
+const place = useNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' })
+const fleet = new Fleet(place)
+const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
+let running: RunningOperator
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+  void kubelet.run(place.signal)
+  running = await runOperator({ ...place, namespaces: [place.namespace] })
+})
+
+afterAll(() => running.stop())
+
+function template(deployment: Deployment) {
+  return deployment.spec.template.metadata?.annotations ?? {}
+}
+
+async function deployment(router: string): Promise<Deployment> {
+  return fleet.get(deployments, `${router}-router`)
+}
+
+describe('a router', () => {
+  test('with a provider becomes Ready, and so does the provider', async () => {
+    await fleet.provider('simple', 'simple-a')
+    await fleet.router('simple')
+    await fleet.routerIs('simple', 'Ready', 'Ready', 30_000)
+    const { status } = await fleet.get(rpcRouters, 'simple')
+    expect(status).toMatchObject({
+      summary: { replicas: '2/2', providers: '1/1', listeners: 1 },
+      image: 'localhost/rpc-router:test',
+      listeners: [{ name: 'eth1', port: 3360, providers: 1 }],
+    })
+    await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
+    await fleet.providerIs('simple-a', 'Ready', 'Ready')
+    const provider = await fleet.get(upstreamProviders, 'simple-a')
+    expect(provider.status?.routers).toMatchObject([{ name: 'simple' }])
+    expect(provider.status?.summary).toEqual({ routers: '1/1', urls: 1 })
+  })
+
+  test('that is reconciled again changes no resourceVersion', async () => {
+    await fleet.provider('steady', 'steady-a')
+    await fleet.router('steady', { autoscaling: { maxReplicas: 4 } })
+    await fleet.routerIs('steady', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('steady', 'Progressing', 'RolloutComplete')
+    await fleet.providerIs('steady-a', 'Ready', 'Ready')
+    await quiet(running)
+    const before = await fleet.versions()
+    const asked = running.asked.length
+    for (let round = 0; round < 3; round++) {
+      running.operator.routers.queue.add(`${place.namespace}/steady`)
+      running.operator.providers.queue.add(`${place.namespace}/steady-a`)
+      await quiet(running)
+    }
+    expect(await fleet.versions()).toEqual(before)
+    expect(writes(running.asked.slice(asked))).toEqual([])
+    await using second = await runOperator({ ...place, namespaces: [place.namespace] })
+    await eventually(() => second.operator.hasSynced)
+    await quiet(second)
+    expect(writes(second.asked), 'an operator that starts anew').toEqual([])
+    expect(await fleet.versions()).toEqual(before)
+  })
+
+  test('goes with all that it consists of', async () => {
+    await fleet.provider('gone', 'gone-a')
+    await fleet.router('gone')
+    await fleet.routerIs('gone', 'Ready', 'Ready', 30_000)
+    await fleet.delete(rpcRouters, 'gone')
+    await eventually(async () => {
+      const left = (await fleet.everything()).filter(({ metadata }) =>
+        metadata.name.startsWith('gone-router'),
+      )
+      expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
+    }, 45_000)
+    await fleet.providerIs('gone-a', 'Ready', 'NotSelected')
+  })
+
+  test('is put right again when somebody changes what belongs to it', async () => {
+    await fleet.provider('drift', 'drift-a')
+    await fleet.router('drift')
+    await fleet.routerIs('drift', 'Ready', 'Ready', 30_000)
+    await fleet
+      .patch(services, 'drift-router', { spec: { ports: null, selector: { app: 'x' } } })
+      .catch(() => {})
+    await fleet.patch(deployments, 'drift-router', { spec: { minReadySeconds: 99, replicas: 7 } })
+    await eventually(async () => {
+      const { spec } = await deployment('drift')
+      expect(spec.minReadySeconds ?? 0).toBe(0)
+      expect(spec.replicas).toBe(2)
+    })
+    await fleet.delete(services, 'drift-router')
+    await eventually(() => fleet.get(services, 'drift-router'))
+  })
+
+  test('that is paused is left alone until it no longer is', async () => {
+    await fleet.provider('paused', 'paused-a')
+    await fleet.router('paused')
+    await fleet.routerIs('paused', 'Ready', 'Ready', 30_000)
+    const annotations = { 'rpcrouter.dev/paused': 'true' }
+    await fleet.patch(rpcRouters, 'paused', { metadata: { annotations }, spec: { replicas: 5 } })
+    await fleet.routerIs('paused', 'Programmed', 'Paused')
+    expect((await deployment('paused')).spec.replicas).toBe(2)
+    await fleet.patch(rpcRouters, 'paused', {
+      metadata: { annotations: { 'rpcrouter.dev/paused': null } },
+    })
+    await fleet.routerIs('paused', 'Programmed', 'Programmed')
+    expect((await deployment('paused')).spec.replicas).toBe(5)
+  })
+
+  test('whose name somebody else has taken touches nothing, and says so', async () => {
+    const labels = { app: 'theirs' }
+    const theirs = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: place.namespace, name: 'taken-router' },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'theirs' }] } },
+      },
+    }
+    const made = await fleet.create(deployments, theirs)
+    await fleet.provider('taken', 'taken-a')
+    await fleet.router('taken')
+    const { message } = await fleet.routerIs('taken', 'Programmed', 'NameConflict')
+    expect(message).toContain(
+      'a Deployment named taken-router exists and does not belong to this RpcRouter',
+    )
+    const { metadata } = await deployment('taken')
+    expect(metadata.generation).toBe(made.metadata.generation)
+    expect(metadata.managedFields?.map(({ manager }) => manager)).not.toContain(
+      'rpc-router-operator',
+    )
+    expect(metadata.ownerReferences).toBeUndefined()
+    await fleet.delete(deployments, 'taken-router')
+    await fleet.patch(rpcRouters, 'taken', { spec: { replicas: 1 } })
+    await fleet.routerIs('taken', 'Programmed', 'Programmed')
+  })
+})
+
+describe('providers', () => {
+  test('one that is invalid beside five that are fine is left out, and alone in it', async () => {
+    for (const name of ['five-a', 'five-b', 'five-c', 'five-d', 'five-e'])
+      await fleet.provider('five', name)
+    await fleet.provider('five', 'five-x', {
+      nodeUrls: [{ url: 'https://x.example', addons: ['archiv'] }],
+    })
+    await fleet.router('five')
+    await fleet.routerIs('five', 'Ready', 'Ready', 30_000)
+    const { message } = await fleet.providerIs('five-x', 'Accepted', 'InvalidConfig')
+    expect(message).toContain('ETH1 has no add-on "archiv" on jsonrpc. Did you mean "archive"?')
+    await fleet.providerIs('five-a', 'Ready', 'Ready')
+    expect((await fleet.get(rpcRouters, 'five')).status?.summary?.providers).toBe('5/6')
+    await fleet.routerIs('five', 'Accepted', 'PartiallyAccepted')
+  })
+
+  test('many that come at once make few rollouts', async () => {
+    await fleet.provider('burst', 'burst-0')
+    await fleet.router('burst')
+    await fleet.routerIs('burst', 'Programmed', 'Programmed')
+    const first = (await deployment('burst')).metadata.generation ?? 0
+    const names = Array.from({ length: 30 }, (_, index) => `burst-${index + 1}`)
+    await Promise.all(names.map((name) => fleet.provider('burst', name)))
+    await eventually(async () => {
+      expect((await fleet.get(rpcRouters, 'burst')).status?.summary?.providers).toBe('31/31')
+    })
+    expect(((await deployment('burst')).metadata.generation ?? 0) - first).toBeLessThan(6)
+  })
+
+  test('the last one that goes leaves the last good config running', async () => {
+    await fleet.provider('last', 'last-a')
+    await fleet.router('last')
+    await fleet.routerIs('last', 'Ready', 'Ready', 30_000)
+    const before = template(await deployment('last'))
+    await fleet.delete(upstreamProviders, 'last-a')
+    await fleet.routerIs('last', 'Accepted', 'NoProviders')
+    expect(template(await deployment('last'))).toEqual(before)
+  })
+})
+
+describe('Secrets', () => {
+  test('a missing one is waited for', async () => {
+    await fleet.provider('late', 'late-a', keyHeader('late-keys'))
+    await fleet.router('late')
+    const { message } = await fleet.routerIs('late', 'ResolvedRefs', 'SecretNotFound')
+    expect(message).toContain('there is no Secret late-keys')
+    await fleet.providerIs('late-a', 'ResolvedRefs', 'SecretNotFound')
+    await fleet.secret('late-keys', { key: 'first' })
+    await fleet.routerIs('late', 'Ready', 'Ready', 30_000)
+    await fleet.providerIs('late-a', 'Ready', 'Ready')
+  })
+
+  test('a rotated key rolls the pods; what nobody refers to does not', async () => {
+    await fleet.secret('turn-keys', { key: 'first', other: 'x' })
+    await fleet.provider('turn', 'turn-a', keyHeader('turn-keys'))
+    await fleet.router('turn')
+    await fleet.routerIs('turn', 'Ready', 'Ready', 30_000)
+    const before = await deployment('turn')
+    await fleet.patch(secrets, 'turn-keys', {
+      metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
+      stringData: { other: 'y', more: 'z' },
+    })
+    await eventually(() => running.operator.routers.queue.isIdle)
+    expect(template(await deployment('turn'))).toEqual(template(before))
+    await fleet.patch(secrets, 'turn-keys', { stringData: { key: 'second' } })
+    await eventually(async () => {
+      const after = template(await deployment('turn'))
+      const [config, secret] = ['rpcrouter.dev/config-hash', 'rpcrouter.dev/secret-hash']
+      expect(after[secret]).not.toBe(template(before)[secret])
+      expect(after[config]).toBe(template(before)[config])
+    })
+  })
+
+  test('one that is deleted while pods run with it changes nothing', async () => {
+    await fleet.secret('lost-keys', { key: 'first' })
+    await fleet.provider('lost', 'lost-a', keyHeader('lost-keys'))
+    await fleet.router('lost')
+    await fleet.routerIs('lost', 'Ready', 'Ready', 30_000)
+    const before = await deployment('lost')
+    await fleet.delete(secrets, 'lost-keys')
+    await fleet.routerIs('lost', 'ResolvedRefs', 'SecretNotFound')
+    await fleet.routerIs('lost', 'Available', 'MinimumReplicasAvailable')
+    expect((await deployment('lost')).metadata.generation).toBe(before.metadata.generation)
+  })
+})
+
+describe('configs', () => {
+  test('old ones are kept as long as a ReplicaSet refers to them', async () => {
+    await fleet.provider('kept', 'kept-a')
+    await fleet.router('kept', {
+      pod: { rollout: { revisionHistoryLimit: 1, minReadySeconds: 0 } },
+    })
+    await fleet.routerIs('kept', 'Ready', 'Ready', 30_000)
+    for (const strategy of ['latency', 'availability', 'round-robin']) {
+      await fleet.patch(rpcRouters, 'kept', { spec: { relay: { strategy } } })
+      await fleet.routerIs('kept', 'Progressing', 'RolloutComplete', 30_000)
+    }
+    await eventually(async () => {
+      const names = (await fleet.list(configMaps))
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.startsWith('kept-router-'))
+      expect(names).toHaveLength(2)
+    }, 20_000)
+  })
+})

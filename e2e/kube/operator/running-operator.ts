@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes } from 'node:crypto'
+import { combineObservers } from '../../../operator/cli/observe.ts'
+import { createMetrics, type Metrics } from '../../../operator/cli/metrics.ts'
+import type { Operator } from '../../../operator/controllers/operator.ts'
+import type { KubeClient } from '../../../operator/kube/client.ts'
+import type { KubeObserver } from '../../../operator/kube/observer.ts'
+import { rbacManifests } from '../../../operator/rbac/manifests.ts'
+import { clientOf } from '../cluster-access.ts'
+import { eventually } from '../eventually.ts'
+import { operatorOn } from '../in-process-operator.ts'
+import type { Access } from '../kubeconfig-file.ts'
+import { accessFor } from '../test-cluster.ts'
+
+/** One request of the operator, as the API server answered it. */
+export interface Asked {
+  readonly resource: string
+  readonly verb: string
+  readonly outcome: number | string
+}
+
+/** The operator in this process, as a service account with the operator's own rules and no others. */
+export interface RunningOperator extends AsyncDisposable {
+  readonly operator: Operator
+  readonly metrics: Metrics
+  /** Every request that it made, reads and watches as well. */
+  readonly asked: readonly Asked[]
+  /** Failures of reconciles. */
+  readonly failures: readonly string[]
+  /** @throws Error when the rules forbade it anything */
+  stop(): Promise<void>
+}
+
+export interface OperatorPlace {
+  /** As administrator: to grant the rules. */
+  readonly client: KubeClient
+  readonly access: Access
+  readonly folder: string
+  /** Null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly signal: AbortSignal
+  /** Goes instead of `access` for the operator, e.g. through a proxy. */
+  readonly through?: (access: Access) => Access
+}
+
+/** Grants a new service account what `rpc-operator rbac` prints, and gives its credentials. */
+export async function grantRules(place: OperatorPlace): Promise<Access> {
+  const { client, access, folder, namespaces, signal } = place
+  const account = { namespace: 'default', name: `operator-${randomBytes(4).toString('hex')}` }
+  const lease = { namespace: account.namespace, name: account.name }
+  for (const object of rbacManifests({ namespaces, serviceAccount: account, lease })) {
+    const { kind } = object
+    const namespaced = !kind.startsWith('Cluster')
+    const plural = `${kind.toLowerCase()}s`
+    const group = 'rbac.authorization.k8s.io'
+    await client.create({ group, version: 'v1', kind, plural, namespaced }, object, signal)
+  }
+  const user = `system:serviceaccount:${account.namespace}:${account.name}`
+  return accessFor(folder, access, { user })
+}
+
+export async function runOperator(
+  place: OperatorPlace,
+  options: { readonly as?: Access; readonly observer?: KubeObserver } = {},
+): Promise<RunningOperator> {
+  const granted = options.as ?? (await grantRules(place))
+  const access = place.through?.(granted) ?? granted
+  const asked: Asked[] = []
+  const failures: string[] = []
+  const metrics = createMetrics()
+  const observer = combineObservers(metrics.observer, options.observer ?? {}, {
+    requested: (resource, verb, outcome) => asked.push({ resource, verb, outcome }),
+    reconciled({ result, error, key }) {
+      if (result === 'error' || result === 'terminal' || result === 'timeout')
+        failures.push(`${key}: ${String(error)}`)
+    },
+  })
+  const client = clientOf(access, { observer })
+  const operator = operatorOn(client, { namespaces: place.namespaces, observer, workers: 8 })
+  metrics.follow(operator)
+  const end = new AbortController()
+  const stopWatching = new AbortController()
+  const work = Promise.all([operator.watch(stopWatching.signal), operator.lead(end.signal)])
+  const stop = async (): Promise<void> => {
+    end.abort()
+    stopWatching.abort()
+    await work
+    await client.close()
+    const forbidden = asked.filter(({ outcome }) => outcome === 403)
+    if (forbidden.length > 0) throw new Error(`the rules do not allow ${JSON.stringify(forbidden)}`)
+  }
+  return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Resolves when the operator has had nothing to do for a second. */
+export async function quiet({ operator, asked }: RunningOperator): Promise<void> {
+  const { routers, providers } = operator
+  let since = performance.now()
+  let count = asked.length
+  await eventually(() => {
+    const isIdle = routers.queue.isIdle && providers.queue.isIdle && asked.length === count
+    if (!isIdle) since = performance.now()
+    count = asked.length
+    return performance.now() - since > 1_000
+  }, 30_000)
+}
+
+/** Writes among the requests. */
+export function writes(asked: readonly Asked[]): readonly Asked[] {
+  const verbs = ['create', 'update', 'patch', 'delete']
+  return asked.filter(({ verb }) => verbs.includes(verb))
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Mutant } from './mutant.ts'
+
+const relay = (file: string) => `proxy/relay/${file}.ts`
+
+/** Mistakes in the checks of answers. */
+export const checkMutants: readonly Mutant[] = [
+  {
+    name: 'the word of who changed its story outlives it',
+    file: relay('integrity/block-memory'),
+    text: 'for (const { tellers } of versions) tellers.delete(teller)',
+    replacement: '',
+  },
+  {
+    name: 'the first to tell of a block is right for ever',
+    file: relay('integrity/block-memory'),
+    text: 'versions.unshift(version)',
+    replacement: 'versions.push(version)',
+  },
+  {
+    name: 'what was said in passing has honest upstreams doubted',
+    file: relay('integrity/block-memory'),
+    text: 'parent === null ? others : others.filter((each) => each.parent !== null)',
+    replacement: 'others',
+  },
+  {
+    name: 'a lie is remembered before it is found out',
+    file: relay('integrity/find-violation'),
+    text: "check.rule.check !== 'parent' && apply",
+    replacement: 'apply',
+  },
+  {
+    name: 'logs that were taken back are passed on',
+    file: relay('integrity/logs'),
+    text: 'bytes[fields.start(removed)] === 0x74',
+    replacement: 'false',
+  },
+  {
+    name: 'logs of one block may have two heights',
+    file: relay('integrity/logs'),
+    text: 'else if (isSameHash)\n',
+    replacement: 'else if (false)\n',
+  },
+  {
+    name: 'logs may name any transaction',
+    file: relay('integrity/logs'),
+    text: 'if (!sender.takes())',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'receipts may lose logs',
+    file: relay('integrity/bloom'),
+    text: 'bloomOf(members) === text',
+    replacement: 'true',
+  },
+  {
+    name: 'receipts may lose all logs',
+    file: relay('integrity/bloom'),
+    text: 'if (!cursor.next()) return violation',
+    replacement: 'if (!cursor.next()) return null && violation',
+  },
+  {
+    name: 'blocks may lose all transactions',
+    file: relay('integrity/items'),
+    text: '!(amount > 0)',
+    replacement: 'true',
+  },
+  {
+    name: 'transactions may be doubled',
+    file: relay('integrity/items'),
+    text: 'if (seen.has(hash))',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'the logs of receipts are not looked at',
+    file: relay('integrity/items'),
+    text: 'if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)',
+    replacement: 'if (rule.each !== null) return null',
+  },
+  {
+    name: 'an answer without a height is a block',
+    file: relay('integrity/block'),
+    text: "asked.kind === 'tag' && asked.tag !== 'pending'",
+    replacement: 'false',
+  },
+  {
+    name: 'malformed answers pass below the full checks',
+    file: relay('judge'),
+    text: "integrity === 'off' && !isPage",
+    replacement: "integrity !== 'full' && !isPage",
+  },
+]

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test, vi } from 'vitest'
+import { loadSpec } from '../engine.ts'
+import { drawSubscriptionSchedule, forcedFailovers } from './draw-schedule.ts'
+import { runSubscriptionSeeds } from './run-seeds.ts'
+import { shrinkSubscriptions } from './shrink.ts'
+import { simulateSubscriptions } from './simulation.ts'
+
+const spec = await loadSpec()
+
+// Minutes of virtual time, on whatever machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+test('subscriptions keep every invariant over some seeds', async () => {
+  const { counts, failures } = await runSubscriptionSeeds({ from: 1, until: 17, step: 1 }, spec)
+  expect(failures).toEqual([])
+  expect(counts).toMatchObject({ schedules: 16 })
+  for (const name of ['events', 'failovers', 'filled', 'pollings', 'reorgs'])
+    expect(counts[name], name).toBeGreaterThan(10)
+})
+
+test('200 failovers in a row, with reorganisations, leave no gap and double nothing', async () => {
+  const { violations, counts } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
+  expect(violations).toEqual([])
+  expect(counts['failovers']).toBeGreaterThanOrEqual(200)
+  expect(counts['reorgs']).toBeGreaterThan(50)
+})
+
+test.each([2, 12, 29])('seed %i leaves the same trace each time', async (seed) => {
+  const first = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
+  const second = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
+  expect(first.trace.length).toBeGreaterThan(10)
+  expect(second.trace).toEqual(first.trace)
+})
+
+test('a failing schedule is made as short as it can be', async () => {
+  // Blocks that nobody can ask for by their hash: what was missed cannot be told.
+  const { iface } = spec
+  const blind = {
+    ...spec,
+    iface: {
+      ...iface,
+      classify(question: Parameters<typeof iface.classify>[0]) {
+        const asked = iface.classify(question)
+        return asked.method === 'eth_getBlockByHash' ? { ...asked, addon: 'nobody' } : asked
+      },
+    },
+  }
+  const schedule = forcedFailovers(1, 8)
+  const { violations } = await simulateSubscriptions(schedule, blind)
+  expect(violations.map(({ rule }) => rule)).toContain('no-hole')
+  const shortest = await shrinkSubscriptions(schedule, 'no-hole', blind)
+  expect(shortest.result.violations.map(({ rule }) => rule)).toContain('no-hole')
+  expect(shortest.schedule.clients).toHaveLength(1)
+})

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type Server } from 'node:http'
+
+/** What a page of the admin server says. */
+export interface Page {
+  readonly status: 200 | 503
+  readonly contentType: string
+  readonly body: string
+}
+
+export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>
+
+/** Serves metrics and probes. */
+export interface AdminServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/**
+ * Listens on `host:port`.
+ * @throws Error that names the address
+ */
+export async function openAdminServer(address: string, pages: Pages): Promise<AdminServer> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (page === undefined || !isRead) {
+      response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain' })
+      response.end(`There are ${Object.keys(pages).join(', ')}.\n`)
+      return
+    }
+    Promise.resolve()
+      .then(page)
+      .then(
+        ({ status, contentType, body }) => {
+          response.writeHead(status, { 'content-type': contentType })
+          response.end(request.method === 'HEAD' ? undefined : body)
+        },
+        () => {
+          response.writeHead(500)
+          response.end()
+        },
+      )
+  })
+  server.requestTimeout = 10_000
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+  await listening(server, address, Number(port), host.replaceAll(/[[\]]/g, ''))
+  const bound = server.address()
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : Number(port),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function listening(server: Server, address: string, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(new Error(`cannot listen on ${address}: ${cause.message}`, { cause }))
+    })
+    server.listen(port, host === '' ? '0.0.0.0' : host, resolve)
+  })
+}
+
+/** A page of plain text. */
+export function textPage(status: Page['status'], body: string): Page {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${body}\n` }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { pino, type Logger } from 'pino'
+import { Operator } from '../controllers/operator.ts'
+import { KubeClient } from '../kube/client.ts'
+import { systemClock, systemRandom } from '../kube/clock.ts'
+import { findCluster } from '../kube/cluster.ts'
+import { LeaderElector } from '../kube/leader-elector.ts'
+import { monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { bundledChains } from '../translate/bundled-chains.generated.ts'
+import { knownChains } from '../translate/known-chains.ts'
+import { type AdminServer, openAdminServer, textPage } from './admin-server.ts'
+import type { CommandIo } from './command-io.ts'
+import { type FlagValues, valueOf } from './command-line.ts'
+import { exitCodes } from './exit-codes.ts'
+import { imagesOf } from './images.ts'
+import { createLogger } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { namespacesOf } from './namespaces.ts'
+import { combineObservers, logObserver } from './observe.ts'
+
+const passwordBytes = 24
+
+/**
+ * Reconciles until it is told to stop by SIGTERM or SIGINT; a second one ends it at once.
+ * @returns the exit code
+ */
+export async function run(values: FlagValues, version: string, io: CommandIo): Promise<number> {
+  const destination =
+    io.stderr === process.stderr ? pino.destination({ dest: 2, sync: true }) : io.stderr
+  const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
+    write: (line) => void destination.write(line),
+  })
+  try {
+    const stop = onceStopped(logger)
+    return await operate(values, version, io, logger, stop)
+  } catch (error) {
+    logger.error({ error }, 'Operator ended')
+    return exitCodes.failed
+  }
+}
+
+async function operate(
+  values: FlagValues,
+  version: string,
+  { environment }: CommandIo,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<number> {
+  const metrics = createMetrics()
+  const observer = combineObservers(metrics.observer, logObserver(logger))
+  const cluster = await findCluster({
+    env: environment,
+    ...optional('kubeconfig', valueOf(values, 'kubeconfig')),
+    ...optional('context', valueOf(values, 'context')),
+  })
+  const perSecond = Number(valueOf(values, 'qps'))
+  const client = new KubeClient({
+    cluster,
+    clock: systemClock,
+    userAgent: `rpc-operator/${version}`,
+    limit: { perSecond, burst: perSecond * 2 },
+    observer,
+  })
+  await requireDefinitions(client, stop)
+  const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
+  const elector =
+    valueOf(values, 'leader-elect') === 'true'
+      ? new LeaderElector({
+          client,
+          lease: {
+            namespace: valueOf(values, 'lease-namespace') ?? cluster.namespace,
+            name: valueOf(values, 'lease-name') ?? '',
+          },
+          identity: instance,
+          clock: systemClock,
+          random: systemRandom,
+          observer,
+        })
+      : null
+  const operator = new Operator({
+    client,
+    writer: elector === null ? client : client.guardedBy(elector.guard),
+    clock: systemClock,
+    random: systemRandom,
+    observer,
+    namespaces: namespacesOf(values),
+    build: { images: imagesOf(values, version), monitors: await knownMonitors(client, stop) },
+    chains: knownChains(bundledChains),
+    workers: Number(valueOf(values, 'workers')),
+    instance,
+    generatePassword: () => randomBytes(passwordBytes).toString('base64url'),
+  })
+  metrics.follow(operator)
+  const admin = await openAdmin(
+    valueOf(values, 'listen-address') ?? 'off',
+    metrics,
+    operator,
+    elector,
+  )
+  logger.info({ version, server: cluster.server, instance }, 'Operator started')
+  const watching = new AbortController()
+  try {
+    const watches = operator.watch(watching.signal)
+    const work =
+      elector === null ? operator.lead(stop) : elector.run(stop, (term) => operator.lead(term))
+    // A watch never ends by itself: if it does, that is a mistake, and is thrown here.
+    await Promise.race([work, watches])
+    logger.info('Operator stopped')
+    return exitCodes.done
+  } finally {
+    watching.abort()
+    await admin?.close()
+    await client.close()
+  }
+}
+
+/** @throws Error that says what to install */
+async function requireDefinitions(client: KubeClient, signal: AbortSignal): Promise<void> {
+  for (const kind of [rpcRouters, upstreamProviders])
+    if (!(await client.serves(kind, signal)))
+      throw new Error(
+        `the cluster does not know the kind ${kind.kind}: install the CustomResourceDefinitions first, kubectl apply -f crds/`,
+      )
+}
+
+async function knownMonitors(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>()
+  for (const kind of monitorKinds) if (await client.serves(kind, signal)) known.add(kind.kind)
+  return known
+}
+
+function openAdmin(
+  address: string,
+  metrics: Metrics,
+  operator: Operator,
+  elector: LeaderElector | null,
+): Promise<AdminServer> | null {
+  if (address === 'off') return null
+  const isHealthy = () => elector?.isHealthy ?? true
+  return openAdminServer(address, {
+    '/metrics': async () => ({
+      status: 200,
+      contentType: metrics.contentType,
+      body: await metrics.scrape(),
+    }),
+    '/livez': () =>
+      isHealthy() ? textPage(200, 'ok') : textPage(503, 'the lease could not be renewed'),
+    '/readyz': () =>
+      operator.hasSynced ? textPage(200, 'ready') : textPage(503, 'the first lists are under way'),
+  })
+}
+
+/** Aborted by the first signal to stop; the second one ends the process at once. */
+function onceStopped(logger: Logger): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (stop.signal.aborted) {
+        logger.warn({ signal }, 'Operator ended at once: a second signal came')
+        process.exit(exitCodes.failed)
+      }
+      logger.info({ signal }, 'Operator stops')
+      stop.abort()
+    })
+  return stop.signal
+}
+
+function optional<K extends string>(key: K, value: string | null): Partial<Record<K, string>> {
+  return value === null ? {} : ({ [key]: value } as Record<K, string>)
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { judgeProvider } from '../translate/judge-provider.ts'
+import type { KeyedData, ReferenceData } from '../translate/reference-data.ts'
+import { selects } from '../translate/select-labels.ts'
+import { chooseState } from '../translate/state-store.ts'
+import { translate } from '../translate/translate.ts'
+import { violationText } from '../translate/violation.ts'
+import type { ManifestSet } from './read-manifests.ts'
+
+/** What a set of manifests comes to. */
+export interface RenderedManifests {
+  /** What would be applied. Values of Secrets are not known here. */
+  readonly objects: readonly KubeObject[]
+  /** What would keep objects from being accepted: `RpcRouter rpc/mainnet: …`. */
+  readonly problems: readonly string[]
+}
+
+/** A password that the operator would make, and the value of a Secret that is not among the manifests. */
+const standIn = 'value-of-the-secret'
+
+/**
+ * Does what the operator would do with fresh objects. Secrets need not be among the manifests: those that are missing
+ * are taken to have what is asked of them.
+ */
+export function renderManifests(
+  manifests: ManifestSet,
+  chains: KnownChains,
+  build: BuildContext,
+): RenderedManifests {
+  const objects: KubeObject[] = []
+  const problems: string[] = []
+  const selected = new Set<string>()
+  for (const router of manifests.routers) {
+    const { namespace, name } = router.metadata
+    const providers = manifests.providers.filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
+    )
+    const data = dataOf(manifests, namespace)
+    const translation = translate({ router, providers, data, chains, running: [] })
+    for (const violation of [...translation.refusals, ...translation.dangling])
+      problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
+    for (const { provider, refusals, dangling } of translation.providers) {
+      selected.add(`${namespace}/${provider}`)
+      for (const violation of [...refusals, ...dangling])
+        problems.push(`UpstreamProvider ${namespace}/${provider}: ${violationText(violation)}`)
+    }
+    if (translation.config !== null)
+      objects.push(
+        ...buildRedis(router, chooseState(router.spec).store, standIn, build),
+        ...buildFleet(withUid(router), translation.config, build),
+      )
+  }
+  for (const provider of manifests.providers) {
+    const { namespace, name } = provider.metadata
+    if (selected.has(`${namespace}/${name}`)) continue
+    const judged = judgeProvider(provider, dataOf(manifests, namespace), chains)
+    for (const violation of [...judged.refusals, ...judged.dangling])
+      problems.push(`UpstreamProvider ${namespace}/${name}: ${violationText(violation)}`)
+  }
+  return { objects, problems: [...new Set(problems)] }
+}
+
+/** An owner needs a uid, which only the API server gives. */
+function withUid(router: RpcRouter): RpcRouter {
+  const uid = router.metadata.uid || '00000000-0000-0000-0000-000000000000'
+  return { ...router, metadata: { ...router.metadata, uid } }
+}
+
+const anyKey: KeyedData = { keys: [], get: () => standIn }
+
+function dataOf({ secrets, configMaps }: ManifestSet, namespace: string): ReferenceData {
+  return {
+    secret: (name) => secrets.get(`${namespace}/${name}`) ?? anyKey,
+    configMap: (name) => configMaps.get(`${namespace}/${name}`) ?? null,
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KubeObject } from '../kube/object.ts'
+import { leaseRules, namespaceRules, type Rule } from './rules.ts'
+
+const apiGroup = 'rbac.authorization.k8s.io'
+
+export interface RbacOptions {
+  /** Namespaces that the operator looks at; null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly serviceAccount: { readonly namespace: string; readonly name: string }
+  readonly lease: { readonly namespace: string; readonly name: string }
+}
+
+/** A role, or the binding of one. */
+interface RbacObject extends KubeObject {
+  readonly rules?: readonly object[]
+  readonly roleRef?: object
+  readonly subjects?: readonly object[]
+}
+
+/** The roles that let the operator do its work, and their bindings: Roles where namespaces are named. */
+export function rbacManifests({
+  namespaces,
+  serviceAccount,
+  lease,
+}: RbacOptions): readonly RbacObject[] {
+  const { name } = serviceAccount
+  const subjects = [{ kind: 'ServiceAccount', ...serviceAccount }]
+  const ofRouters =
+    namespaces === null
+      ? roleWithBinding('ClusterRole', { name }, namespaceRules, subjects)
+      : namespaces.flatMap((namespace) =>
+          roleWithBinding('Role', { name, namespace }, namespaceRules, subjects),
+        )
+  const leaseRole = { name: `${name}-lease`, namespace: lease.namespace }
+  return [...ofRouters, ...roleWithBinding('Role', leaseRole, leaseRules(lease.name), subjects)]
+}
+
+function roleWithBinding(
+  kind: 'Role' | 'ClusterRole',
+  names: { readonly name: string; readonly namespace?: string },
+  rules: readonly Rule[],
+  subjects: readonly object[],
+): readonly RbacObject[] {
+  const metadata = { ...names, labels: { 'app.kubernetes.io/part-of': 'rpc-router' } }
+  const apiVersion = `${apiGroup}/v1`
+  return [
+    { apiVersion, kind, metadata, rules: rules.map(policyRule) },
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup, kind, name: names.name },
+      subjects,
+    },
+  ]
+}
+
+function policyRule({ group, resource, verbs, names }: Rule): object {
+  return {
+    apiGroups: [group],
+    resources: [resource],
+    verbs: [...verbs],
+    ...(names && { resourceNames: [...names] }),
+  }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { RelayError } from '../relay/errors.ts'
+import { ethereumKit } from './chains/ethereum-kit.ts'
+import { BlockChain, headOf, type TestBlock } from './testing/block-chain.ts'
+import {
+  SubscriptionFixture,
+  type FixtureOptions,
+  type Hearing,
+} from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+const blockMs = 12_000
+
+interface Scene {
+  readonly chain: BlockChain
+  readonly fixture: SubscriptionFixture
+  readonly one: TestSocket
+  readonly two: TestSocket
+}
+
+/** Two nodes that are never told apart by what they know; `newHeads` begins at the first one. */
+async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
+  const chain = new BlockChain()
+  const answer = (method: string, params: never) => chain.answer(method, params)
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'ETH1',
+    kit: ethereumKit,
+    answer,
+    ...options,
+  })
+  const { one, two } = fixture.sockets
+  return { chain, fixture, one: one as TestSocket, two: two as TestSocket }
+}
+
+const joinHeads = ({ fixture }: Scene): Promise<Hearing> =>
+  fixture.join('eth_subscribe', ['newHeads'])
+const heads = (blocks: readonly TestBlock[]) => blocks.map((block) => JSON.stringify(headOf(block)))
+const tell = (socket: TestSocket, block: TestBlock) => {
+  socket.tell(headOf(block))
+}
+
+describe('clients who ask the same', () => {
+  test('share one subscription, hear the same bytes, and the late one begins with what comes next', async () => {
+    const scene = await setUp()
+    const early = await joinHeads(scene)
+    const first = scene.chain.mine()
+    const odd = `{ "hash":"${first.hash}", "extra":[1, 2],"number":"${first.number}","parentHash":"${first.parentHash}"}`
+    scene.one.tell(odd)
+    const late = await joinHeads(scene)
+    const second = scene.chain.mine()
+    tell(scene.one, second)
+    await scene.fixture.clock.advance(0)
+    expect(early.texts).toEqual([odd, ...heads([second])])
+    expect(late.texts).toEqual(heads([second]))
+    expect(scene.one.asked).toEqual(['eth_subscribe ["newHeads"]'])
+    expect(scene.two.asked).toEqual([])
+  })
+
+  test('unsubscribe upstream when the last one leaves, and who comes then begins anew', async () => {
+    const scene = await setUp()
+    const [left, right] = [await joinHeads(scene), await joinHeads(scene)]
+    left.leave()
+    left.leave()
+    expect(scene.one.held.size).toBe(1)
+    right.leave()
+    expect(scene.one.asked).toEqual(['eth_subscribe ["newHeads"]', 'eth_unsubscribe ["0x1"]'])
+    expect(scene.fixture.clock.pending).toBe(0)
+    await joinHeads(scene)
+    expect(scene.one.held.size + scene.two.held.size).toBe(1)
+  })
+
+  test('who takes the request back leaves nothing behind', async () => {
+    const scene = await setUp()
+    const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
+    hearing.leave()
+    await scene.fixture.clock.advance(60_000)
+    expect(hearing.refused).toMatchObject({ name: 'CallAborted' })
+    expect(scene.one.held.size).toBe(0)
+    expect(scene.fixture.clock.pending).toBe(0)
+  })
+
+  test('nothing is told before the client has its reply, and nothing is lost meanwhile', async () => {
+    const scene = await setUp()
+    await joinHeads(scene)
+    const texts: string[] = []
+    const call = { signal: new AbortController().signal } as never
+    const topic = { key: '["newHeads"]' } as never
+    const subscription = await scene.fixture.hub.subscribe(call, topic, {
+      event: (result) => texts.push(Buffer.from(result).toString()),
+      ended() {},
+    })
+    const block = scene.chain.mine()
+    tell(scene.one, block)
+    await scene.fixture.clock.advance(10)
+    expect(texts).toEqual([])
+    subscription.begin()
+    expect(texts).toEqual(heads([block]))
+  })
+})
+
+describe('what was missed comes first, in order, once', () => {
+  test('when the connection is cut', async () => {
+    const scene = await setUp()
+    const { chain, one, two, fixture } = scene
+    const hearing = await joinHeads(scene)
+    tell(one, chain.mine())
+    await fixture.clock.advance(0)
+    const missed = [chain.mine(), chain.mine(), chain.mine()]
+    one.cut()
+    await fixture.clock.advance(1_000)
+    expect(hearing.texts).toEqual(heads([chain.at(11), ...missed]))
+    tell(two, missed[2] as TestBlock)
+    const next = chain.mine()
+    tell(two, next)
+    await fixture.clock.advance(0)
+    expect(hearing.texts).toEqual(heads([chain.at(11), ...missed, next]))
+    expect(fixture.events).toContain('newHeads leaves one: reset: cut')
+    expect(fixture.events).toContain('newHeads fills 2')
+    expect(fixture.events).toContain('newHeads drops a duplicate')
+  })
+
+  test('when the chain was reorganised meanwhile: from where the branches part', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const before = [chain.mine(), chain.mine(), chain.mine()]
+    for (const block of before) tell(one, block)
+    await fixture.clock.advance(0)
+    one.cut()
+    chain.reorg(2)
+    chain.mine()
+    await fixture.clock.advance(1_000)
+    expect(hearing.texts).toEqual(heads([...before, chain.at(12), chain.at(13), chain.at(14)]))
+  })
+
+  test('when the branch parts below where the first client came', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const block = chain.mine()
+    tell(one, block)
+    await fixture.clock.advance(0)
+    chain.reorg(4)
+    tell(one, chain.head)
+    await fixture.clock.advance(1_000)
+    const branch = [8, 9, 10, 11].map((number) => chain.at(number))
+    expect(hearing.texts).toEqual(heads([block, ...branch]))
+  })
+
+  test('when a head was left out, and when it comes too late', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const [first, second] = [chain.mine(), chain.mine()]
+    tell(one, second)
+    await fixture.clock.advance(100)
+    tell(one, first)
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([first, second]))
+  })
+
+  test('when no upstream answered for a while', async () => {
+    let isDown = false
+    const chain = new BlockChain()
+    const scene = await setUp({
+      answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
+    })
+    const hearing = await joinHeads(scene)
+    isDown = true
+    scene.one.answer = scene.two.answer = 'refused'
+    scene.one.cut()
+    chain.mine(5)
+    await scene.fixture.clock.advance(300_000)
+    expect(hearing.texts).toEqual([])
+    isDown = false
+    scene.two.answer = 'yes'
+    await scene.fixture.clock.advance(61_000)
+    expect(hearing.texts).toEqual(heads([11, 12, 13, 14, 15].map((number) => chain.at(number))))
+    expect(scene.two.held.size).toBe(1)
+  })
+
+  test('when it could not be fetched at first', async () => {
+    const chain = new BlockChain()
+    let isDown = false
+    const scene = await setUp({
+      answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
+    })
+    const hearing = await joinHeads(scene)
+    isDown = true
+    chain.mine(3)
+    tell(scene.one, chain.head)
+    await scene.fixture.clock.advance(2_000)
+    isDown = false
+    await scene.fixture.clock.advance(5_000)
+    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+  })
+
+  test('also when another upstream than the one that tells is the only one that has it', async () => {
+    const chain = new BlockChain()
+    let lagBlocks = 0
+    const scene = await setUp({
+      answer: (method, params, node) =>
+        chain.answer(method, params, node === 'one' ? lagBlocks : 0),
+    })
+    const hearing = await joinHeads(scene)
+    lagBlocks = 3
+    chain.mine(3)
+    tell(scene.one, chain.head)
+    await scene.fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+  })
+})
+
+describe('the bound', () => {
+  test.each([
+    [5, true],
+    [6, false],
+  ])('%i missed blocks with a bound of 5', async (missed, isWhole) => {
+    const scene = await setUp({ maxGapBlocks: 5 })
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    one.cut()
+    chain.mine(missed + 1)
+    await fixture.clock.advance(5_000)
+    expect(hearing.texts).toHaveLength(isWhole ? missed + 1 : 0)
+    expect(hearing.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
+    if (isWhole) return
+    // Nothing of what is too much is fetched.
+    expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
+    expect(scene.two.held.size).toBe(0)
+    expect(fixture.clock.pending).toBe(0)
+    const again = await joinHeads(scene)
+    expect(again.refused).toBeNull()
+  })
+
+  test('a reorganisation that is deeper than the bound ends it too', async () => {
+    const scene = await setUp({ maxGapBlocks: 5 })
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    for (let each = 0; each < 8; each++) tell(one, chain.mine())
+    await fixture.clock.advance(0)
+    chain.reorg(8)
+    tell(one, chain.head)
+    await fixture.clock.advance(5_000)
+    expect(hearing.ended).toBe('more than 5 blocks were missed')
+  })
+})
+
+describe('an upstream that is not good enough', () => {
+  test('is left when it has stalled: another one has news', async () => {
+    const scene = await setUp()
+    const { chain, one, two, fixture } = scene
+    const hearing = await joinHeads(scene)
+    tell(one, chain.mine())
+    await fixture.clock.advance(0)
+    chain.mine(3)
+    await fixture.clock.advance(5 * blockMs)
+    expect(fixture.events).toContain('newHeads leaves one: it has stalled')
+    expect([one.held.size, two.held.size]).toEqual([0, 1])
+    expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
+    expect(hearing.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
+  })
+
+  test('rests before it is asked again', async () => {
+    const scene = await setUp({ sockets: ['one'] })
+    await joinHeads(scene)
+    scene.one.cut()
+    await scene.fixture.clock.advance(900)
+    expect(scene.one.asked).toHaveLength(1)
+    await scene.fixture.clock.advance(1_000)
+    expect(scene.one.asked).toHaveLength(2)
+  })
+
+  test('is kept when the whole chain stands still', async () => {
+    const scene = await setUp()
+    await joinHeads(scene)
+    await scene.fixture.clock.advance(50 * blockMs)
+    expect(scene.fixture.events).toEqual(['one +1', 'newHeads by one'])
+    expect(scene.fixture.calls.length).toBeLessThan(20)
+  })
+
+  test('is left when it lags, though it tells on', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const [, other] = fixture.pool.upstreams
+    chain.mine(10)
+    for (let number = 11; number < 17; number++) {
+      const nowMs = fixture.clock.nowMs()
+      for (const upstream of fixture.pool.upstreams) fixture.pool.sighted(upstream, 20, nowMs)
+      if (other) fixture.pool.sighted(other, 20, nowMs)
+      tell(one, chain.at(number))
+      await fixture.clock.advance(blockMs)
+    }
+    expect(fixture.events).toContain('newHeads leaves one: it lags behind the chain')
+    expect(hearing.texts).toEqual(heads(Array.from({ length: 10 }, (_, at) => chain.at(11 + at))))
+  })
+
+  test('is left when it asks to be left alone and another one does not', async () => {
+    const scene = await setUp()
+    await joinHeads(scene)
+    scene.fixture.pool.upstreams[0]?.sockets[0]?.holdOff.begin(null)
+    await scene.fixture.clock.advance(5 * blockMs)
+    expect(scene.fixture.events).toContain('newHeads leaves one: a fitter one is there')
+    expect(scene.two.held.size).toBe(1)
+  })
+
+  test('is left when what it tells of does not connect, and none of that is told', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    for (const digit of ['1', '2', '3']) {
+      one.tell({
+        number: '0xc',
+        hash: `0x${'a'.repeat(63)}${digit}`,
+        parentHash: `0x${'b'.repeat(64)}`,
+      })
+      await fixture.clock.advance(1_000)
+    }
+    expect(fixture.events.join()).toMatch(/leaves one: nobody has block 11/)
+    tell(scene.two, chain.mine())
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([chain.at(11)]))
+  })
+
+  test('is not believed when it alone is a million blocks ahead', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    one.tell({ number: '0xfffff', hash: `0x${'a'.repeat(64)}`, parentHash: `0x${'b'.repeat(64)}` })
+    await fixture.clock.advance(1_000)
+    tell(one, chain.mine())
+    await fixture.clock.advance(0)
+    expect(hearing).toMatchObject({ texts: heads([chain.at(11)]), ended: null })
+  })
+
+  test('may speak nonsense without doing harm', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    for (const nonsense of ['null', '5', '"x"', '[]', '{}', '{"number":5}']) one.tell(nonsense)
+    await fixture.clock.advance(1_000)
+    tell(scene.two, chain.mine())
+    await fixture.clock.advance(0)
+    expect(hearing.texts).toEqual(heads([chain.at(11)]))
+  })
+})
+
+describe('a branch', () => {
+  test('of the same height is told at once, a lower one when it has grown', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const old = [chain.mine(), chain.mine()]
+    for (const block of old) tell(one, block)
+    await fixture.clock.advance(0)
+    chain.reorg(2)
+    tell(one, chain.at(11))
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads(old))
+    tell(one, chain.at(12))
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([...old, chain.at(11), chain.at(12)]))
+  })
+})
+
+describe('a branch that was left', () => {
+  test('is told again when the chain goes back to it', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const old = [chain.mine(), chain.mine()]
+    for (const block of old) tell(one, block)
+    await fixture.clock.advance(0)
+    chain.reorg(2)
+    const other = [chain.at(11), chain.at(12)]
+    tell(one, chain.head)
+    await fixture.clock.advance(100)
+    chain.goBackTo(old[1] as TestBlock)
+    tell(one, chain.mine())
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([...old, ...other, ...old, chain.head]))
+  })
+})
+
+describe('without a WebSocket', () => {
+  test('heads are made from polling, in full', async () => {
+    const scene = await setUp({ sockets: [], others: ['one', 'two'] })
+    const hearing = await joinHeads(scene)
+    scene.chain.mine(3)
+    await scene.fixture.clock.advance(5_000)
+    scene.chain.reorg(1)
+    scene.chain.mine()
+    await scene.fixture.clock.advance(5_000)
+    expect(hearing.texts).toHaveLength(5)
+    expect(hearing.texts.slice(-2)).toEqual(heads([scene.chain.at(13), scene.chain.at(14)]))
+    hearing.leave()
+    await scene.fixture.clock.advance(10)
+    expect(scene.fixture.clock.pending).toBe(0)
+  })
+
+  test('polling stands in until one can be subscribed at again', async () => {
+    const scene = await setUp()
+    const { chain, one, two, fixture } = scene
+    const hearing = await joinHeads(scene)
+    one.answer = two.answer = 'refused'
+    one.cut()
+    await fixture.clock.advance(100)
+    chain.mine()
+    await fixture.clock.advance(5_000)
+    expect(hearing.texts).toEqual(heads([chain.at(11)]))
+    await fixture.clock.advance(60_000)
+    // What failed rests, longer each time.
+    expect(one.asked.length).toBeLessThan(10)
+    two.answer = 'yes'
+    await fixture.clock.advance(120_000)
+    expect(fixture.events.at(-1)).toBe('newHeads by two')
+    tell(two, chain.mine())
+    await fixture.clock.advance(0)
+    expect(hearing.texts).toEqual(heads([chain.at(11), chain.at(12)]))
+    const asked = fixture.calls.length
+    await fixture.clock.advance(10_000)
+    expect(fixture.calls).toHaveLength(asked)
+  })
+
+  test('a subscription fails in words when nobody answers at all', async () => {
+    const scene = await setUp({ sockets: [], others: ['one'], answer: () => undefined })
+    const hearing = await joinHeads(scene)
+    expect(hearing.refused).toBeInstanceOf(RelayError)
+    expect(scene.fixture.clock.pending).toBe(0)
+  })
+})
+
+test('an upstream that never says whether it will is left for another one', async () => {
+  const scene = await setUp()
+  scene.one.answer = 'never'
+  const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
+  await scene.fixture.clock.advance(11_000)
+  expect(hearing.subscription).not.toBeNull()
+  expect(scene.two.held.size).toBe(1)
+})

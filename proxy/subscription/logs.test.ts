@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { ethereumKit } from './chains/ethereum-kit.ts'
+import { markRemoved } from './chains/ethereum-logs.ts'
+import { BlockChain, headOf, logsOf, type TestBlock } from './testing/block-chain.ts'
+import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+async function setUp(options: Partial<FixtureOptions> = {}) {
+  const chain = new BlockChain()
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'ETH1',
+    kit: ethereumKit,
+    answer: (method, params: never) => chain.answer(method, params),
+    ...options,
+  })
+  const one = fixture.sockets['one'] as TestSocket
+  const mine = async (count = 1) => {
+    for (let each = 0; each < count; each++) one.tell(headOf(chain.mine()), 'newHeads')
+    await fixture.clock.advance(100)
+  }
+  return { chain, fixture, one, mine }
+}
+
+const filter = { address: '0x00000000000000000000000000000000000000aa' }
+const logs = (blocks: readonly TestBlock[]) =>
+  blocks.flatMap((block) => logsOf(block).map((log) => JSON.stringify(log)))
+const removed = (blocks: readonly TestBlock[]) =>
+  logs(blocks)
+    .toReversed()
+    .map((log) => log.replace('"removed":false', '"removed":true'))
+
+test('logs come by block, in order, and are asked for by the hash and with the filter', async () => {
+  const { chain, fixture, mine, one } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', ['logs', filter])
+  await mine(2)
+  expect(hearing.texts).toEqual(logs([chain.at(11), chain.at(12)]))
+  expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toEqual(
+    [chain.at(11), chain.at(12)].map(
+      ({ hash }) => `one eth_getLogs [{"blockHash":"${hash}","address":"${filter.address}"}]`,
+    ),
+  )
+  expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
+})
+
+test('one that comes late hears of the next block, and all share what is asked', async () => {
+  const { chain, fixture, mine } = await setUp()
+  const early = await fixture.join('eth_subscribe', ['logs', filter])
+  await mine()
+  const late = await fixture.join('eth_subscribe', ['logs', { address: [filter.address] }])
+  await mine()
+  expect(early.texts).toEqual(logs([chain.at(11), chain.at(12)]))
+  expect(late.texts).toEqual(logs([chain.at(12)]))
+  expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toHaveLength(2)
+})
+
+test('those of a replaced block are taken back, the newest first, before others take their place', async () => {
+  const { chain, fixture, mine, one } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  await mine(3)
+  const old = [chain.at(12), chain.at(13)]
+  chain.reorg(2)
+  one.tell(headOf(chain.head), 'newHeads')
+  await fixture.clock.advance(100)
+  expect(hearing.texts).toEqual([
+    ...logs([chain.at(11), ...old]),
+    ...removed(old),
+    ...logs([chain.at(12), chain.at(13)]),
+  ])
+})
+
+test('a block that is replaced before its logs are there is never told of', async () => {
+  const { chain, fixture, one } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  one.tell(headOf(chain.mine()))
+  await fixture.clock.advance(0)
+  chain.reorg(1)
+  one.tell(headOf(chain.head))
+  await fixture.clock.advance(1_000)
+  expect(hearing.texts).toEqual(logs([chain.at(11)]))
+})
+
+test('what was missed comes first when the upstream fails', async () => {
+  const { chain, fixture, mine, one } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  await mine()
+  one.cut()
+  chain.mine(20)
+  await fixture.clock.advance(2_000)
+  const blocks = Array.from({ length: 21 }, (_, at) => chain.at(11 + at))
+  expect(hearing.texts).toEqual(logs(blocks))
+})
+
+test('logs that are not to be had yet are asked for again, and nothing overtakes them', async () => {
+  const chain = new BlockChain()
+  let isDown = false
+  const { fixture, one } = await setUp({
+    answer: (method, params) =>
+      isDown && method === 'eth_getLogs' ? undefined : chain.answer(method, params),
+  })
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  isDown = true
+  one.tell(headOf(chain.mine()))
+  await fixture.clock.advance(1_000)
+  isDown = false
+  one.tell(headOf(chain.mine()))
+  await fixture.clock.advance(0)
+  expect(hearing.texts).toEqual([])
+  await fixture.clock.advance(10_000)
+  expect(hearing.texts).toEqual(logs([chain.at(11), chain.at(12)]))
+})
+
+test('it ends in words when the logs of too many blocks are not to be had', async () => {
+  const chain = new BlockChain()
+  const { fixture, one } = await setUp({
+    maxGapBlocks: 5,
+    answer: (method, params) =>
+      method === 'eth_getLogs' ? undefined : chain.answer(method, params),
+  })
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const heads = await fixture.join('eth_subscribe', ['newHeads'])
+  for (let each = 0; each < 7; each++) one.tell(headOf(chain.mine()))
+  await fixture.clock.advance(100)
+  expect(hearing.ended).toBe('the events of more than 5 blocks could not be fetched')
+  expect(heads).toMatchObject({ ended: null })
+  expect(heads.texts).toHaveLength(7)
+  heads.leave()
+  await fixture.clock.advance(100)
+  expect(fixture.clock.pending).toBe(0)
+})
+
+const marks: [string, string, string][] = [
+  ['false', '{"a":1,"removed":false,"b":2}', '{"a":1,"removed":true,"b":2}'],
+  ['with white space', '{ "removed" : false }', '{ "removed" : true }'],
+  ['missing', '{"a":1}', '{"a":1,"removed":true}'],
+  ['missing in nothing', '{}', '{"removed":true}'],
+]
+test.each(marks)('a log whose `removed` is %s is marked', (_, log, marked) => {
+  expect(Buffer.from(markRemoved(Buffer.from(log))).toString()).toBe(marked)
+})

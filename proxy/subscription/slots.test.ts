@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { solanaKit } from './chains/solana-kit.ts'
+import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+/** Slots that have a block; the confirmed ones end two before the newest, the final ones 32. */
+class Slots {
+  readonly all = Array.from({ length: 41 }, (_, at) => 60 + at)
+  confirmedLag = 2
+  skipped = new Set<number>()
+
+  get newest(): number {
+    return this.all.at(-1) as number
+  }
+
+  event(slot = this.newest): string {
+    const parent = this.all[this.all.indexOf(slot) - 1] ?? slot - 1
+    return JSON.stringify({ parent, root: slot - 32, slot })
+  }
+
+  make(count = 1): void {
+    for (let slot = this.newest + 1; count > 0; slot++)
+      if (!this.skipped.has(slot)) {
+        this.all.push(slot)
+        count--
+      }
+  }
+
+  answer(method: string, params: readonly unknown[]): unknown {
+    const { commitment } = params.at(-1) as { commitment: string }
+    const lag = { processed: 0, confirmed: this.confirmedLag, finalized: 32 }[commitment] ?? 0
+    const newest = Math.max(...this.all.filter((slot) => slot <= this.newest - lag), 0)
+    if (method === 'getSlot') return newest
+    if (method !== 'getBlocks') throw new Error(`nobody should ask for ${method}`)
+    const [first, last] = params as [number, number]
+    return this.all.filter((slot) => slot >= first && slot <= Math.min(last, newest))
+  }
+}
+
+async function setUp(options: Partial<FixtureOptions> = {}) {
+  const slots = new Slots()
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'SLOTCHAIN',
+    kit: (ask, clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    answer: (method, params: never) => slots.answer(method, params),
+    ...options,
+  })
+  const { one, two } = fixture.sockets
+  return { slots, fixture, one: one as TestSocket, two: two as TestSocket }
+}
+const slotsOf = (texts: readonly string[]) =>
+  texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
+
+test('slots pass as they come, with those that were left out by the chain left out', async () => {
+  const { slots, fixture, one } = await setUp()
+  const hearing = await fixture.join('slotSubscribe', [])
+  slots.skipped.add(102)
+  const told: string[] = []
+  for (let each = 0; each < 3; each++) {
+    slots.make()
+    told.push(slots.event())
+    one.tell(slots.event())
+    one.tell(slots.event())
+  }
+  await fixture.clock.advance(0)
+  expect(hearing.texts).toEqual(told)
+  expect(slotsOf(told)).toEqual([101, 103, 104])
+  expect(fixture.calls.filter((call) => call.includes('getBlocks'))).toEqual([])
+})
+
+test('missed slots come first, once the chain is sure of them', async () => {
+  const { slots, fixture, one, two } = await setUp()
+  const hearing = await fixture.join('slotSubscribe', [])
+  slots.skipped.add(103)
+  one.cut()
+  slots.make(5)
+  await fixture.clock.advance(100)
+  two.tell(slots.event())
+  await fixture.clock.advance(300)
+  expect(slotsOf(hearing.texts)).toEqual([101, 102, 104])
+  slots.confirmedLag = 0
+  await fixture.clock.advance(1_000)
+  expect(slotsOf(hearing.texts)).toEqual([101, 102, 104, 105, 106])
+  expect(hearing.texts[2]).toBe('{"parent":102,"root":74,"slot":104}')
+  expect(hearing.texts.at(-1)).toBe(slots.event())
+})
+
+test('slots that the chain is not sure of yet are waited for', async () => {
+  const { slots, fixture, one, two } = await setUp()
+  const hearing = await fixture.join('slotSubscribe', [])
+  one.cut()
+  slots.make(6)
+  await fixture.clock.advance(6)
+  two.tell(slots.event())
+  await fixture.clock.advance(1_000)
+  slots.confirmedLag = 0
+  await fixture.clock.advance(1_000)
+  expect(slotsOf(hearing.texts)).toEqual([101, 102, 103, 104, 105, 106])
+})
+
+test('a fork is told as it comes, also when its parent is older', async () => {
+  const { fixture, one } = await setUp()
+  const hearing = await fixture.join('slotSubscribe', [])
+  const events = [
+    { parent: 100, root: 70, slot: 101 },
+    { parent: 100, root: 70, slot: 102 },
+    { parent: 101, root: 70, slot: 103 },
+  ].map((event) => JSON.stringify(event))
+  for (const event of events) one.tell(event)
+  await fixture.clock.advance(0)
+  expect(hearing.texts).toEqual(events)
+})
+
+test('without a WebSocket, slots are made from polling', async () => {
+  const { slots, fixture } = await setUp({ sockets: [], others: ['one'] })
+  const hearing = await fixture.join('slotSubscribe', [])
+  slots.skipped.add(104)
+  slots.make(6)
+  slots.confirmedLag = 0
+  await fixture.clock.advance(2_000)
+  expect(slotsOf(hearing.texts)).toEqual([101, 102, 103, 105, 106, 107])
+})
+
+test('more missed slots than the bound end it in words', async () => {
+  const { slots, fixture, one, two } = await setUp({ maxGapBlocks: 50 })
+  const hearing = await fixture.join('slotSubscribe', [])
+  one.cut()
+  slots.make(80)
+  await fixture.clock.advance(100)
+  two.tell(slots.event())
+  await fixture.clock.advance(5_000)
+  expect(hearing.ended).toBe('more than 50 slots were missed')
+})
+
+test('roots come each once; those left out are looked up', async () => {
+  const { slots, fixture, one, two } = await setUp()
+  slots.make(40)
+  const hearing = await fixture.join('rootSubscribe', [])
+  one.tell('109')
+  one.tell('109')
+  await fixture.clock.advance(0)
+  slots.skipped.add(143)
+  slots.make(10)
+  one.cut()
+  await fixture.clock.advance(1_000)
+  two.tell('118')
+  await fixture.clock.advance(1_000)
+  expect(hearing.texts).toEqual(
+    Array.from({ length: 11 }, (_, at) => 109 + at)
+      .filter((slot) => slot <= slots.newest - 32)
+      .map(String),
+  )
+})

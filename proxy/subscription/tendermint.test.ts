@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { tendermintKit } from './chains/tendermint-kit.ts'
+import { holds } from './chains/tendermint-transactions.ts'
+import { readQuery } from './forms/tendermint-query.ts'
+import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const attribute = (key: string, value: string) => ({ key, value, index: true })
+
+/** Every block has two transactions, which pay 5 and 6 to the height's own address. */
+class Heights {
+  head = 10
+  isOld = false
+
+  block(height: number) {
+    const header = { chain_id: 'hub', height: String(height) }
+    const txs = [base64(`${height}/0`), base64(`${height}/1`)]
+    return { block_id: { hash: `H${height}` }, block: { header, data: { txs } } }
+  }
+
+  results(height: number) {
+    const txs_results = [5, 6].map((amount) => ({
+      code: 0,
+      events: [this.transfer(height, amount)],
+    }))
+    const common = { height: String(height), txs_results, validator_updates: [] }
+    const mint = this.event('mint', { amount: '7' })
+    return this.isOld
+      ? { ...common, begin_block_events: [mint], end_block_events: null }
+      : { ...common, finalize_block_events: [mint], app_hash: 'aa' }
+  }
+
+  transfer(height: number, amount: number) {
+    return this.event('transfer', { recipient: `to${height}`, amount: `${amount}uatom` })
+  }
+
+  event(type: string, attributes: Record<string, string>) {
+    return {
+      type,
+      attributes: Object.entries(attributes).map(([key, value]) =>
+        this.isOld ? attribute(base64(key), base64(value)) : attribute(key, value),
+      ),
+    }
+  }
+
+  answer(method: string, params: { readonly height: string }): unknown {
+    const height = Number(params.height)
+    if (method === 'status') return { sync_info: { latest_block_height: String(this.head) } }
+    if (height > this.head) return undefined
+    return method === 'block' ? this.block(height) : this.results(height)
+  }
+
+  /** A header as a node pushes it. */
+  pushed(height: number): string {
+    const { header } = this.block(height).block
+    const data = { type: 'tendermint/event/NewBlockHeader', value: { header } }
+    const events = { 'tm.event': ['NewBlockHeader'] }
+    return JSON.stringify({ query: "tm.event='NewBlockHeader'", data, events })
+  }
+}
+
+async function setUp(options: Partial<FixtureOptions> = {}) {
+  const heights = new Heights()
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'HUBCHAIN',
+    apiInterface: 'tendermintrpc',
+    kit: tendermintKit,
+    answer: (method, params: never) => heights.answer(method, params),
+    ...options,
+  })
+  const { one, two } = fixture.sockets
+  return { heights, fixture, one: one as TestSocket, two: two as TestSocket }
+}
+
+/** As the client gets it: the query goes before what is shared. */
+const whole = (text: string) => JSON.parse(`{${text}}`) as { data: any; events: any }
+const subscribed = (query: string) => ({ query })
+
+test('headers pass as they come, and those that were missed come first', async () => {
+  const { heights, fixture, one, two } = await setUp()
+  const hearing = await fixture.join('subscribe', subscribed("tm.event = 'NewBlockHeader'"))
+  heights.head = 11
+  one.tell(heights.pushed(11))
+  one.tell(heights.pushed(11))
+  await fixture.clock.advance(0)
+  expect(hearing.texts.map((text) => `{"query":"tm.event='NewBlockHeader'",${text}}`)).toEqual([
+    heights.pushed(11),
+  ])
+  one.cut()
+  heights.head = 14
+  await fixture.clock.advance(100)
+  two.tell(heights.pushed(14))
+  await fixture.clock.advance(100)
+  const told = hearing.texts.map((text) => whole(text).data.value.header.height as string)
+  expect(told).toEqual(['11', '12', '13', '14'])
+  // What is made for a block is what a node would have told of it.
+  expect(whole(hearing.texts[1] as string)).toEqual(
+    (({ data, events }) => ({ data, events }))(JSON.parse(heights.pushed(12)) as never),
+  )
+})
+
+test('without a WebSocket, blocks are made from polling, as the node of the version would', async () => {
+  const { heights, fixture } = await setUp({ sockets: [], others: ['one'] })
+  const hearing = await fixture.join('subscribe', subscribed("tm.event='NewBlock'"))
+  heights.head = 11
+  await fixture.clock.advance(6_000)
+  heights.isOld = true
+  heights.head = 12
+  await fixture.clock.advance(6_000)
+  const [current, old] = hearing.texts.map(whole)
+  expect(current).toEqual({
+    data: {
+      type: 'tendermint/event/NewBlock',
+      value: {
+        ...heights.block(11),
+        result_finalize_block: {
+          events: [{ type: 'mint', attributes: [attribute('amount', '7')] }],
+          tx_results: [5, 6].map((amount) => ({
+            code: 0,
+            events: [
+              {
+                type: 'transfer',
+                attributes: [attribute('recipient', 'to11'), attribute('amount', `${amount}uatom`)],
+              },
+            ],
+          })),
+          validator_updates: [],
+          app_hash: 'aa',
+        },
+      },
+    },
+    events: { 'mint.amount': ['7'], 'tm.event': ['NewBlock'] },
+  })
+  expect(old?.data.value.result_begin_block.events[0].attributes[0].key).toBe(base64('amount'))
+  expect(old?.events).toEqual({ 'mint.amount': ['7'], 'tm.event': ['NewBlock'] })
+})
+
+describe('transactions', () => {
+  test('are found in each block, by all conditions of the query', async () => {
+    const { heights, fixture, one } = await setUp()
+    const query = "tm.event='Tx' AND transfer.recipient='to12' AND transfer.amount>5"
+    const hearing = await fixture.join('subscribe', subscribed(query))
+    for (const height of [11, 12, 13]) {
+      heights.head = height
+      one.tell(heights.pushed(height))
+    }
+    await fixture.clock.advance(1_000)
+    const hash = createHash('sha256').update('12/1').digest('hex').toUpperCase()
+    expect(hearing.texts.map(whole)).toEqual([
+      {
+        data: {
+          type: 'tendermint/event/Tx',
+          value: {
+            TxResult: {
+              height: '12',
+              index: 1,
+              tx: base64('12/1'),
+              result: { code: 0, events: [heights.transfer(12, 6)] },
+            },
+          },
+        },
+        events: {
+          'tm.event': ['Tx'],
+          'transfer.amount': ['6uatom'],
+          'transfer.recipient': ['to12'],
+          'tx.hash': [hash],
+          'tx.height': ['12'],
+        },
+      },
+    ])
+  })
+
+  test('of missed blocks come first, in their order', async () => {
+    const { heights, fixture, one } = await setUp()
+    const hearing = await fixture.join('subscribe', subscribed("tm.event='Tx'"))
+    one.cut()
+    heights.head = 14
+    await fixture.clock.advance(2_000)
+    const told = hearing.texts.map((text) => whole(text).data.value.TxResult)
+    expect(told.map(({ height, index = 0 }) => `${height}/${index}`)).toEqual(
+      [11, 12, 13, 14].flatMap((height) => [`${height}/0`, `${height}/1`]),
+    )
+  })
+})
+
+const attributes = { 'a.b': ['x', 'long text'], 'a.n': ['7', '12uatom'] }
+const conditions: [string, boolean][] = [
+  ["a.b='x'", true],
+  ["a.b='y'", false],
+  ["a.c='x'", false],
+  ['a.b EXISTS', true],
+  ['a.c EXISTS', false],
+  ["a.b CONTAINS 'g t'", true],
+  ["a.b CONTAINS 'z'", false],
+  ['a.n=7', true],
+  ['a.n=8', false],
+  ['a.n>11', true],
+  ['a.n>=12', true],
+  ['a.n>12', false],
+  ['a.n<8', true],
+  ['a.n<=6', false],
+]
+test.each(conditions)('%s holds: %s', (query, holdsTrue) => {
+  const [condition] = readQuery(query) ?? []
+  expect(condition && holds(condition, attributes)).toBe(holdsTrue)
+})

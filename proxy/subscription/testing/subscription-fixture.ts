@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { loadCatalog } from '../../chain/load-catalog.ts'
+import type { ChainCatalog, ChainInterface } from '../../chain/types.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { seededRandom } from '../../clock/random.ts'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import type { Call } from '../../relay/call.ts'
+import { noDirectives } from '../../relay/directives.ts'
+import { CallAborted, errorKinds, RelayError } from '../../relay/errors.ts'
+import { Journal } from '../../relay/journal.ts'
+import { createPool } from '../../upstream/create-pool.ts'
+import type { Pool } from '../../upstream/pool.ts'
+import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
+import { ScriptedTransport } from '../../upstream/testing/scripted-transport.ts'
+import type { Answer, Ask, OwnQuestion } from '../ask.ts'
+import type { ChainKit } from '../chain-kit.ts'
+import { subscriptionFormOf } from '../forms/form-of.ts'
+import type { SubscriptionForm } from '../form.ts'
+import { Hub } from '../hub.ts'
+import type { Subscription } from '../subscriptions.ts'
+import { TestSocket } from './test-socket.ts'
+
+export interface FixtureOptions {
+  readonly chainId: string
+  readonly apiInterface?: ApiInterface
+  readonly kit: (ask: Ask, clock: Clock) => ChainKit
+  /** What a node answers to a call; undefined: nothing, as if all were down. */
+  readonly answer: (method: string, params: never, node: string) => unknown
+  /** Names of the nodes that have a WebSocket URL. */
+  readonly sockets?: readonly string[]
+  /** Names of those that have none. */
+  readonly others?: readonly string[]
+  readonly maxGapBlocks?: number
+  readonly stallBlocks?: number
+}
+
+/** What one client heard. */
+export interface Hearing {
+  readonly texts: string[]
+  ended: string | null
+  /** Null while it has no reply. */
+  subscription: Subscription | null
+  refused: unknown
+  /** Takes the request back, or leaves. */
+  leave(): void
+}
+
+let catalog: Promise<ChainCatalog> | null = null
+
+/** Subscriptions over nodes that tell and answer what a test says, in virtual time. */
+export class SubscriptionFixture {
+  readonly clock = new VirtualClock()
+  readonly pool: Pool
+  readonly hub: Hub
+  readonly sockets: Readonly<Record<string, TestSocket>>
+  /** What the observer heard, in words. */
+  readonly events: string[] = []
+  /** Calls of the router's own, by node. */
+  readonly calls: string[] = []
+  readonly #options: FixtureOptions
+  readonly #form: SubscriptionForm
+
+  static async create(options: FixtureOptions): Promise<SubscriptionFixture> {
+    const chain = (await (catalog ??= loadCatalog([]))).find(options.chainId)
+    const iface = chain?.interfaces.get(options.apiInterface ?? 'jsonrpc')
+    if (!chain || !iface) throw new Error(`the bundled specs lack ${options.chainId}`)
+    return new SubscriptionFixture(options, chain, iface)
+  }
+
+  private constructor(
+    options: FixtureOptions,
+    chain: NonNullable<ReturnType<ChainCatalog['find']>>,
+    iface: ChainInterface,
+  ) {
+    const { clock, events } = this
+    const { sockets = ['one', 'two'], others = [] } = options
+    this.#options = options
+    this.sockets = Object.fromEntries(sockets.map((name) => [name, new TestSocket(clock)]))
+    const form = subscriptionFormOf(chain, iface)
+    if (!form) throw new Error('nothing to subscribe to')
+    this.#form = form
+    const names = [...sockets, ...others]
+    this.pool = createPool(
+      names.map((name) => ({
+        name,
+        tier: 'primary',
+        chainId: chain.id,
+        apiInterface: iface.apiInterface,
+        groupLabel: null,
+        nodeUrls: [
+          nodeUrlConfig(`http://${name}.test`),
+          ...(sockets.includes(name) ? [nodeUrlConfig(`ws://${name}.test`, { scheme: 'ws' })] : []),
+        ],
+      })),
+      {
+        chain,
+        iface,
+        strategy: 'round-robin',
+        maxSessions: 1_000,
+        clock,
+        random: seededRandom(1),
+        observer: { stateChanged() {}, heldOff() {}, verificationFailed() {} },
+        failureThreshold: 5,
+        createTransport: () => new ScriptedTransport(clock, () => ({ hang: true })),
+        createSocketTransport: (url) =>
+          this.sockets[/\/\/(\w+)\./.exec(url.url.toString())?.[1] ?? ''] as TestSocket,
+      },
+    )
+    for (const upstream of this.pool.upstreams) {
+      for (const url of upstream.urls) url.verified = true
+      upstream.availability.verified()
+    }
+    this.hub = new Hub({
+      chain,
+      kit: options.kit((question) => this.#ask(question), clock),
+      pool: this.pool,
+      strategy: 'round-robin',
+      clock,
+      observer: {
+        clientsChanged() {},
+        upstreamChanged: (name, change) => events.push(`${name} ${change > 0 ? '+' : '-'}1`),
+        left: (topic, upstream, why) => events.push(`${topic} leaves ${upstream}: ${why}`),
+        joined: (topic, upstream) => events.push(`${topic} by ${upstream ?? 'polling'}`),
+        filled: (topic, blocks) => events.push(`${topic} fills ${blocks}`),
+        duplicateDropped: (topic) => events.push(`${topic} drops a duplicate`),
+        ended: (topic, reason) => events.push(`${topic} ends: ${reason}`),
+        failed: (topic, error) => {
+          throw new Error(`${topic} failed`, { cause: error })
+        },
+      },
+      maxGapBlocks: options.maxGapBlocks ?? 1_000,
+      stallBlocks: options.stallBlocks ?? 3,
+    })
+  }
+
+  /** A client subscribes, and begins to listen as soon as it has its reply. */
+  ask(method: string, params: unknown): Hearing {
+    const wish = this.#form.read({ method, params, id: '1' })
+    if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
+    const abort = new AbortController()
+    const hearing: Hearing = {
+      texts: [],
+      ended: null,
+      subscription: null,
+      refused: null,
+      leave() {
+        abort.abort()
+        hearing.subscription?.unsubscribe()
+      },
+    }
+    const call = callOf(abort.signal)
+    this.hub
+      .subscribe(call, wish.topic, {
+        event: (result) => hearing.texts.push(Buffer.from(result).toString()),
+        ended: (reason) => (hearing.ended = reason),
+      })
+      .then(
+        (subscription) => {
+          hearing.subscription = subscription
+          subscription.begin()
+        },
+        (error: unknown) => {
+          hearing.refused = error
+        },
+      )
+    return hearing
+  }
+
+  /** The same, with time for the reply to come. */
+  async join(method: string, params: unknown): Promise<Hearing> {
+    const hearing = this.ask(method, params)
+    await this.clock.advance(100)
+    return hearing
+  }
+
+  async #ask({ method, params, prefer, avoid, signal }: OwnQuestion): Promise<Answer> {
+    const names = this.pool.upstreams
+      .map(({ name }) => name)
+      .filter((name) => !avoid.includes(name))
+    const node = names.find((name) => name === prefer) ?? names[0] ?? ''
+    this.calls.push(`${node} ${method} ${JSON.stringify(params)}`)
+    await new Promise<void>((resolve) => this.clock.after(10, resolve))
+    if (signal.aborted) throw new CallAborted()
+    const value = this.#options.answer(method, params as never, node)
+    if (value === undefined) throw new RelayError(errorKinds.upstreamFailed, 'all are down')
+    return { result: Buffer.from(JSON.stringify(value)), upstream: node }
+  }
+}
+
+function callOf(signal: AbortSignal): Call {
+  return {
+    guid: 'test',
+    asked: {} as Call['asked'],
+    request: { verb: 'POST', path: '', headers: [], body: null },
+    reader: {} as Call['reader'],
+    directives: noDirectives,
+    signal,
+    journal: new Journal(0),
+    attemptKind: 'first',
+  }
+}

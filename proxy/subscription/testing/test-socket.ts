@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../clock/clock.ts'
+import type {
+  NotificationListener,
+  SocketTransport,
+  UpstreamSubscription,
+} from '../../upstream/socket-transport.ts'
+import { TransportError } from '../../upstream/transport.ts'
+import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+
+interface Held {
+  readonly method: string
+  readonly params: unknown
+  listener: NotificationListener | null
+}
+
+/** What a node says to a request to subscribe. */
+export type SubscribeAnswer = 'yes' | 'refused' | 'never' | { code: number; message: string }
+
+/** A WebSocket URL without a wire, which tells what the test says. */
+export class TestSocket implements SocketTransport {
+  readonly held = new Set<Held>()
+  /** Requests to subscribe and to unsubscribe, in words. */
+  readonly asked: string[] = []
+  answer: SubscribeAnswer = 'yes'
+  readonly #clock: Clock
+  #nextId = 1
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Tells all who have subscribed, or those who have by this method or topic. */
+  tell(event: unknown, to?: string): void {
+    const result = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event))
+    for (const { listener, method, params } of this.held)
+      if (to === undefined || `${method} ${JSON.stringify(params)}`.includes(to))
+        listener?.notified({ method: null, result })
+  }
+
+  /** The connection ends. */
+  cut(): void {
+    const lost = [...this.held]
+    this.held.clear()
+    for (const { listener } of lost) listener?.lost(new TransportError('reset', 'cut'))
+  }
+
+  send(): Promise<Incoming> {
+    return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
+  }
+
+  subscribe(request: Outgoing, signal: AbortSignal): Promise<UpstreamSubscription> {
+    const { method, params } = read(request)
+    this.asked.push(`${method} ${JSON.stringify(params)}`)
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(new TransportError('aborted', 'taken back'))
+      })
+      this.#clock.after(5, () => {
+        if (this.answer === 'never' || signal.aborted) return
+        if (this.answer === 'refused') return reject(new TransportError('refused', 'no', false))
+        const { answer } = this
+        if (answer !== 'yes')
+          return resolve({ reply: replyOf({ error: answer }), listen() {}, close() {} })
+        const held: Held = { method, params, listener: null }
+        this.held.add(held)
+        resolve({
+          reply: replyOf({ result: `0x${this.#nextId++}` }),
+          listen(listener) {
+            held.listener = listener
+          },
+          close: (unsubscribe) => {
+            held.listener = null
+            if (!this.held.delete(held) || unsubscribe === null) return
+            const { method: verb, params: which } = read(unsubscribe)
+            this.asked.push(`${verb} ${JSON.stringify(which)}`)
+          },
+        })
+      })
+    })
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+function read({ body }: Outgoing): { method: string; params: unknown } {
+  return JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+    method: string
+    params: unknown
+  }
+}
+
+function replyOf(outcome: object): Incoming {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...outcome }))
+  return { status: 200, headers: [], body, trailers: () => [] }
+}
