@@ -66,7 +66,7 @@ export function tableOf({ medians }: BenchResult): string {
 }
 
 /** Columns of one width, all but the first set to the right. */
-function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widthOf = (at: number) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0))
   const cellOf = (text: string, at: number) =>
     at === 0 ? text.padEnd(widthOf(at)) : text.padStart(widthOf(at))

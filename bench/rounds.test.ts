@@ -26,7 +26,7 @@ test('a load through the pass-through is answered by the mock upstreams, every a
   await using children = new ChildProcesses(directory)
   const upstreams = await startUpstreams(2, { children, directory, signal })
   const target = await startPassthrough(upstreams, { children, directory, signal })
-  const sample = await new LoadRunner(children, load, noUsage).run(target)
+  const sample = await new LoadRunner(children, load, { usageOf: noUsage }).run(target)
   expect(sample.errors).toBe(0)
   expect(sample.requests).toBeGreaterThan(10)
   expect(sample.p99Ms).toBeGreaterThanOrEqual(sample.p50Ms)
@@ -36,7 +36,7 @@ test('a target that answers wrongly fails the run, and the message shows how', a
   await using children = new ChildProcesses(directory)
   await using wrong = await startSimNode({ chain: createChainModel() })
   const child = await children.start({ name: 'nobody', command: process.execPath, args: ['-v'] })
-  const running = new LoadRunner(children, load, noUsage).run({
+  const running = new LoadRunner(children, load, { usageOf: noUsage }).run({
     name: 'wrong',
     port: wrong.port,
     child,

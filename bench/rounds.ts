@@ -5,7 +5,7 @@ import type { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { type Usage, usageOf } from './process-usage.ts'
 import type { Target } from './targets.ts'
 
-const generator = fileURLToPath(new URL('load-generator.ts', import.meta.url))
+const balanceLoad = fileURLToPath(new URL('load-generator.ts', import.meta.url))
 const addressesPerRun = 10_000_000
 
 /** One run of the load against one target. */
@@ -25,28 +25,41 @@ export interface Load {
   readonly seconds: number
 }
 
+interface RunnerOptions {
+  readonly usageOf?: (pid: number) => Usage
+  /** The script that loads; it takes the flags of `load-generator.ts`, and prints what that prints. */
+  readonly generator?: string
+}
+
 /** Runs the load in processes of its own, and measures what the target uses meanwhile. */
 export class LoadRunner {
   readonly #children: ChildProcesses
   readonly #load: Load
   readonly #usageOf: (pid: number) => Usage
+  readonly #generator: string
   #runs = 0
 
-  constructor(children: ChildProcesses, load: Load, usage = usageOf) {
+  constructor(children: ChildProcesses, load: Load, options: RunnerOptions = {}) {
     this.#children = children
     this.#load = load
-    this.#usageOf = usage
+    this.#usageOf = options.usageOf ?? usageOf
+    this.#generator = options.generator ?? balanceLoad
   }
 
   /** Rejects when any answer was missing or wrong: such a run measures nothing. */
-  async run(target: Target, seconds = this.#load.seconds): Promise<Sample> {
+  async run(
+    target: Target,
+    seconds = this.#load.seconds,
+    flags: readonly string[] = [],
+  ): Promise<Sample> {
     const run = this.#runs++
     const before = this.#usageOf(target.child.pid)
     const load = await this.#children.start({
       name: `load-${run}`,
       command: process.execPath,
       args: [
-        generator,
+        this.#generator,
+        ...flags,
         ...['--port', String(target.port), '--connections', String(this.#load.connections)],
         ...['--seconds', String(seconds), '--first', String(run * addressesPerRun)],
       ],

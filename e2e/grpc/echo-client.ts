@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
   Client,
+  type ChannelOptions,
   credentials,
   type status,
   type CallOptions,
@@ -27,12 +28,13 @@ type Name = keyof typeof echoService
 export class EchoClient implements Disposable {
   readonly client: Client
 
-  constructor(port: number) {
+  constructor(port: number, options: ChannelOptions = {}) {
     this.client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
       'grpc.max_receive_message_length': 64 * 1024 * 1024,
       // A client of its own, not one that shares connections with the others of the test.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_retries': 0,
+      ...options,
     })
   }
 

@@ -50,7 +50,7 @@ export class EchoServer implements AsyncDisposable {
   readonly metadata: Metadata[] = []
 
   /** @param port 0 takes a free one */
-  async start(port = 0): Promise<this> {
+  async start(port = 0, credentials = ServerCredentials.createInsecure()): Promise<this> {
     this.#server.addService(echoService, {
       Unary: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
         this.#saw(call)
@@ -100,14 +100,10 @@ export class EchoServer implements AsyncDisposable {
       },
     })
     this.port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(
-        `127.0.0.1:${port}`,
-        ServerCredentials.createInsecure(),
-        (error, bound) => {
-          if (error) reject(error)
-          else resolve(bound)
-        },
-      )
+      this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => {
+        if (error) reject(error)
+        else resolve(bound)
+      })
     })
     return this
   }

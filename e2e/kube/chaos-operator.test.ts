@@ -36,7 +36,8 @@ async function live(through: Access, where: string, stop: AbortSignal, writes: {
     requested: (_, verb) => {
       if (!['get', 'list', 'watch'].includes(verb)) writes.count += 1
     },
-    reconciled: ({ key, error }) => error !== undefined && errors.push(`${key}: ${String(error)}`),
+    reconciled: ({ key, error }) =>
+      error !== undefined && errors.push(`${key}: ${(error as Error).message}`),
   }
   // Ten times faster: what it waits for after a failure must not make the test wait.
   const clock = hastyClock(10)

@@ -6,7 +6,7 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { isOlder, keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
@@ -37,17 +37,19 @@ export class ChildApplier {
 
   constructor(options: ChildApplierOptions) {
     this.#options = options
-    options.children.onDeleted((resource, key) => this.#written.delete(pathOf(resource, key)))
+    options.children.onChange(({ type, object }, resource) => {
+      const path = pathOf(resource, keyOf(object.metadata))
+      const written = this.#written.get(path)
+      if (type === 'deleted') this.#written.delete(path)
+      // What the watch brings of our own words is the same: one copy is enough.
+      else if (written && isSameVersion(written.object, object))
+        this.#written.set(path, { hash: written.hash, object })
+    })
   }
 
-  /** The newest that is known of an object of ours: from the watch, or from our own last write. */
+  /** What is known of an object: from the watch, and of our own writes before that brings them. */
   latest<T extends KubeObject>(resource: Resource<T>, key: string): T | null {
-    const seen = this.#options.children.get(resource, key)
-    const written = this.#written.get(pathOf(resource, key))?.object as T | undefined
-    if (written === undefined) return seen ?? null
-    const isBehind =
-      seen === undefined || isOlder(seen.metadata.resourceVersion, written.metadata.resourceVersion)
-    return isBehind ? written : seen
+    return this.#options.children.get(resource, key) ?? null
   }
 
   /**
@@ -74,9 +76,9 @@ export class ChildApplier {
   }
 
   /** Whether what the watch brings is what we wrote ourselves. */
-  isOwnWrite(resource: Resource, { metadata }: KubeObject): boolean {
-    const written = this.#written.get(pathOf(resource, keyOf(metadata)))?.object.metadata
-    return written?.uid === metadata.uid && written?.resourceVersion === metadata.resourceVersion
+  isOwnWrite(resource: Resource, { metadata }: Pick<KubeObject, 'metadata'>): boolean {
+    const written = this.#written.get(pathOf(resource, keyOf(metadata)))?.object
+    return written !== undefined && isSameVersion(written, { metadata })
   }
 
   /** Whether an object is known to be as it is wanted. */
@@ -155,6 +157,7 @@ export class ChildApplier {
   #remember(resource: Resource, hash: string, object: KubeObject): void {
     const kept = withoutManagedFields(object)
     this.#written.set(pathOf(resource, keyOf(object.metadata)), { hash, object: kept })
+    this.#options.children.store(resource).wrote(kept)
   }
 }
 
@@ -194,6 +197,13 @@ function isUnchanged(written: KubeObject, known: KubeObject): boolean {
     contains(b.annotations, a.annotations) &&
     isDeepStrictEqual(a.ownerReferences, b.ownerReferences)
   )
+}
+
+function isSameVersion(
+  { metadata: a }: Pick<KubeObject, 'metadata'>,
+  { metadata: b }: Pick<KubeObject, 'metadata'>,
+): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion
 }
 
 function pathOf({ plural }: Resource, key: string): string {

@@ -3,7 +3,7 @@
 import { rpcRouterNames } from '../api/group.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
-import { Store } from '../kube/store.ts'
+import { type Change, Store } from '../kube/store.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
@@ -46,10 +46,10 @@ export class ChildStores {
     )
   }
 
-  onDeleted(listener: (resource: Resource, key: string) => void): void {
+  onChange(listener: (change: Change<KubeObject>, resource: Resource) => void): void {
     for (const { resource, store } of this.#stores.values())
-      store.subscribe(({ type, object }) => {
-        if (type === 'deleted') listener(resource, keyOf(object.metadata))
+      store.subscribe((change) => {
+        listener(change, resource)
       })
   }
 }

@@ -12,7 +12,7 @@ export class StatusWriter<S extends object> {
   readonly #applier: Applier
   readonly #resource: Resource
   /** By uid: what we wrote last, which the watch may not have brought yet. */
-  readonly #written = new Map<string, WithStatus<S>>()
+  readonly #written = new Map<string, Pick<WithStatus<S>, 'metadata' | 'status'>>()
 
   constructor(applier: Applier, resource: Resource) {
     this.#applier = applier
@@ -36,14 +36,20 @@ export class StatusWriter<S extends object> {
     if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
     const written: WithStatus<S> = await this.#applier.applyStatus(this.#resource, intent, signal)
-    this.#written.set(uid ?? '', { ...written, status: written.status ?? wanted })
+    this.#written.set(uid ?? '', {
+      metadata: written.metadata,
+      status: written.status ?? wanted,
+    })
     return true
   }
 
   /** Whether an object has the status that we wrote last. */
   isOwnWrite(object: WithStatus<S>): boolean {
     const written = this.#written.get(object.metadata.uid ?? '')
-    return written !== undefined && isDeepStrictEqual(written.status, object.status)
+    if (written === undefined || !isDeepStrictEqual(written.status, object.status)) return false
+    // One copy is enough.
+    this.#written.set(object.metadata.uid ?? '', object)
+    return true
   }
 
   forget(uid: string): void {

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Translation } from '../translate/translation.ts'
 
-/** Keeps the last translation of each router, since most of what wakes a router changes nothing that it depends on. */
+/** As many as may be woken again before they are forgotten; each holds a whole config. */
+const most = 256
+
+/** Keeps the last translations, since most of what wakes a router changes nothing that it depends on. */
 export class TranslationMemo {
   readonly #last = new Map<
     string,
@@ -13,7 +16,10 @@ export class TranslationMemo {
     const last = this.#last.get(key)
     if (last?.fingerprint === fingerprint) return last.translation
     const translation = translate()
+    this.#last.delete(key)
     this.#last.set(key, { fingerprint, translation })
+    const [oldest] = this.#last.keys()
+    if (this.#last.size > most && oldest !== undefined) this.#last.delete(oldest)
     return translation
   }
 

@@ -32,6 +32,9 @@ export function connectTriggers(parts: TriggerParts): void {
     if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
     else if (!isMeant(change) && routerStatuses.isOwnWrite(object)) return
     routers.enqueue(keyOf(object.metadata))
+    // Of those that it selected, some may wait for its verdict, which now does not come any more.
+    if (change.previous !== null && (type === 'deleted' || isMeant(change)))
+      for (const provider of world.selectedBy(change.previous)) providers.enqueue(provider)
   })
   world.providers.subscribe((change) => {
     const { type, object, previous } = change

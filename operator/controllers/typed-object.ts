@@ -8,7 +8,7 @@ export type Typed<T> =
   { readonly value: T; readonly faults: null } | { readonly value: null; readonly faults: string }
 
 /** Reads objects of the API with a schema, each of them once. */
-export class TypedReader<T> {
+export class TypedReader<T extends KubeObject> {
   readonly #schema: z.ZodType<T>
   readonly #read = new WeakMap<KubeObject, Typed<T>>()
 
@@ -23,8 +23,13 @@ export class TypedReader<T> {
     const typed: Typed<T> = parsed.success
       ? { value: parsed.data, faults: null }
       : { value: null, faults: parsed.error.issues.map(faultOf).join('; ') }
-    this.#read.set(object, typed)
+    this.#read.set(typed.value ?? object, typed)
     return typed
+  }
+
+  /** What a store keeps of an object: as our types have it, so that there is one copy; as it came when it does not fit. */
+  keep(object: KubeObject): KubeObject {
+    return this.read(object).value ?? object
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient, Selection } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
-import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { Reflector } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
@@ -18,7 +18,7 @@ import {
 import { childSelector, configHashAnnotation } from '../resources/labels.ts'
 import type { World } from './world.ts'
 
-type Reflected = Pick<Store<KubeObject>, 'set' | 'delete' | 'replace' | 'get' | 'keys'>
+type Reflected = Pick<Store<KubeObject>, 'set' | 'delete' | 'replace'>
 
 /** A kind that is watched, with where it goes. */
 interface WatchedKind {
@@ -64,9 +64,10 @@ export function reflectWorld(
 function watchedKinds(world: World): readonly WatchedKind[] {
   const keep = withoutManagedFields
   const labelled = { labelSelector: childSelector }
+  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
   return [
-    { resource: rpcRouters, store: world.routers, selection: {}, keep },
-    { resource: upstreamProviders, store: world.providers, selection: {}, keep },
+    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
+    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
     {
       resource: replicaSets,
       store: world.replicaSets,
@@ -105,19 +106,14 @@ function slimReplicaSet(object: KubeObject): ReplicaSet {
 /** The part of a store that is one namespace's: a list of it says nothing of the others. */
 function partOf(store: Reflected, namespace: string): Reflected {
   return {
-    get: (key) => store.get(key),
-    keys: () => store.keys(),
     set(object) {
       store.set(object)
     },
-    delete(key, last) {
-      store.delete(key, last)
+    delete(last) {
+      store.delete(last)
     },
-    replace(objects) {
-      const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
-      for (const key of [...store.keys()])
-        if (key.startsWith(`${namespace}/`) && !present.has(key)) store.delete(key)
-      for (const object of objects) store.set(object)
+    replace(objects, version) {
+      store.replace(objects, version, (key) => key.startsWith(`${namespace}/`))
     },
   }
 }

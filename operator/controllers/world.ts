@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { rpcRouterNames } from '../api/group.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
@@ -42,6 +43,12 @@ export class World {
     this.children = new ChildStores(childKinds)
   }
 
+  /** What is kept of a router or a provider that the API server tells of. */
+  keep(object: KubeObject): KubeObject {
+    const reader = object.kind === rpcRouterNames.kind ? this.#routerReader : this.#providerReader
+    return reader.keep(object)
+  }
+
   router(object: KubeObject) {
     return this.#routerReader.read(object)
   }
@@ -59,6 +66,12 @@ export class World {
       .filter((provider) => selects(spec.providerSelector, provider.metadata.labels))
       .map((provider) => this.provider(provider).value)
       .filter((provider) => provider !== null)
+  }
+
+  /** The keys of the providers that a router selects. */
+  selectedBy(router: KubeObject): readonly string[] {
+    const { value } = this.router(router)
+    return value === null ? [] : this.providersOf(value).map(({ metadata }) => keyOf(metadata))
   }
 
   /** The keys of the routers that select a provider. */
@@ -131,7 +144,7 @@ export class World {
   #references(object: KubeObject, kind: 'secrets' | 'configMaps'): readonly string[] {
     const { namespace } = object.metadata
     const names =
-      object.kind === 'RpcRouter'
+      object.kind === rpcRouterNames.kind
         ? this.router(object).value && referencesOfRouter(this.router(object).value as RpcRouter)
         : this.provider(object).value &&
           referencesOfProvider(this.provider(object).value as UpstreamProvider)

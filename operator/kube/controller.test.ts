@@ -70,7 +70,7 @@ test('a change concerns what the object names now, and what it named before', as
   await clock.advance(200)
   store.set(pointer('ns/b', '2'))
   await clock.advance(200)
-  store.delete('p')
+  store.delete(pointer('ns/b', '3'))
   await clock.advance(200)
   expect(keys).toEqual(['ns/a', 'ns/b', 'ns/a', 'ns/b'])
 })

@@ -5,7 +5,7 @@ import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
 import { ApiError, isExpired, KubeError } from './errors.ts'
 import { listAll } from './list-all.ts'
-import { isOlder, keyOf, type KubeObject } from './object.ts'
+import { isOlder, type KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import type { Resource } from './resource.ts'
 import type { Store } from './store.ts'
@@ -22,7 +22,7 @@ const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly resource: Resource<T>
-  readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace' | 'get'>
+  readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace'>
   readonly clock: Clock
   readonly random: Random
   readonly selection?: Selection
@@ -94,7 +94,7 @@ export class Reflector<T extends KubeObject> {
     const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
     // Stopped in the meantime: nobody is there for the changes any more.
     if (signal.aborted) return
-    store.replace(items)
+    store.replace(items, resourceVersion)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
     if (this.#hasSynced) return
@@ -122,15 +122,10 @@ export class Reflector<T extends KubeObject> {
   #take(event: WatchEvent<T>): void {
     const { store, keep = (object: T) => object } = this.#options
     if (event.type === 'BOOKMARK') return this.#heard(event.resourceVersion)
-    const { metadata } = event.object
-    const key = keyOf(metadata)
-    const known = store.get(key)?.metadata
-    // A server that begins further back tells again what is known; only what is newer counts.
-    if (!isOlder(metadata.resourceVersion, known?.resourceVersion)) {
-      if (event.type === 'DELETED') store.delete(key, keep(event.object))
-      else store.set(keep(event.object))
-    }
-    this.#heard(metadata.resourceVersion as string)
+    // A server that begins further back tells again what is known: the store takes only what is newer.
+    if (event.type === 'DELETED') store.delete(keep(event.object))
+    else store.set(keep(event.object))
+    this.#heard(event.object.metadata.resourceVersion as string)
   }
 
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */

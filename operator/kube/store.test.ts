@@ -28,8 +28,8 @@ test('changes are told with what stood there before', () => {
   const { store, told } = storeOf()
   store.set(thing('a', '1'))
   store.set(thing('a', '1'))
-  store.delete('a')
-  store.delete('a')
+  store.delete(thing('a', '1'))
+  store.delete(thing('a', '1'))
   expect(told).toEqual(['added a -', 'updated a 1', 'deleted a 1'])
 })
 
@@ -67,7 +67,7 @@ test('an index finds an object under its present values alone', () => {
   expect([names('red'), names('blue'), names('green')]).toEqual([['a'], ['a', 'b'], []])
   store.set(thing('a', '1', 'green'))
   expect([names('red'), names('blue'), names('green')]).toEqual([[], ['b'], ['a']])
-  store.delete('a')
+  store.delete(thing('a', '1'))
   expect(names('green')).toEqual([])
 })
 
@@ -87,6 +87,46 @@ test('who comes late hears of what is there, and who leaves hears nothing more',
   leave()
   store.set(thing('b', '1'))
   expect(late).toEqual(['added a'])
+})
+
+test('what is told late is no news', () => {
+  const { store, told } = storeOf()
+  const [first, second] = [thing('a', '1'), thing('a', '1')]
+  store.set(second)
+  store.set(first)
+  store.delete(first)
+  expect([told, store.get('a')]).toEqual([['added a -'], second])
+})
+
+test('a full list holds, even where it goes back', () => {
+  const { store, told } = storeOf()
+  const old = thing('a', '1')
+  store.set(thing('a', '1'))
+  store.replace([old], '1')
+  expect([told, store.get('a')]).toEqual([['added a -', 'updated a 1'], old])
+})
+
+test('what we wrote ourselves stays when a list that was made before does not have it', () => {
+  const { store, told } = storeOf()
+  const before = thing('b', '1')
+  const list = [before, thing('c', '1')]
+  const listVersion = String(version)
+  store.wrote(thing('a', '1'))
+  const ours = thing('b', '1', 'red')
+  store.wrote(ours)
+  store.replace(list, listVersion)
+  expect(told).toEqual(['added a -', 'added b -', 'added c -'])
+  expect(store.get('b')).toBe(ours)
+  store.replace([ours], String(version + 1))
+  expect(told.slice(3)).toEqual(['deleted a 1', 'deleted c 1'])
+})
+
+test('a list of one part says nothing of the others', () => {
+  const { store, told } = storeOf()
+  store.set(thing('left-a', '1'))
+  store.set(thing('right-a', '1'))
+  store.replace([], '99', (key) => key.startsWith('left'))
+  expect(told.slice(2)).toEqual(['deleted left-a 1'])
 })
 
 const objects = fc.record({
@@ -120,7 +160,7 @@ test('whoever follows the changes has what the store has, and so have the indexe
         thing(name, uid, ...colours)
       for (const step of script) {
         if (step.do === 'set') store.set(make(step.object))
-        else if (step.do === 'delete') store.delete(step.name)
+        else if (step.do === 'delete') store.delete(thing(step.name, '1'))
         else store.replace(step.objects.map(make))
       }
       expect(new Map(store.list().map((each) => [each.metadata.name, each]))).toEqual(mirror)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keyOf, type KubeObject } from './object.ts'
+import { isOlder, keyOf, type KubeObject } from './object.ts'
 
 /** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
 export interface Change<T extends KubeObject> {
@@ -19,13 +19,16 @@ export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
  * What is known of the objects of one kind, by key and by indexes. Objects are frozen to their depth:
  * they are shared by all who read, and a write to one throws.
  *
- * Only a reflector writes to it. Another object under the same name is told as a deletion and an
- * addition, never as an update.
+ * A reflector keeps it. Whoever writes an object itself may tell the server's answer at once by `wrote`,
+ * so as not to look at the past. Another object under the same name is told as a deletion and an addition,
+ * never as an update.
  */
 export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
   readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
   readonly #listeners = new Set<ChangeListener<T>>()
+  /** Keys of what was written by ourselves, with the version, until the reflector has come as far. */
+  readonly #ahead = new Map<string, string | undefined>()
 
   constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
     const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
@@ -61,12 +64,50 @@ export class Store<T extends KubeObject, I extends string = never> {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Takes over the state of one object. One that is the same version again is no change. */
+  /** Takes over the state of one object. A version that is known, or one before it, is no change. */
   set(object: T): void {
     const key = keyOf(object.metadata)
-    const previous = this.#objects.get(key)
-    if (previous !== undefined && isSame(previous, object)) return
-    if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) this.#remove(key)
+    const known = this.#objects.get(key)
+    if (known !== undefined && isPast(object, known)) return
+    this.#ahead.delete(key)
+    if (known === undefined || !isSame(known, object)) this.#put(key, object)
+  }
+
+  /** Takes over what we wrote ourselves, as the server gave it back: the reflector will hear of it later. */
+  wrote(object: T): void {
+    this.set(object)
+    this.#ahead.set(keyOf(object.metadata), object.metadata.resourceVersion)
+  }
+
+  /** Removes an object, as it was at its end. Nothing happens when there is none, or a newer one. */
+  delete(last: T): void {
+    const key = keyOf(last.metadata)
+    const known = this.#objects.get(key)
+    if (known !== undefined && !isPast(last, known)) this.#remove(key, last)
+  }
+
+  /**
+   * Takes over a full list, which holds even where it goes back. What is not in it is deleted, but for what
+   * we wrote after it was made. `covers` says which keys the list would have: all, when left out.
+   */
+  replace(
+    objects: readonly T[],
+    listVersion?: string,
+    covers: (key: string) => boolean = () => true,
+  ): void {
+    for (const [key, version] of this.#ahead)
+      if (covers(key) && !isOlder(listVersion, version)) this.#ahead.delete(key)
+    const listed = new Map(objects.map((object) => [keyOf(object.metadata), object]))
+    for (const key of this.#objects.keys())
+      if (!listed.has(key) && covers(key) && !this.#ahead.has(key)) this.#remove(key)
+    for (const [key, object] of listed) {
+      const known = this.#objects.get(key)
+      if (!this.#ahead.has(key) && !(known && isSame(known, object))) this.#put(key, object)
+    }
+  }
+
+  #put(key: string, object: T): void {
+    if (this.#objects.get(key)?.metadata.uid !== object.metadata.uid) this.#remove(key)
     const before = this.#objects.get(key) ?? null
     deepFreeze(object)
     this.#unindex(key, before)
@@ -80,20 +121,10 @@ export class Store<T extends KubeObject, I extends string = never> {
     this.#tell({ type: before === null ? 'added' : 'updated', object, previous: before })
   }
 
-  /** Removes an object, told in the state in which it was last seen. Nothing happens when there is none. */
-  delete(key: string, last?: T): void {
-    if (this.#objects.has(key)) this.#remove(key, last)
-  }
-
-  /** Takes over a full list: what is not in it is deleted. */
-  replace(objects: readonly T[]): void {
-    const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
-    for (const key of this.#objects.keys()) if (!present.has(key)) this.#remove(key)
-    for (const object of objects) this.set(object)
-  }
-
   #remove(key: string, last?: T): void {
-    const previous = this.#objects.get(key) as T
+    const previous = this.#objects.get(key)
+    if (previous === undefined) return
+    this.#ahead.delete(key)
     this.#unindex(key, previous)
     this.#objects.delete(key)
     this.#tell({ type: 'deleted', object: deepFreeze(last ?? previous), previous })
@@ -121,6 +152,10 @@ function isSame(a: KubeObject, b: KubeObject): boolean {
     left.resourceVersion === right.resourceVersion &&
     left.uid === right.uid
   )
+}
+
+function isPast(object: KubeObject, known: KubeObject): boolean {
+  return isOlder(object.metadata.resourceVersion, known.metadata.resourceVersion)
 }
 
 function deepFreeze<V>(value: V): V {

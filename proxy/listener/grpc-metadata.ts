@@ -11,6 +11,7 @@ const ownToEachHop: ReadonlySet<string> = new Set([
   'proxy-connection',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
   'host',
   'content-length',
 ])
@@ -38,8 +39,11 @@ function filtered(headers: HeaderList, takes: (name: string) => boolean): Header
   const kept: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
+    const value = headers[at + 1] as string
     if (name.startsWith(':') || ownToEachHop.has(name) || !takes(name)) continue
-    kept.push(name, headers[at + 1] as string)
+    // RFC 9113, 8.2.2.
+    if (name === 'te' && value !== 'trailers') continue
+    kept.push(name, value)
   }
   return kept
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../chain/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
+import { soleMessage } from '../upstream/dialects/grpc-message.ts'
 import { header } from '../upstream/wire.ts'
-import { Calls, brokenOff } from './calls.ts'
+import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { grpcStatusOf } from './grpc-error.ts'
+import { GrpcFrames } from './grpc-frames.ts'
 import { metadataForClient, metadataForNode } from './grpc-metadata.ts'
 import { GrpcReplyReader } from './grpc-reply-reader.ts'
 import { parseGrpcTimeout } from './grpc-timeout.ts'
@@ -32,6 +35,11 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 }
 
 const grpc = 'application/grpc'
+/**
+ * How long the end of a request is waited for before it is sent on as a stream. The one message of a
+ * unary call, and its end, come with the head.
+ */
+const wholeWithinMs = 2
 const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
 
 class GrpcHandler {
@@ -46,15 +54,26 @@ class GrpcHandler {
   /** Never rejects. */
   async serve(exchange: Http2Exchange): Promise<void> {
     const guid = this.#options.newGuid()
+    try {
+      await this.#serve(exchange, guid)
+    } catch (cause) {
+      const error = internal(cause)
+      this.#options.observer.requestRefused(error, guid)
+      exchange.cutOff(grpcStatusOf(error.kind, error.message))
+    }
+  }
+
+  async #serve(exchange: Http2Exchange, guid: string): Promise<void> {
     const refusal = refusalOf(exchange)
     if (refusal !== null) return exchange.refuse(refusal, onlyGrpc)
-    const call = this.#makeCall(exchange, guid)
+    const call = await this.#makeCall(exchange, guid)
     if (call instanceof RelayError) {
       this.#options.observer.requestRefused(call, guid)
       const metadata = new ResponseMetadata(guid, this.#options.version)
       exchange.end(metadata.toHeaders(grpc), grpcStatusOf(call.kind, call.message))
       return
     }
+    if (call.signal.aborted) return this.#calls.ended(call, new CallAborted())
     const cancelDeadline = this.#watchDeadline(exchange, call)
     const outcome = await this.#calls.run(call)
     if (outcome instanceof RelayError) this.#fail(exchange, call, outcome)
@@ -63,18 +82,13 @@ class GrpcHandler {
     cancelDeadline()
   }
 
-  #makeCall(exchange: Http2Exchange, guid: string): Call | RelayError {
+  async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call | RelayError> {
     const { iface, clock } = this.#options
-    const { path, headers, body, signal } = exchange
+    const { path, headers, signal } = exchange
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives
-    const method = path.slice(1)
-    const asked = iface.classify({
-      apiInterface: 'grpc',
-      method,
-      header: (name) => header(headers, name),
-    })
     const journal = new Journal(clock.nowMs())
+    const { asked, body } = await this.#classify(exchange)
     const timeoutMs = parseGrpcTimeout(header(headers, 'grpc-timeout') ?? '')
     if (timeoutMs !== null) journal.deadlineMs = journal.startedMs + timeoutMs
     return {
@@ -84,7 +98,8 @@ class GrpcHandler {
         verb: 'POST',
         path,
         headers: metadataForNode(headers, iface.requestHeaders),
-        body,
+        body: body ?? exchange.body,
+        awaitsMessage: body !== null,
       },
       reader: new GrpcReplyReader(),
       directives,
@@ -92,6 +107,27 @@ class GrpcHandler {
       journal,
       attemptKind: 'first',
     }
+  }
+
+  /** Says what a call is about. `body`: all of it, when it is a read of one message that is here already. */
+  async #classify(
+    exchange: Http2Exchange,
+  ): Promise<{ asked: Classification; body: Uint8Array | null }> {
+    const { iface, clock } = this.#options
+    const question = {
+      apiInterface: 'grpc',
+      method: exchange.path.slice(1),
+      header: (name: string) => header(exchange.headers, name),
+    } as const
+    const asked = iface.classify(question)
+    // What the spec does not name may be a stream, whose beginning is not to be held up.
+    if (!asked.known || asked.kind !== 'read') return { asked, body: null }
+    const body = await exchange.wholeBody(wholeWithinMs, clock)
+    const frames = new GrpcFrames()
+    if (body !== null) frames.push(body)
+    if (body === null || frames.count !== 1 || !frames.isWhole) return { asked, body: null }
+    const message = soleMessage(body)
+    return { asked: message === null ? asked : iface.classify({ ...question, message }), body }
   }
 
   /** A stream may run longer than any attempt, but not longer than its client wants. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { Body, ByteStream, HeaderList } from '../upstream/wire.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
 import { GrpcFrames } from './grpc-frames.ts'
@@ -16,7 +17,7 @@ export class Http2Exchange {
   readonly path: string
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
   readonly headers: HeaderList
-  readonly body: ByteStream
+  readonly body: ReplayableBody
   readonly #stream: ServerHttp2Stream
   readonly #abort = new AbortController()
 
@@ -54,6 +55,19 @@ export class Http2Exchange {
   /** Aborted when the client took its call back before it was answered. */
   get signal(): AbortSignal {
     return this.#abort.signal
+  }
+
+  /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
+  wholeBody(withinMs: number, clock: Clock): Promise<Uint8Array | null> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(withinMs, () => {
+        resolve(null)
+      })
+      this.body.ended(() => {
+        cancel()
+        resolve(this.body.whole)
+      })
+    })
   }
 
   /** Answers in HTTP what is not gRPC. */
@@ -99,7 +113,12 @@ export class Http2Exchange {
     if (stream.destroyed || stream.headersSent) return
     this.#trailers = trailers
     stream.on('wantTrailers', () => {
-      stream.sendTrailers(toObject(this.#trailers()))
+      try {
+        stream.sendTrailers(toObject(this.#trailers()))
+      } catch (error) {
+        // What cannot be written ends this call, and nothing else.
+        stream.destroy(error as Error)
+      }
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
     if (body instanceof Uint8Array) {
@@ -120,7 +139,8 @@ function lowerCase(headers: HeaderList): HeaderList {
 
 /** Names that come twice keep all their values. */
 function toObject(headers: HeaderList): Record<string, string[]> {
-  const object: Record<string, string[]> = {}
+  // A node may name a trailer `__proto__`.
+  const object = Object.create(null) as Record<string, string[]>
   for (let at = 0; at < headers.length; at += 2)
     (object[headers[at] as string] ??= []).push(headers[at + 1] as string)
   return object

@@ -52,6 +52,8 @@ class NodeHttp2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: maxSessionMiB,
       maxHeaderListPairs: maxHeaderPairs,
+      // Metadata goes through as it is, also a name that comes twice where HTTP wants it once.
+      strictSingleValueFields: false,
       settings: {
         maxConcurrentStreams: maxStreams,
         initialWindowSize: streamWindowBytes,

@@ -74,3 +74,26 @@ test('one reader gets every byte once, in order, whatever is kept and whenever i
     ),
   )
 })
+
+test('is whole when it has ended and every byte was kept', () => {
+  const { body } = fixture(4)
+  let ends = 0
+  body.ended(() => (ends += 1))
+  body.push(Buffer.from('ab'))
+  body.push(Buffer.from('cd'))
+  expect([body.whole, ends]).toEqual([null, 0])
+  body.end()
+  body.ended(() => (ends += 1))
+  expect([String(body.whole), ends]).toEqual(['abcd', 2])
+})
+
+test.each<[string, (body: ReplayableBody) => void]>([
+  ['too long to be kept', (body) => (body.push(Buffer.from('abcde')), body.end())],
+  ['broken off', (body) => body.fail(new Error('the client left'))],
+])('is never whole when %s', (_, end) => {
+  const { body } = fixture(4)
+  let ends = 0
+  body.ended(() => (ends += 1))
+  end(body)
+  expect([body.whole, ends]).toEqual([null, 1])
+})

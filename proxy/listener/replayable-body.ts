@@ -25,6 +25,22 @@ export class ReplayableBody implements ByteStream {
     return this.#dropped === 0 && this.#keptBytes <= this.#keepBytes
   }
 
+  /** All of it, when it has ended and every byte was kept. */
+  get whole(): Uint8Array | null {
+    if (this.#end !== 'whole' || !this.isRepeatable) return null
+    const [only, ...others] = this.#kept
+    return only !== undefined && others.length === 0 ? only : Buffer.concat(this.#kept)
+  }
+
+  /** Calls `run` once, when it has ended, and at once when it has already. */
+  ended(run: () => void): void {
+    const look = () => {
+      if (this.#end) run()
+      else this.#wake.push(look)
+    }
+    look()
+  }
+
   push(chunk: Uint8Array): void {
     this.#kept.push(chunk)
     this.#keptBytes += chunk.length

@@ -522,6 +522,18 @@ describe('hedging', () => {
     expect(relay.transport('a').aborted).toBe(1)
   })
 
+  it('the one that lost is scored with the time that it had', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
+    const latencyOf = () => slow.score.latencyMs(0, relay.clock.nowMs())
+    const before = latencyOf()
+    relay.transport('a').play(() => result('slow', { afterMs: 900 }))
+    const { tookMs } = await relay.ask()
+    expect(tookMs).toBeLessThan(100)
+    expect(latencyOf()).toBeGreaterThan(before!)
+  })
+
   it('keeps extra calls within a tenth of the reads', async () => {
     const relay = fixture({ a: result(1, { afterMs: 700 }), b: result(1, { afterMs: 700 }) })
     await warmUp(relay, 200)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Ask } from './ask.ts'
 import type { DerivedEvents } from './derived.ts'
 import type { ChainReader } from './link.ts'
 import type { TopicRequest } from './source-socket.ts'
@@ -23,5 +22,3 @@ export interface ChainKit {
   /** What a topic makes of its sequence; null: the links' own events. */
   derived(topic: Topic): DerivedEvents | null
 }
-
-export type CreateKit = (ask: Ask) => ChainKit

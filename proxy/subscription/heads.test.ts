@@ -181,13 +181,31 @@ describe('what was missed comes first, in order, once', () => {
     expect(scene.two.held.size).toBe(1)
   })
 
-  test('also when the upstream with the newest block is the only one that has its parent', async () => {
+  test('when it could not be fetched at first', async () => {
     const chain = new BlockChain()
+    let isDown = false
     const scene = await setUp({
-      sockets: ['one', 'two'],
-      answer: (method, params, node) => chain.answer(method, params, node === 'two' ? 3 : 0),
+      answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
     })
     const hearing = await joinHeads(scene)
+    isDown = true
+    chain.mine(3)
+    tell(scene.one, chain.head)
+    await scene.fixture.clock.advance(2_000)
+    isDown = false
+    await scene.fixture.clock.advance(5_000)
+    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+  })
+
+  test('also when another upstream than the one that tells is the only one that has it', async () => {
+    const chain = new BlockChain()
+    let lagBlocks = 0
+    const scene = await setUp({
+      answer: (method, params, node) =>
+        chain.answer(method, params, node === 'one' ? lagBlocks : 0),
+    })
+    const hearing = await joinHeads(scene)
+    lagBlocks = 3
     chain.mine(3)
     tell(scene.one, chain.head)
     await scene.fixture.clock.advance(100)
@@ -209,6 +227,8 @@ describe('the bound', () => {
     expect(hearing.texts).toHaveLength(isWhole ? missed + 1 : 0)
     expect(hearing.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
     if (isWhole) return
+    // Nothing of what is too much is fetched.
+    expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
     expect(scene.two.held.size).toBe(0)
     expect(fixture.clock.pending).toBe(0)
     const again = await joinHeads(scene)
@@ -238,8 +258,19 @@ describe('an upstream that is not good enough', () => {
     chain.mine(3)
     await fixture.clock.advance(5 * blockMs)
     expect(fixture.events).toContain('newHeads leaves one: it has stalled')
-    expect(two.held.size).toBe(1)
+    expect([one.held.size, two.held.size]).toEqual([0, 1])
+    expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
     expect(hearing.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
+  })
+
+  test('rests before it is asked again', async () => {
+    const scene = await setUp({ sockets: ['one'] })
+    await joinHeads(scene)
+    scene.one.cut()
+    await scene.fixture.clock.advance(900)
+    expect(scene.one.asked).toHaveLength(1)
+    await scene.fixture.clock.advance(1_000)
+    expect(scene.one.asked).toHaveLength(2)
   })
 
   test('is kept when the whole chain stands still', async () => {
@@ -335,6 +366,25 @@ describe('a branch', () => {
   })
 })
 
+describe('a branch that was left', () => {
+  test('is told again when the chain goes back to it', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    const hearing = await joinHeads(scene)
+    const old = [chain.mine(), chain.mine()]
+    for (const block of old) tell(one, block)
+    await fixture.clock.advance(0)
+    chain.reorg(2)
+    const other = [chain.at(11), chain.at(12)]
+    tell(one, chain.head)
+    await fixture.clock.advance(100)
+    chain.goBackTo(old[1] as TestBlock)
+    tell(one, chain.mine())
+    await fixture.clock.advance(100)
+    expect(hearing.texts).toEqual(heads([...old, ...other, ...old, chain.head]))
+  })
+})
+
 describe('without a WebSocket', () => {
   test('heads are made from polling, in full', async () => {
     const scene = await setUp({ sockets: [], others: ['one', 'two'] })
@@ -361,6 +411,9 @@ describe('without a WebSocket', () => {
     chain.mine()
     await fixture.clock.advance(5_000)
     expect(hearing.texts).toEqual(heads([chain.at(11)]))
+    await fixture.clock.advance(60_000)
+    // What failed rests, longer each time.
+    expect(one.asked.length).toBeLessThan(10)
     two.answer = 'yes'
     await fixture.clock.advance(120_000)
     expect(fixture.events.at(-1)).toBe('newHeads by two')

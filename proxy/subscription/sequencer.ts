@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { Pool } from '../upstream/pool.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { History } from './history.ts'
 import { GapTooLarge, mayPass, Unconnected } from './failures.ts'
 import type { ChainReader, Link, Path, Place } from './link.ts'
+import { SourceWatch, type SourceWatchOptions } from './source-watch.ts'
 
 /** An unconnected sighting may be due to upstreams that are behind; this many in a row are not. */
 const mostDisbelieved = 3
@@ -16,15 +16,9 @@ const anchorMs = 3_000
 const mostWaiting = 64
 const mostSeen = 256
 
-export interface SequencerOptions extends Omit<FeedOptions, 'polling'> {
+export interface SequencerOptions extends Omit<FeedOptions, 'polling'>, SourceWatchOptions {
   readonly reader: ChainReader
-  readonly pool: Pick<Pool, 'tip'>
-  readonly allowedLagBlocks: number
-  /** Numbers of this sequence are those that the pool's tip is told in. */
-  readonly followsTip: boolean
   readonly pollIntervalMs: number
-  /** No news for so long, and somebody has some: the source has stalled. */
-  readonly stallMs: number
   readonly maxGapBlocks: number
 }
 
@@ -50,6 +44,7 @@ interface Sighting {
 export class Sequencer {
   readonly #options: SequencerOptions
   readonly #feed: Feed
+  readonly #watch: SourceWatch
   readonly #history: History
   readonly #seen = new Map<string, Link>()
   readonly #listeners = new Set<SequenceListener>()
@@ -63,13 +58,8 @@ export class Sequencer {
   #disbelieved = 0
   #failures = 0
   #brokenSinceMs: number | null = null
-  #newsMs = 0
-  #lagsSinceMs: number | null = null
-  #sourceAt: number | null = null
-  #stallChecks = 0
   /** The upstream that polling stays with. */
   #polled: string | null = null
-  #cancelTick = () => {}
   #cancelRetry = () => {}
 
   constructor(options: SequencerOptions) {
@@ -84,12 +74,23 @@ export class Sequencer {
           this.#heard(result)
         },
         moved: () => {
-          this.#sourceAt = null
-          this.#lagsSinceMs = null
+          this.#watch.moved()
           void this.#catchUp(false)
         },
       },
     )
+    this.#watch = new SourceWatch(options, {
+      looked: () => {
+        this.#feed.check()
+        this.#checkBroken()
+      },
+      stalled: () => {
+        if (this.#feed.upstream !== null) void this.#catchUp(true)
+      },
+      lags: () => {
+        this.#feed.leave('it lags behind the chain')
+      },
+    })
   }
 
   /** @throws NodeRefused @throws RelayError */
@@ -98,8 +99,7 @@ export class Sequencer {
     await this.#anchor()
     this.#closing.signal.throwIfAborted()
     this.#isAnchored = true
-    this.#newsMs = this.#options.clock.nowMs()
-    this.#tick()
+    this.#watch.start()
     void this.#run()
   }
 
@@ -120,7 +120,7 @@ export class Sequencer {
 
   close(): void {
     this.#closing.abort()
-    this.#cancelTick()
+    this.#watch.stop()
     this.#cancelRetry()
     this.#feed.close()
     this.#listeners.clear()
@@ -155,7 +155,7 @@ export class Sequencer {
   #heard(event: Uint8Array): void {
     const link = this.#options.reader.read(event)
     if (link === null) return this.#disbelieve('what it tells cannot be understood')
-    this.#sourceAt = link.number
+    this.#watch.sighted(link.number)
     this.#sighted({ link, isLatest: false })
   }
 
@@ -239,8 +239,7 @@ export class Sequencer {
 
   #append(link: Link): void {
     this.#history.append(link)
-    this.#newsMs = this.#options.clock.nowMs()
-    this.#stallChecks = 0
+    this.#watch.news()
     this.#settled()
     for (const each of this.#listeners) each.appended(link)
   }
@@ -321,44 +320,6 @@ export class Sequencer {
     this.#cancelRetry = clock.after(delayMs, () => {
       void this.#catchUp(false)
     })
-  }
-
-  #tick(): void {
-    const { clock, stallMs } = this.#options
-    this.#cancelTick = clock.after(stallMs / 3, () => {
-      this.#tick()
-      if (this.#feed.upstream !== null) {
-        this.#feed.check()
-        this.#checkLag()
-        this.#checkStall()
-      }
-      this.#checkBroken()
-    })
-  }
-
-  #checkStall(): void {
-    const { clock, stallMs } = this.#options
-    // Where the whole chain stands still, it is asked after less and less often.
-    const patienceMs = stallMs * 2 ** Math.min(this.#stallChecks, 3)
-    if (clock.nowMs() - this.#newsMs < patienceMs) return
-    this.#newsMs = clock.nowMs()
-    this.#stallChecks += 1
-    void this.#catchUp(true)
-  }
-
-  #checkLag(): void {
-    const { pool, clock, followsTip, allowedLagBlocks, stallMs } = this.#options
-    const { tip } = pool
-    const lags =
-      followsTip &&
-      tip !== null &&
-      this.#sourceAt !== null &&
-      tip - this.#sourceAt > allowedLagBlocks
-    if (!lags) this.#lagsSinceMs = null
-    else this.#lagsSinceMs ??= clock.nowMs()
-    if (this.#lagsSinceMs === null || clock.nowMs() - this.#lagsSinceMs < stallMs) return
-    this.#lagsSinceMs = null
-    this.#feed.leave('it lags behind the chain')
   }
 
   /** Upstreams answer, but for long not with what leads from what was told to what there is. */

@@ -71,6 +71,7 @@ class GrpcExchange {
   #body: ReplyBody | null = null
   #trailers: HeaderList = []
   #cancelLinger: Cancel = () => {}
+  #lingers = false
   #over = false
   readonly #onAbort = () => {
     this.#fail(new TransportError('aborted', 'taken back'))
@@ -89,7 +90,8 @@ class GrpcExchange {
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  begin(seat: Seat, { verb, path, headers, body }: Outgoing, target: UpstreamTarget): void {
+  begin(seat: Seat, request: Outgoing, target: UpstreamTarget): void {
+    const { verb, path, headers, body, awaitsMessage = false } = request
     let stream: ClientHttp2Stream
     try {
       stream = seat.http2.request([
@@ -100,15 +102,21 @@ class GrpcExchange {
       ])
     } catch (error) {
       seat.leave()
-      return this.#fail(http2Fault(0, error as Error))
+      const { code = 'not sent' } = error as NodeJS.ErrnoException
+      return this.#fail(new TransportError('reset', code, false, { cause: error }))
     }
     this.#stream = stream
     let cause: Error | null = null
     stream
       .on('response', (_, flags: number, raw: string[]) => {
-        this.#begun(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0)
+        this.#begun(raw)
+        const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+        if (!isAll && !awaitsMessage) this.#linger()
       })
-      .on('data', (chunk: Buffer) => this.#body?.push(chunk))
+      .on('data', (chunk: Buffer) => {
+        this.#body?.push(chunk)
+        if (awaitsMessage) this.#linger()
+      })
       .on('trailers', (_, __, raw?: string[]) => {
         this.#trailers = raw ?? []
       })
@@ -126,7 +134,7 @@ class GrpcExchange {
   }
 
   /** The answer's head is there. */
-  #begun(raw: readonly string[], isAll: boolean): void {
+  #begun(raw: readonly string[]): void {
     const { headers, status } = split(raw)
     const stream = this.#stream
     if (this.#over || !stream) return
@@ -147,12 +155,17 @@ class GrpcExchange {
       },
     })
     this.#body = body
-    if (isAll) return
+  }
+
+  /** Waits a little for the end; what goes on longer is handed on as a stream. Once. */
+  #linger(): void {
+    if (this.#lingers) return
+    this.#lingers = true
     const { clock } = this.#options
     this.#cancelLinger = clock.after(lingerMs, () => {
       // What came while this process was busy is read before the second timer.
       this.#cancelLinger = clock.after(0, () => {
-        body.begin()
+        this.#body?.begin()
       })
     })
   }

@@ -5,6 +5,8 @@ import type { Random } from '../clock/random.ts'
 
 const firstMs = 30_000
 const longestMs = 30 * 60_000
+/** Of what a provider says itself: quotas are counted by the day. */
+const longestToldMs = 24 * 3_600_000
 
 /**
  * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
@@ -38,7 +40,7 @@ export class HoldOff {
     const holdOffMs =
       retryAfterMs === null
         ? this.#nextMs * (1 + this.#random.next() / 10)
-        : Math.min(retryAfterMs, longestMs)
+        : Math.min(retryAfterMs, longestToldMs)
     this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
     this.#untilMs = this.#clock.nowMs() + holdOffMs
     return holdOffMs
@@ -53,13 +55,14 @@ export class HoldOff {
 }
 
 /**
- * Reads `Retry-After`: seconds or an HTTP date.
+ * Reads `Retry-After`: seconds or an HTTP date. No time at all, which a provider whose clock is slow
+ * tells by a date that has passed, is no way to leave somebody alone.
  * @returns milliseconds from now, or null when there is none or it makes no sense
  */
 export function parseRetryAfter(value: string | null, wallMs: number): number | null {
   if (value === null) return null
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000 || null
   // Date.parse takes nearly anything for a date; an HTTP date ends with its zone.
   const atMs = value.trim().endsWith('GMT') ? Date.parse(value) : NaN
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
+  return atMs > wallMs ? atMs - wallMs : null
 }

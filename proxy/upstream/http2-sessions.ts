@@ -14,6 +14,9 @@ const pingTimeoutMs = 10_000
 /** An idle one is closed, below what common load balancers close at (60 s). */
 const idleMs = 30_000
 
+/** A client's metadata is no reason to fail here, and to blame the node. Not in the types of Node yet. */
+const anyMetadata = { strictSingleValueFields: false }
+
 /** A connection and how much it carries. */
 interface Session {
   readonly http2: ClientHttp2Session
@@ -65,6 +68,7 @@ export class Http2Sessions {
   #open(): Session {
     const http2 = connect(this.#authority, {
       ...this.#tls,
+      ...anyMetadata,
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
     })
     const session: Session = { http2, streams: 0, isOpen: true, cancel: () => {} }

@@ -38,6 +38,8 @@ export interface Outgoing {
   readonly headers: HeaderList
   /** Bytes may be sent again on a retry; a stream allows one attempt only. */
   readonly body: Body | null
+  /** gRPC: the answer begins with its first message or its status, not with its head. */
+  readonly awaitsMessage?: boolean
 }
 
 /** One answer of an upstream. */

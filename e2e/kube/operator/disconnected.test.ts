@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
-import type { Resource } from '../../../operator/kube/resource.ts'
 import {
   deployments,
   rpcRouters,
@@ -37,7 +36,7 @@ test('a router that was deleted and made again under its name gets objects of it
   const before = await fleet.get(deployments, 'again-router')
   await first.stop()
   await using _ = await whileAway(async () => {
-    await fleet.delete(rpcRouters as Resource, 'again')
+    await fleet.delete(rpcRouters, 'again')
     await fleet.router('again', { replicas: 3 })
   })
   await fleet.routerIs('again', 'Programmed', 'Programmed', 50_000)
@@ -61,7 +60,7 @@ test('what changed meanwhile is caught up with', async () => {
   await first.stop()
   await using _ = await whileAway(async () => {
     await fleet.patch(secrets, 'meanwhile-keys', { stringData: { key: 'second' } })
-    await fleet.delete(upstreamProviders as Resource, 'meanwhile-b')
+    await fleet.delete(upstreamProviders, 'meanwhile-b')
     await fleet.provider('meanwhile', 'meanwhile-c')
   })
   await fleet.providerIs('meanwhile-c', 'Ready', 'Ready', 30_000)

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Condition } from '../../../operator/api/condition.ts'
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
-import type { UpstreamProvider } from '../../../operator/api/upstream-provider.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { listAll } from '../../../operator/kube/list-all.ts'
 import type { KubeObject } from '../../../operator/kube/object.ts'
@@ -19,7 +18,7 @@ import { eventually } from '../eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
 /** The least RpcRouter, with what is given laid over its spec. */
-function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
+export function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
   return {
     apiVersion: 'rpcrouter.dev/v1alpha1',
     kind: 'RpcRouter',
@@ -35,7 +34,7 @@ function routerObject(namespace: string, name: string, spec: object = {}): KubeO
 }
 
 /** The least UpstreamProvider of a router's pool. */
-function providerObject(
+export function providerObject(
   namespace: string,
   pool: string,
   name: string,
@@ -54,7 +53,7 @@ function providerObject(
   } as KubeObject
 }
 
-function secretObject(
+export function secretObject(
   namespace: string,
   name: string,
   stringData: Readonly<Record<string, string>>,
@@ -90,16 +89,16 @@ export class Fleet {
   }
 
   router(name: string, spec?: object): Promise<KubeObject> {
-    return this.create(rpcRouters as Resource, routerObject(this.namespace, name, spec))
+    return this.create(rpcRouters, routerObject(this.namespace, name, spec))
   }
 
   provider(pool: string, name: string, spec?: object): Promise<KubeObject> {
     const object = providerObject(this.namespace, pool, name, spec)
-    return this.create(upstreamProviders as Resource, object)
+    return this.create(upstreamProviders, object)
   }
 
   secret(name: string, data: Readonly<Record<string, string>>): Promise<KubeObject> {
-    return this.create(secrets as Resource, secretObject(this.namespace, name, data))
+    return this.create(secrets, secretObject(this.namespace, name, data))
   }
 
   get<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T> {
@@ -150,14 +149,14 @@ export class Fleet {
   }
 
   #is(
-    resource: Resource<RpcRouter> | Resource<UpstreamProvider>,
+    resource: Resource,
     name: string,
     type: string,
     reason: string,
     timeoutMs: number,
   ): Promise<Condition> {
     return eventually(async () => {
-      const object = await this.get(resource as Resource, name)
+      const object = await this.get(resource, name)
       const { status, metadata } = object as RpcRouter
       const condition = status?.conditions?.find((each) => each.type === type)
       if (condition?.reason !== reason || condition.observedGeneration !== metadata.generation)

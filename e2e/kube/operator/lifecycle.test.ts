@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KubeObject } from '../../../operator/kube/object.ts'
 import {
   configMaps,
   type Deployment,
@@ -139,7 +138,7 @@ describe('a router', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'theirs' }] } },
       },
     }
-    const made = await fleet.create(deployments as never, theirs as KubeObject)
+    const made = await fleet.create(deployments, theirs)
     await fleet.provider('taken', 'taken-a')
     await fleet.router('taken')
     const { message } = await fleet.routerIs('taken', 'Programmed', 'NameConflict')
@@ -226,8 +225,8 @@ describe('Secrets', () => {
     await eventually(async () => {
       const after = template(await deployment('turn'))
       const [config, secret] = ['rpcrouter.dev/config-hash', 'rpcrouter.dev/secret-hash']
-      expect(after[secret!]).not.toBe(template(before)[secret!])
-      expect(after[config!]).toBe(template(before)[config!])
+      expect(after[secret]).not.toBe(template(before)[secret])
+      expect(after[config]).toBe(template(before)[config])
     })
   })
 

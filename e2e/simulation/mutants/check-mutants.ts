@@ -13,6 +13,12 @@ export const checkMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'the first to tell of a block is right for ever',
+    file: relay('integrity/block-memory'),
+    text: 'versions.unshift(version)',
+    replacement: 'versions.push(version)',
+  },
+  {
     name: 'what was said in passing has honest upstreams doubted',
     file: relay('integrity/block-memory'),
     text: 'parent === null ? others : others.filter((each) => each.parent !== null)',

@@ -39,8 +39,8 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'nobody asks what was missed when the upstream changes',
     file: at('sequencer'),
-    text: '          this.#lagsSinceMs = null\n          void this.#catchUp(false)',
-    replacement: '          this.#lagsSinceMs = null',
+    text: '          this.#watch.moved()\n          void this.#catchUp(false)',
+    replacement: '          this.#watch.moved()',
   },
   {
     name: 'the first event is not followed from where the chain was',

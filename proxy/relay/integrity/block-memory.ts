@@ -19,7 +19,7 @@ export type Recollection =
   | { readonly kind: 'fits' }
   /** The teller itself, or most of those who spoke of the block, told otherwise. */
   | { readonly kind: 'contradicted'; readonly number: number; readonly parent: string | null }
-  /** One other told otherwise; nobody knows who of the two is right. */
+  /** As many told otherwise; nobody knows who is right. Told again, it fits. */
   | { readonly kind: 'disputed'; readonly number: number; readonly parent: string | null }
 
 const fits: Recollection = { kind: 'fits' }
@@ -28,7 +28,8 @@ const fits: Recollection = { kind: 'fits' }
  * What was heard of blocks by their hash. A block's hash is made from its height and its parent, so
  * it stands for the same ones for ever, on every fork: two hashes of one height are a
  * reorganisation and no concern of this memory, two parents of one hash are a lie. Since the first
- * to tell may be the liar, each version keeps its tellers.
+ * to tell may be the liar, each version keeps its tellers: the one with the most of them stands, of
+ * as many the one that was told last.
  */
 export class BlockMemory {
   readonly #blocks = new Map<string, Version[]>()
@@ -62,7 +63,8 @@ export class BlockMemory {
     const isThis = (each: Version) => each.number === number && each.parent === parent
     const version = versions.find(isThis) ?? { number, parent, tellers: new Set<string>() }
     version.tellers.add(teller)
-    if (!versions.includes(version) && versions.length < maxVersions) versions.push(version)
+    if (!versions.includes(version)) versions.push(version)
+    if (versions.length > maxVersions) versions.splice(weakest(versions), 1)
     // What was said in passing makes nobody doubt who shows the block itself.
     const rivals = parent === null ? others : others.filter((each) => each.parent !== null)
     let rival: Version | null = null
@@ -74,17 +76,28 @@ export class BlockMemory {
       if (ahead > lead) [rival, lead] = [each, ahead]
     }
     if (!rival || lead < (parent === null ? 1 : 0)) return fits
-    // Of two that contradict each other, the later one has to find a witness.
-    const isFirst = lead === 0 && versions.indexOf(version) < versions.indexOf(rival)
-    if (isFirst) return fits
-    const kind = lead > 0 ? 'contradicted' : 'disputed'
-    return { kind, number: rival.number, parent: rival.parent }
+    const { number: wasNumber, parent: wasParent } = rival
+    if (lead > 0) return { kind: 'contradicted', number: wasNumber, parent: wasParent }
+    // The standing version is the first in the list.
+    const at = versions.indexOf(version)
+    if (at < versions.indexOf(rival)) return fits
+    // Of as many witnesses the newest have the say: whoever told the older may be gone, and a liar.
+    versions.splice(at, 1)
+    versions.unshift(version)
+    return { kind: 'disputed', number: wasNumber, parent: wasParent }
   }
 }
 
 function contradict(version: Version, number: number, parent: string | null): boolean {
   if (version.number !== number) return true
   return version.parent !== null && parent !== null && version.parent !== parent
+}
+
+/** Where the version with the fewest tellers stands, the newest aside; of equals the last. */
+function weakest(versions: readonly Version[]): number {
+  const older = versions.slice(0, -1)
+  const fewest = Math.min(...older.map(({ tellers }) => tellers.size))
+  return older.findLastIndex(({ tellers }) => tellers.size === fewest)
 }
 
 /** How many say that the block has this height, whatever they say of its parent. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { respelled } from '../../json/testing/escaped.ts'
 import { BlockMemory } from './block-memory.ts'
 import { hashOf, judged } from './testing/judged.ts'
 
@@ -126,6 +128,7 @@ describe('a lie about a block', () => {
     ['a receipt twice', receipts, ['0x10'], [receipt(0), receipt(0)], 'items-order'],
     ['an object for receipts', receipts, ['0x10'], receipt(0), 'shape'],
     ['another chain', 'eth_chainId', [], '"0x5"', 'chain'],
+    ['null for the chain', 'eth_chainId', [], 'null', 'chain'],
     ['a trace of another block', 'trace_block', ['0x10'], [{ blockNumber: 17 }], 'items-block'],
     [
       'a trace outside of the filter',
@@ -139,6 +142,26 @@ describe('a lie about a block', () => {
     expect(found?.check).toBe(check)
     expect(found?.certain).toBe(true)
     expect(found?.evidence).toMatch(/^[\x20-\x7e]{8,400}$/)
+  })
+})
+
+describe('in any spelling of its names', () => {
+  it.each([
+    [byNumber, ['0x10', false], block({ number: '0x11' })],
+    [byNumber, ['0x10', true], block({ transactions: [tx({ blockHash: b })] })],
+    [byHash, [a, false], block({ hash: b })],
+    [byNumber, ['0x10', true], block({ transactions: [tx()] })],
+    [receipts, ['0x10'], [receipt(0), receipt(2)]],
+    [receipts, ['0x10'], [receipt(0), receipt(1)]],
+  ])('%s %j is judged alike', (method, params, result) => {
+    const names = ['number', 'hash', 'blockHash', 'blockNumber', 'transactions', 'transactionIndex']
+    const expected = judged(method, params, result)?.check
+    fc.assert(
+      fc.property(respelled(JSON.stringify(result), names), (spelled) => {
+        expect(judged(method, params, spelled)?.check).toBe(expected)
+      }),
+      { numRuns: 30 },
+    )
   })
 })
 
@@ -236,6 +259,32 @@ describe('a block that was asked before', () => {
     expect(tell(memory, 'y', {})).toBeNull()
     expect(tell(memory, 'x', {})).toBeNull()
     expect(tell(memory, 'liar', { parentHash: c })).toMatchObject({ certain: true })
+  })
+
+  it('is believed when it is told again, although a liar that is gone told otherwise first', () => {
+    for (const lie of [{ parentHash: c }, { number: '0x11' }]) {
+      const memory = new BlockMemory()
+      expect(tell(memory, 'liar', lie)).toBeNull()
+      expect(tell(memory, 'x', {})).toMatchObject({ certain: false })
+      for (let each = 0; each < 5; each++) expect(tell(memory, 'x', {})).toBeNull()
+      expect(tell(memory, 'liar', lie)).toMatchObject({ certain: false })
+    }
+  })
+
+  it('is believed of two, however many other versions as many liars told', () => {
+    const memory = new BlockMemory()
+    for (let liar = 0; liar < 20; liar++)
+      tell(memory, `liar ${liar}`, { parentHash: `0x${String(liar).padStart(64, '0')}` })
+    expect(tell(memory, 'x', {})).toMatchObject({ certain: false })
+    for (const honest of ['x', 'y', 'x']) expect(tell(memory, honest, {})).toBeNull()
+    expect(tell(memory, 'liar 20', { parentHash: c })).toMatchObject({ certain: true })
+  })
+
+  it('no longer stands when its only witness has told another', () => {
+    const memory = new BlockMemory()
+    tell(memory, 'liar', { parentHash: c })
+    expect(tell(memory, 'liar', {})).toMatchObject({ certain: true })
+    expect(tell(memory, 'x', {})).toBeNull()
   })
 
   it('is not the parent that it names itself', () => {

@@ -53,6 +53,14 @@ export class BlockChain {
     this.mine(depth)
   }
 
+  /** Makes the branch that ends with this block the chain again. */
+  goBackTo(head: TestBlock): void {
+    const branch: TestBlock[] = []
+    for (let block: TestBlock | undefined = head; block; block = this.#all.get(block.parentHash))
+      branch.unshift(block)
+    this.#canonical.splice(0, Infinity, ...branch)
+  }
+
   at(number: number): TestBlock {
     return this.#canonical[number] as TestBlock
   }

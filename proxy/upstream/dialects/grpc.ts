@@ -4,11 +4,11 @@ import { fieldAt } from '../../chain/proto-field.ts'
 import type { ProbeCall } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
 import { header } from '../wire.ts'
+import { soleMessage } from './grpc-message.ts'
 import { readStatus } from './grpc-status.ts'
 
 /** An empty message, not compressed. */
 const emptyMessage = Buffer.alloc(5)
-const prefixBytes = 5
 
 /** Unary gRPC: one message each way, the outcome among the trailers. */
 export const grpcDialect: Dialect = {
@@ -31,11 +31,4 @@ export const grpcDialect: Dialect = {
         name === undefined ? fieldAt(message, path) : (header(answer.headers, name) ?? undefined),
     }
   },
-}
-
-/** The one message of a body; null when there is another number of them, or it is compressed. */
-function soleMessage(body: Uint8Array): Uint8Array | null {
-  if (body.length < prefixBytes || body[0] !== 0) return null
-  const length = new DataView(body.buffer, body.byteOffset, body.length).getUint32(1)
-  return body.length === prefixBytes + length ? body.subarray(prefixBytes) : null
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { headOf, rawSession } from './raw-call.ts'
+import { begin, framed, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+const mebibyte = 1024 * 1024
+const piece = framed(Buffer.alloc(64 * 1024))
+
+test('a client that does not read stops the node, and all is freed when it leaves', async () => {
+  let writtenBytes = 0
+  const endless: Manner = (stream) => {
+    begin(stream)
+    const write = () => {
+      while (!stream.destroyed && writtenBytes < 100 * mebibyte) {
+        writtenBytes += piece.length
+        if (!stream.write(piece)) return void stream.once('drain', write)
+      }
+    }
+    write()
+  }
+  await using own = await served([endless])
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Down'))
+  stream.end(framed('many'))
+  let before = 0
+  const stands = () => {
+    const isStill = before === writtenBytes && writtenBytes > 0
+    before = writtenBytes
+    return isStill
+  }
+  await expect.poll(stands, { interval: 300, timeout: 10_000 }).toBe(true)
+  // The windows of both hops, and what lies in between.
+  expect(writtenBytes).toBeLessThan(8 * mebibyte)
+  session.destroy()
+  await expect.poll(() => own.nodes[0]?.open).toBe(0)
+  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+})
+
+test('a node that does not read stops the client, and all is freed when it leaves', async () => {
+  await using own = await served([
+    (stream) => {
+      begin(stream)
+      stream.pause()
+    },
+  ])
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Up'))
+  let writtenBytes = 0
+  const write = () => {
+    while (!stream.destroyed && writtenBytes < 100 * mebibyte) {
+      writtenBytes += piece.length
+      if (!stream.write(piece)) return void stream.once('drain', write)
+    }
+  }
+  write()
+  let before = 0
+  const stands = () => {
+    const isStill = before === writtenBytes && writtenBytes > 0
+    before = writtenBytes
+    return isStill
+  }
+  await expect.poll(stands, { interval: 300, timeout: 10_000 }).toBe(true)
+  expect(writtenBytes).toBeLessThan(8 * mebibyte)
+  stream.on('error', () => {})
+  session.destroy()
+  await expect.poll(() => own.nodes[0]?.open).toBe(0)
+  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+})

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { protoMessage } from '../every-interface/proto-message.ts'
+import { rawCall, valuesOf } from './raw-call.ts'
+import { begin, framed, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+/** A node of the chain at height 100. Its status comes so many milliseconds after its message. */
+function tallNode(statusAfterMs = 0): Manner {
+  return (stream, headers) => {
+    const answers: Readonly<Record<string, Buffer>> = {
+      '/test.Tall/Name': protoMessage({ 1: 'tall' }),
+      '/test.Tall/Height': protoMessage({ 1: '100' }),
+    }
+    begin(stream)
+    stream.write(framed(answers[String(headers[':path'])] ?? ''))
+    if (statusAfterMs === 0) stream.end()
+    else setTimeout(() => stream.end(), statusAfterMs)
+  }
+}
+
+test('a node whose status comes late is verified, and its height known', async () => {
+  await using own = await served([tallNode(50)], {}, { chainId: 'TALL' })
+  expect(own.router.pool.hasEligible).toBe(true)
+  expect(own.router.pool.tip).toBe(100)
+})
+
+describe('the height in the message says who is asked', () => {
+  const urlSettings = { 'node-1': { addons: ['archive'] } }
+  /** Field 1 as a varint. */
+  const about = (height: number) => framed(Buffer.from([8, height]))
+  const cases: [string, Buffer, readonly string[]][] = [
+    ['an old height is for the archive', about(10), ['node-1', 'node-1']],
+    ['a new one is for anybody', about(90), ['node-0', 'node-1']],
+    // What is compressed is not read; the node that is asked will know.
+    [
+      'one that is compressed is not seen',
+      framed(Buffer.from([8, 10]), true),
+      ['node-0', 'node-1'],
+    ],
+    ['two messages have none', Buffer.concat([about(10), about(10)]), ['node-0', 'node-1']],
+    ['nor has a body without a message', Buffer.alloc(0), ['node-0', 'node-1']],
+  ]
+  test.each(cases)('%s', async (_, body, expected) => {
+    const chain = { chainId: 'TALL', urlSettings }
+    await using own = await served([tallNode(), tallNode()], {}, chain)
+    const asked: string[] = []
+    for (let at = 0; at < 2; at++) {
+      const { head } = await rawCall(own.router.port, '/test.Tall/AtHeight', [], body)
+      asked.push(...valuesOf(head, 'rpc-provider-address'))
+    }
+    expect(asked.toSorted()).toEqual(expected)
+  })
+})

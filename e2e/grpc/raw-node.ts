@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+
+/** What a node does with one call. */
+export type Manner = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
+
+/** A message as it stands on the wire. */
+export function framed(message: string | Buffer, isCompressed = false): Buffer {
+  const bytes = Buffer.from(message)
+  const prefix = Buffer.alloc(5)
+  prefix[0] = isCompressed ? 1 : 0
+  prefix.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([prefix, bytes])
+}
+
+const head = [':status', '200', 'content-type', 'application/grpc']
+
+/** Answers with messages, and with the status when they have gone out. */
+export function answerWith(
+  stream: ServerHttp2Stream,
+  messages: readonly string[],
+  trailers: OutgoingHttpHeaders = { 'grpc-status': '0' },
+): void {
+  begin(stream, trailers)
+  for (const message of messages) stream.write(framed(message))
+  stream.end()
+}
+
+/** Only the head; the trailers go out when the stream is ended. */
+export function begin(
+  stream: ServerHttp2Stream,
+  trailers: OutgoingHttpHeaders = { 'grpc-status': '0' },
+  metadata: readonly string[] = [],
+): void {
+  stream.on('wantTrailers', () => {
+    stream.sendTrailers(trailers)
+  })
+  stream.respond([...head, ...metadata], { waitForTrailers: true })
+}
+
+/** A gRPC node frame by frame: it can break what no library would. */
+export class RawNode implements AsyncDisposable {
+  readonly #server = createServer({ strictSingleValueFields: false })
+  readonly sessions = new Set<ServerHttp2Session>()
+  manner: Manner
+  calls = 0
+  /** Streams that were reset by the router. */
+  cancelled = 0
+  open = 0
+
+  constructor(manner: Manner) {
+    this.manner = manner
+    this.#server.on('session', (session) => {
+      this.sessions.add(session)
+      session.on('close', () => this.sessions.delete(session)).on('error', () => {})
+    })
+    this.#server.on('stream', (stream: ServerHttp2Stream, headers) => {
+      this.calls += 1
+      this.open += 1
+      stream.on('error', () => {})
+      stream.on('aborted', () => (this.cancelled += 1))
+      stream.on('close', () => (this.open -= 1))
+      this.manner(stream, headers)
+    })
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return this
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    for (const session of this.sessions) session.destroy()
+    return new Promise((resolve) => {
+      this.#server.close(() => {
+        resolve()
+      })
+    })
+  }
+}

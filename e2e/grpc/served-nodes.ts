@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { serveRouter } from '../served/served-router.ts'
+import { EchoClient } from './echo-client.ts'
+import { RawNode, type Manner } from './raw-node.ts'
+
+const specSources = ['echo.yml', 'tall.yml'].map((name) => new URL(name, import.meta.url).pathname)
+
+/** A router in front of nodes with these manners, in the order in which they are asked. */
+export async function served(
+  manners: readonly Manner[],
+  settings: Record<string, unknown> = {},
+  chain: {
+    readonly chainId: string
+    readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  } = { chainId: 'ECHO' },
+) {
+  const stack = new AsyncDisposableStack()
+  const nodes: RawNode[] = []
+  for (const manner of manners) nodes.push(stack.use(await new RawNode(manner).start()))
+  const router = stack.use(
+    await serveRouter({
+      ...chain,
+      apiInterface: 'grpc',
+      specSources,
+      primaries: nodes.map(({ port }, at) => ({
+        name: `node-${at}`,
+        url: `grpc://127.0.0.1:${port}`,
+      })),
+      settings,
+    }),
+  )
+  const client = stack.use(new EchoClient(router.port))
+  return { nodes, router, client, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}

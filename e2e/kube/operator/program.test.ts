@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { leases } from '../../../operator/kube/lease.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { startCluster, writeKubeconfig } from '../test-cluster.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { unusedPort } from '../unused-port.ts'
+import { Fleet } from './fleet.ts'
+import { grantRules } from './running-operator.ts'
+
+const place = useNamespace()
+const fleet = new Fleet(place)
+const program = join(import.meta.dirname, '../../../bin/rpc-operator.mjs')
+const started = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+})
+
+afterEach(async () => {
+  for (const child of started) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  started.clear()
+})
+
+interface Program {
+  readonly child: ChildProcess
+  readonly url: string
+  readonly stderr: Promise<string>
+  readonly ended: Promise<number | null>
+}
+
+async function start(kubeconfig: string, ...flags: readonly string[]): Promise<Program> {
+  const port = await unusedPort(21_000)
+  const argv = [program, '--kubeconfig', kubeconfig, '--listen-address', `127.0.0.1:${port}`]
+  const child = spawn(process.execPath, [...argv, ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  started.add(child)
+  return {
+    child,
+    url: `http://127.0.0.1:${port}`,
+    stderr: text(child.stderr),
+    ended: once(child, 'exit').then(([code]) => code as number | null),
+  }
+}
+
+async function statusOf({ url }: Program, path: string): Promise<number> {
+  return (await fetch(`${url}${path}`)).status
+}
+
+async function leads({ url }: Program): Promise<boolean> {
+  const page = await (await fetch(`${url}/metrics`)).text()
+  return /^rpc_operator_leader 1$/m.test(page)
+}
+
+/** A kubeconfig of a service account with the rules for the namespace alone, and the flags that go with it. */
+async function account(): Promise<{ kubeconfig: string; flags: readonly string[] }> {
+  const access = await grantRules({ ...place, namespaces: [place.namespace] })
+  const name = /^operator-[0-9a-f]+$/
+  const { items } = await place.client.list(
+    {
+      group: 'rbac.authorization.k8s.io',
+      version: 'v1',
+      kind: 'Role',
+      plural: 'roles',
+      namespaced: true,
+    },
+    { namespace: place.namespace },
+    place.signal,
+  )
+  const role = items.map(({ metadata }) => metadata.name).findLast((each) => name.test(each)) ?? ''
+  const kubeconfig = await writeKubeconfig(place.folder, role, access, place.namespace)
+  const lease = ['--lease-namespace', 'default', '--lease-name', role]
+  return { kubeconfig, flags: ['--namespaces', place.namespace, ...lease] }
+}
+
+describe('the program', () => {
+  test('reconciles, tells how it is, and gives its lease back when it is told to stop', async () => {
+    const { kubeconfig, flags } = await account()
+    const running = await start(kubeconfig, ...flags)
+    await eventually(async () => expect(await statusOf(running, '/readyz')).toBe(200), 20_000)
+    expect(await statusOf(running, '/livez')).toBe(200)
+    expect(await statusOf(running, '/nothing')).toBe(404)
+    await fleet.provider('program', 'program-a')
+    await fleet.router('program')
+    await fleet.routerIs('program', 'Programmed', 'Programmed', 30_000)
+    expect(await leads(running)).toBe(true)
+    const page = await (await fetch(`${running.url}/metrics`)).text()
+    expect(page).toContain(
+      `rpc_operator_router_ready{namespace="${place.namespace}",name="program"} 0`,
+    )
+    expect(page).toMatch(
+      /rpc_operator_reconcile_total\{controller="rpcrouter",result="success"\} [1-9]/,
+    )
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+    const name = flags.at(-1) ?? ''
+    const lease = await place.client.get(leases, { namespace: 'default', name }, place.signal)
+    expect(lease.spec?.holderIdentity ?? '').toBe('')
+    const log = await running.stderr
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string })
+    expect(lines.map(({ msg }) => msg)).toEqual(
+      expect.arrayContaining([
+        'Operator started',
+        'Became the leader',
+        'Operator stops',
+        'Operator stopped',
+      ]),
+    )
+  })
+
+  test('a second one waits, knows the world, and takes over at once', async () => {
+    const { kubeconfig, flags } = await account()
+    const first = await start(kubeconfig, ...flags)
+    await eventually(() => leads(first), 20_000)
+    const second = await start(kubeconfig, ...flags)
+    await eventually(async () => expect(await statusOf(second, '/readyz')).toBe(200), 20_000)
+    expect(await leads(second)).toBe(false)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    await eventually(() => leads(second), 10_000)
+    await fleet.provider('over', 'over-a')
+    await fleet.router('over')
+    await fleet.routerIs('over', 'Programmed', 'Programmed', 20_000)
+  })
+})
+
+test('without its kinds in the cluster it says what to install', async () => {
+  await using bare = await startCluster()
+  const running = await start(bare.kubeconfig)
+  expect(await running.ended).toBe(1)
+  expect(await running.stderr).toContain(
+    'the cluster does not know the kind RpcRouter: install the CustomResourceDefinitions first, kubectl apply -f crds/',
+  )
+})

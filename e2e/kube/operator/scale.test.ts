@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { quiet, runOperator, writes } from './running-operator.ts'
+import { countObjects, populate, progressOf } from './scale.ts'
+
+const place = useNamespace()
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+})
+
+test('each object is written once, or a little more, and then there is silence', async () => {
+  const { namespace, client, signal } = place
+  const population = { namespace, routers: 30, providersEach: 10 }
+  await populate(client, population, signal)
+  await using running = await runOperator({ ...place, namespaces: [namespace] })
+  await eventually(async () => {
+    const progress = await progressOf(client, namespace, signal)
+    expect(progress).toEqual({ programmed: 30, readyProviders: 300 })
+  }, 50_000)
+  await quiet(running)
+  const objects = await countObjects(client, namespace, signal)
+  const written = writes(running.asked)
+  expect(objects).toBe(30 * (1 + 10 + 6))
+  expect(written.length / objects).toBeLessThanOrEqual(1.2)
+  expect(running.failures).toEqual([])
+})

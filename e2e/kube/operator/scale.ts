@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
+import type { UpstreamProvider } from '../../../operator/api/upstream-provider.ts'
+import type { KubeClient } from '../../../operator/kube/client.ts'
+import { listAll } from '../../../operator/kube/list-all.ts'
+import type { KubeObject } from '../../../operator/kube/object.ts'
+import type { Resource } from '../../../operator/kube/resource.ts'
+import {
+  childKinds,
+  monitorKinds,
+  rpcRouters,
+  secrets,
+  upstreamProviders,
+} from '../../../operator/resources/kinds.ts'
+import { keyHeader, providerObject, routerObject, secretObject } from './fleet.ts'
+
+/** A population of routers, each with as many providers of its own, and a key for each router. */
+export interface Population {
+  readonly namespace: string
+  readonly routers: number
+  readonly providersEach: number
+}
+
+const atOnce = 32
+
+/** Creates it, as fast as the server takes it. */
+export async function populate(
+  client: KubeClient,
+  { namespace, routers, providersEach }: Population,
+  signal: AbortSignal,
+): Promise<void> {
+  const objects: (readonly [Resource, KubeObject])[] = []
+  for (let router = 0; router < routers; router++) {
+    const name = `fleet-${router}`
+    objects.push([secrets, secretObject(namespace, name, { key: `key-of-${name}` })])
+    objects.push([rpcRouters, routerObject(namespace, name)])
+    for (let provider = 0; provider < providersEach; provider++)
+      objects.push([
+        upstreamProviders,
+        providerObject(namespace, name, `${name}-${provider}`, keyHeader(name)),
+      ])
+  }
+  const creators = Array.from({ length: atOnce }, async () => {
+    for (let next = objects.pop(); next !== undefined; next = objects.pop())
+      await client.create(next[0], next[1], signal)
+  })
+  await Promise.all(creators)
+}
+
+/** How far the operator has come. */
+export interface Progress {
+  readonly programmed: number
+  readonly readyProviders: number
+}
+
+export async function progressOf(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const routers = await listAll(client, rpcRouters, { namespace }, signal)
+  const providers = await listAll(client, upstreamProviders, { namespace }, signal)
+  return {
+    programmed: routers.items.filter((router) => isTrue(router, 'Programmed')).length,
+    readyProviders: providers.items.filter((provider) => isTrue(provider, 'Ready')).length,
+  }
+}
+
+/** Objects that the operator has to do with: what it was given, and what it made of it. */
+export async function countObjects(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const kinds: readonly Resource[] = [...childKinds, rpcRouters, upstreamProviders]
+  const counts = kinds
+    .filter((kind) => !monitorKinds.includes(kind) && kind !== secrets)
+    .map(async (kind) => {
+      const { items } = await listAll(client, kind, { namespace }, signal)
+      return items.filter(({ metadata }) => metadata.name.startsWith('fleet-')).length
+    })
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
+
+function isTrue({ status }: RpcRouter | UpstreamProvider, type: string): boolean {
+  return status?.conditions?.find((each) => each.type === type)?.status === 'True'
+}

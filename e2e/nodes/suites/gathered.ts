@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { waitUntil } from '../../processes/wait-until.ts'
+
+const timeoutMs = 60_000
+
+/** What a client was told, in order. */
+export class Gathered<T> {
+  readonly all: T[] = []
+
+  readonly add = (one: T): void => {
+    this.all.push(one)
+  }
+
+  /** The first ones, once there are so many. */
+  async take(count: number): Promise<T[]> {
+    await waitUntil(`${count} of them are told`, timeoutMs, new AbortController().signal, () =>
+      Promise.resolve(this.all.length >= count),
+    )
+    return this.all.slice(0, count)
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import packageJson from '../../package.json' with { type: 'json' }
+import { main } from './main.ts'
+
+const router = `
+apiVersion: rpcrouter.dev/v1alpha1
+kind: RpcRouter
+metadata: { name: mainnet }
+spec:
+  endpoints: [{ name: eth1, chainId: ETH1, apiInterface: jsonrpc }]
+  providerSelector: {}
+`
+const provider = `
+apiVersion: rpcrouter.dev/v1alpha1
+kind: UpstreamProvider
+metadata: { name: alpha }
+spec:
+  chainId: ETH1
+  apiInterface: jsonrpc
+  variables: [{ name: KEY, valueFrom: { secretKeyRef: { name: keys, key: alpha } } }]
+  nodeUrls: [{ url: 'https://alpha.example/\${KEY}' }]
+`
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rpc-operator-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run(argv: readonly string[], input = '') {
+  const written = { stdout: '', stderr: '' }
+  const sink = (name: keyof typeof written) => ({
+    write(text: string) {
+      written[name] += text
+    },
+  })
+  const code = await main(argv, {
+    stdin: (async function* () {
+      yield input
+    })(),
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    environment: {},
+  })
+  return { code, ...written }
+}
+
+describe('render', () => {
+  test('prints what would be applied, as YAML that kubectl takes', async () => {
+    const { code, stdout, stderr } = await run(['render', '-f', '-'], `${router}---${provider}`)
+    expect([code, stderr]).toEqual([0, ''])
+    const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      'ConfigMap',
+      'ServiceAccount',
+      'Service',
+      'NetworkPolicy',
+      'Deployment',
+      'PodDisruptionBudget',
+    ])
+    expect(stdout).toContain(`image: rpc-router:${packageJson.version}`)
+  })
+
+  test('as JSON, for another namespace, with another image', async () => {
+    const flags = ['-o', 'json', '-n', 'rpc', '--router-image', 'example.com/router:1']
+    const { stdout } = await run(['render', '-f', '-', ...flags], `${router}---${provider}`)
+    const { items } = JSON.parse(stdout) as { items: { metadata: { namespace: string } }[] }
+    expect(items.every(({ metadata }) => metadata.namespace === 'rpc')).toBe(true)
+    expect(stdout).toContain('"image": "example.com/router:1"')
+  })
+
+  test('prints what can be had, and says what is missing', async () => {
+    const other = provider.replaceAll('name: alpha', 'name: beta').replace('ETH1', 'ETH2')
+    const { code, stdout, stderr } = await run(
+      ['render', '-f', '-'],
+      `${router}---${provider}---${other}`,
+    )
+    expect(code).toBe(2)
+    expect(stdout).toContain('kind: Deployment')
+    expect(stderr).toBe(
+      'rpc-operator: error: UpstreamProvider default/beta: spec.chainId: the router has no endpoint for ETH2 jsonrpc\n',
+    )
+  })
+
+  test('the same files give the same text', async () => {
+    const input = `${router}---${provider}`
+    const [first, second] = [
+      await run(['render', '-f', '-'], input),
+      await run(['render', '-f', '-'], input),
+    ]
+    expect(second).toEqual(first)
+  })
+})
+
+describe('validate', () => {
+  test('says that all is well', async () => {
+    const { code, stdout } = await run(['validate', '-f', '-'], `${router}---${provider}`)
+    expect([code, stdout]).toEqual([
+      0,
+      'The manifests are valid: 1 RpcRouters, 1 UpstreamProviders\n',
+    ])
+  })
+
+  test('reads folders, and passes over what is not ours', async () => {
+    await writeFile(join(folder, 'a.yaml'), router)
+    await writeFile(join(folder, 'b.yml'), provider)
+    await writeFile(join(folder, 'c.json'), JSON.stringify({ apiVersion: 'v1', kind: 'Namespace' }))
+    await writeFile(join(folder, 'notes.txt'), 'not: [yaml')
+    expect(await run(['validate', '-f', folder])).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test.each([
+    ['nothing named', ['validate'], '', 'Name files with -f.'],
+    ['no such file', ['validate', '-f', 'nowhere.yaml'], '', 'nowhere.yaml: there is no such file'],
+    [
+      'no objects of ours',
+      ['validate', '-f', '-'],
+      'kind: Pod',
+      'There is no RpcRouter and no UpstreamProvider in the files.',
+    ],
+    [
+      'no YAML',
+      ['validate', '-f', '-'],
+      'a: [',
+      'standard input: Flow sequence in block collection',
+    ],
+    [
+      'no object',
+      ['validate', '-f', '-'],
+      'just text',
+      'standard input: is no Kubernetes object: it has no kind',
+    ],
+    [
+      'an unknown kind of ours',
+      ['validate', '-f', '-'],
+      'apiVersion: rpcrouter.dev/v1\nkind: RpcRoutr\nmetadata: { name: a }',
+      'standard input: RpcRoutr default/a: rpcrouter.dev has no kind RpcRoutr',
+    ],
+    [
+      'a wrong value',
+      ['validate', '-f', '-'],
+      provider.replace('jsonrpc', 'json'),
+      'standard input: UpstreamProvider default/alpha: spec.apiInterface: ',
+    ],
+    [
+      'an unknown field',
+      ['validate', '-f', '-'],
+      provider.replace('variables:', 'variabels:'),
+      'standard input: UpstreamProvider default/alpha: spec.variabels: is not a field',
+    ],
+    [
+      'an unknown chain of a provider alone',
+      ['validate', '-f', '-'],
+      provider.replace('ETH1', 'ETH11'),
+      'UpstreamProvider default/alpha: spec.chainId: No chain spec has the id "ETH11". Did you mean ETH1?',
+    ],
+    [
+      'an endpoint that nothing serves',
+      ['validate', '-f', '-'],
+      router,
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the tier primary',
+    ],
+  ])('%s', async (_, argv, input, sentence) => {
+    const { code, stderr } = await run(argv, input)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`rpc-operator: error: ${sentence}`)
+  })
+
+  test('as JSON, for programs', async () => {
+    const { code, stdout } = await run(['validate', '-o', 'json', '-f', '-'], router)
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      valid: false,
+      problems: [expect.any(String)],
+    })
+  })
+})
+
+describe('rbac', () => {
+  test('one role for all of the cluster, and one for the lease', async () => {
+    const { stdout } = await run(['rbac'])
+    const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Role',
+      'RoleBinding',
+    ])
+    expect(stdout).not.toContain("'*'")
+  })
+
+  test('a role in each namespace that is named, and none for the cluster', async () => {
+    const { stdout } = await run(['rbac', '--namespaces', 'a,b', '--namespaces', 'a'])
+    const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
+    expect(objects.filter(({ kind }) => kind === 'Role')).toHaveLength(3)
+    expect(stdout).not.toContain('ClusterRole')
+  })
+})
+
+test.each([
+  [
+    'a wrong command line',
+    ['--workers', 'x'],
+    2,
+    'rpc-operator: error: --workers "x" must be an integer from 1 to 256.\n',
+  ],
+  [
+    'no cluster',
+    ['run', '--kubeconfig', '/nowhere/config'],
+    1,
+    'the kubeconfig /nowhere/config cannot be read',
+  ],
+])('%s', async (_, argv, code, text) => {
+  const ended = await run(argv)
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toContain(text)
+})
+
+test('version and help', async () => {
+  expect((await run(['version'])).stdout).toBe(`${packageJson.version}\n`)
+  expect((await run(['--help'])).stdout).toContain('Exit codes: 0 done')
+})
