@@ -57,6 +57,10 @@ test-kube: install kube-assets ## the tests on a real Kubernetes API, which is b
 kube-assets: install
 	@$(NODE) e2e/kube/build.ts
 
+.PHONY: chaos-kube
+chaos-kube: install kube-assets ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
+	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
+
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend
 	@$(BIN)/oxlint --type-aware --fix --quiet || true
@@ -110,6 +114,10 @@ sim-subscriptions: install ## subscriptions in virtual time: failovers, reorgani
 mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation
 	@$(NODE) e2e/simulation/mutants/run.ts $(MUTANTS)
 
+.PHONY: chaos-kube
+chaos-kube: install kube-assets ## the whole operator through schedules of faults on a real Kubernetes API (SEEDS=200 FROM=1)
+	@SEEDS=$(or $(SEEDS),200) FROM=$(or $(FROM),1) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
+
 .PHONY: drift
 drift: install
 	@$(NODE) scripts/generate.ts --check
@@ -145,6 +153,10 @@ bench-big: install ## how much memory four answers of 50 MB at once need
 .PHONY: bench-hedge
 bench-hedge: install ## the client's p99 with hedging and without, when one answer in twenty takes 2 s
 	@$(NODE) bench/hedge.ts
+
+.PHONY: bench-kube
+bench-kube: install kube-assets ## the operator with 1,000 routers of 10 providers each: time, memory, writes
+	@$(NODE) bench/operator-scale.ts $(BENCH_ARGS)
 
 .PHONY: bench-interfaces
 bench-interfaces: install ## what a call costs through each interface, and 5,000 clients on one subscription

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Contract, Interface, JsonRpcProvider, Network, Wallet } from 'ethers'
-import { type BaseError, ContractFunctionRevertedError, createPublicClient, http } from 'viem'
+import { Contract, Interface, JsonRpcProvider, Network, Wallet, WebSocketProvider } from 'ethers'
+import {
+  type BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  http,
+  webSocket,
+} from 'viem'
 import { mainnet } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Devnet } from '../demo/devnet.ts'
@@ -91,3 +97,44 @@ test('a transaction that is sent to the router is at every node, and both mine t
     provider.destroy()
   }
 })
+
+test('over a WebSocket: calls, a transaction and heads, which the death of a node does not end', async () => {
+  await using router = await serveRouter({ primaries: devnet.nodes, sockets: true })
+  const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
+  const client = createPublicClient({ chain: mainnet, transport })
+  const provider = new WebSocketProvider(router.socketUrl, Network.from(1))
+  const running = new AbortController()
+  const heads: { readonly number: string; readonly hash: string }[] = []
+  const errors: unknown[] = []
+  const { unsubscribe } = await client.transport.subscribe({
+    params: ['newHeads'],
+    onData: ({ result }) => void heads.push(result as (typeof heads)[number]),
+    onError: (error) => void errors.push(error),
+  })
+  try {
+    const to = `0x${'9b'.repeat(20)}` as const
+    const wallet = new Wallet(richKey, provider)
+    const { hash } = await devnet.transact(running.signal, async () => {
+      const sent = await wallet.sendTransaction({ to, value: 5n })
+      return sent.hash
+    })
+    const producing = devnet.run(running.signal)
+    expect((await provider.waitForTransaction(hash))?.status).toBe(1)
+    expect(await client.getBalance({ address: to })).toBe(5n)
+    await expect.poll(() => heads.length, { timeout: 15_000 }).toBeGreaterThan(1)
+    await devnet.kill('one', 3)
+    const killedAt = heads.length
+    await expect.poll(() => heads.length, { timeout: 60_000 }).toBeGreaterThan(killedAt + 5)
+    running.abort()
+    await producing
+    const heights = heads.map(({ number }) => Number(number))
+    expect(heights).toEqual(heights.map((_, at) => (heights[0] as number) + at))
+    for (const { number, hash: told } of heads) expect(told).toBe(devnet.hashOf(Number(number)))
+    expect(errors).toEqual([])
+  } finally {
+    running.abort()
+    await unsubscribe()
+    await provider.destroy()
+    ;(await client.transport.getRpcClient()).close()
+  }
+}, 90_000)

@@ -95,6 +95,17 @@ test('messages pass both ways one by one, each as an answer to the last', async 
   expect(await seenOf(stream)).toMatchObject({ code: status.OK })
 })
 
+test('a client may send for longer than an attempt lasts', async () => {
+  using client = new EchoClient(router.port)
+  const stream = client.open('Up', new Metadata())
+  stream.write(Buffer.from('abc'))
+  setTimeout(() => {
+    stream.write(Buffer.from('de'))
+    stream.end()
+  }, 1_800)
+  expect(await seenOf(stream)).toMatchObject({ code: status.OK, messages: ['5'] })
+})
+
 test('a client that takes its call back takes it back at the node', async () => {
   using client = new EchoClient(router.port)
   const before = node.cancelled

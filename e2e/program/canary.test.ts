@@ -94,8 +94,9 @@ beforeAll(async () => {
       upstream('down', `http://127.0.0.1:${await freePort()}`),
       upstream('no-tls', origin('good').replace('http:', 'https:')),
       upstream('no-name', 'http://${KEY_HOST}.invalid'),
+      upstream('socket', origin('good').replace('http:', 'ws:')),
+      upstream('no-socket', `ws://127.0.0.1:${await freePort()}`),
     ],
-    'skip-websocket-verification': true,
     // So that each upstream's failure is told.
     'set-relay-retry-limit': 0,
   }
@@ -120,7 +121,7 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
     const [url = ''] = program.urls
     await expect
       .poll(async () => (await printed(`${program.adminUrl}/readyz`)).text, { timeout: 10_000 })
-      .toMatch(/6 of 10 upstreams serving.*gossip rejected/)
+      .toMatch(/7 of 12 upstreams serving.*gossip rejected/)
     const answers: Awaited<ReturnType<typeof printed>>[] = []
     const ask = async (headers: Record<string, string>, body: unknown) => {
       const all = { 'content-type': 'application/json', 'rpc-debug-relay': 'true', ...headers }
@@ -128,7 +129,7 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
     }
     const call = { jsonrpc: '2.0', id: 1, method: asked }
     await nodes['dying']?.stop()
-    for (const name of ['good', 'limited', 'refusing', 'broken', 'hanging', 'dying'])
+    for (const name of ['good', 'limited', 'refusing', 'broken', 'hanging', 'dying', 'socket'])
       await ask({ 'rpc-select-provider': name }, call)
     nodes['good']?.faults.add({ kind: 'invalid-json' }, { methods: [asked], times: 1 })
     await ask({ 'rpc-select-provider': 'good' }, call)
@@ -138,7 +139,7 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
     for (const path of ['/health', '/nowhere']) answers.push(await printed(`${url}${path}`))
     await nodes['dying']?.start()
     expect(answers.map(({ status }) => status)).toEqual([
-      ...[200, 429, 401, 502, 504, 502],
+      ...[200, 429, 401, 502, 504, 502, 200],
       ...[502, 503, 200, 200],
       ...[200, 404],
     ])

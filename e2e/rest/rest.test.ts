@@ -145,6 +145,17 @@ describe('what the client gets is what the node answered', () => {
     expect(headers['server']).toBeUndefined()
   })
 
+  test.each<[number, string, string | undefined]>([
+    [301, '/things/5/', '/things/5/'],
+    [307, 'https://node.example/things', undefined],
+    [201, '/things/9', '/things/9'],
+    [200, '/things/9', undefined],
+  ])('with status %i the location %s is told as %s', async (status, location, expected) => {
+    node.answer = (_, response) => response.writeHead(status, { location }).end()
+    const { status: got, headers } = await ask(router.url, '/things/5')
+    expect([got, headers['location']]).toEqual([status, expected])
+  })
+
   test('the head of an answer without its body', async () => {
     node.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1234' })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { drawSchedule } from './draw-schedule.ts'
 import { loadSpec, type Spec } from './engine.ts'
 import { lieKinds } from './lies.ts'
@@ -11,13 +11,16 @@ import { simulate } from './simulation.ts'
 
 const spec: Spec = await loadSpec()
 
+// A busy machine may need minutes for what takes seconds.
+vi.setConfig({ testTimeout: 600_000 })
+
 describe('the engine in virtual time', () => {
   it('keeps every invariant over some hundred seeds', async () => {
     const { tally, failures } = await runSeeds({ from: 1, until: 201, step: 1 }, spec)
     expect(failures).toEqual([])
     expect(tally.schedules).toBe(200)
     expect(tally.outcomes['answer']).toBeGreaterThan(1_000)
-  })
+  }, 600_000)
 
   it.each([1, 7, 16, 48, 705])('leaves the same trace for seed %i each time', async (seed) => {
     const first = await simulate(drawSchedule(seed), spec)

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
-import { createChainModel } from './chain-model.ts'
-import { startSimNode } from './sim-node.ts'
+import { simulatedChains } from './start-nodes.ts'
 
-const usage = `Simulated Ethereum nodes that serve one chain, for playing by hand.
+const names = Object.keys(simulatedChains).join(', ')
+const usage = `Simulated nodes that serve one chain, for playing by hand.
 
-  node e2e/upstream-sim/main.ts [--nodes 3] [--port 9001] [--seed text] [--chain-id 1] [--block-time-ms 12000]
+  node e2e/upstream-sim/main.ts [--chain eth] [--nodes 3] [--port 9001] [--seed text] [--chain-id 1] [--block-time-ms 12000]
 
-The nodes listen on 127.0.0.1, on consecutive ports. Ctrl-C ends them.
+The chain is one of ${names}; --chain-id is for eth. The nodes listen on 127.0.0.1, on consecutive ports. Ctrl-C ends them.
 `
 
 const maxNodes = 50
@@ -28,7 +28,8 @@ async function run(): Promise<void> {
       port: { type: 'string', default: '9001' },
       seed: { type: 'string', default: 'upstream-sim' },
       'chain-id': { type: 'string', default: '1' },
-      'block-time-ms': { type: 'string', default: '12000' },
+      'block-time-ms': { type: 'string' },
+      chain: { type: 'string', default: 'eth' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -38,15 +39,21 @@ async function run(): Promise<void> {
   }
   const count = wholeNumber('--nodes', values.nodes, maxNodes)
   const firstPort = wholeNumber('--port', values.port, 65_535 - count)
-  const chain = createChainModel({
+  const chain = Object.hasOwn(simulatedChains, values.chain) && simulatedChains[values.chain]
+  if (!chain) throw new Error(`--chain must be one of ${names}, not "${values.chain}"`)
+  const blockTime = values['block-time-ms']
+  const start = chain({
     seed: values.seed,
     chainId: wholeNumber('--chain-id', values['chain-id'], Number.MAX_SAFE_INTEGER),
-    blockTimeMs: wholeNumber('--block-time-ms', values['block-time-ms'], 86_400_000),
     clock: systemClock,
+    ...(blockTime === undefined
+      ? {}
+      : { blockTimeMs: wholeNumber('--block-time-ms', blockTime, 86_400_000) }),
   })
   for (let at = 0; at < count; at++) {
-    const node = await startSimNode({ chain, name: `sim-${at + 1}`, port: firstPort + at })
-    process.stdout.write(`${node.name}  ${node.url}\n`)
+    const name = `sim-${at + 1}`
+    const { url } = await start(name, firstPort + at)
+    process.stdout.write(`${name}  ${url}\n`)
   }
 }
 

@@ -33,7 +33,7 @@ export function connectTriggers(parts: TriggerParts): void {
     else if (!isMeant(change) && routerStatuses.isOwnWrite(object)) return
     routers.enqueue(keyOf(object.metadata))
     // They may wait for the word of a router that selects them no more, and so will never give it.
-    if (previous !== null && (type === 'deleted' || isMeant(change)))
+    if (previous !== null && isMeant(change))
       for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
   })
   world.providers.subscribe((change) => {

@@ -89,6 +89,8 @@ export interface InterfaceSpec {
   readonly apiInterface: ApiInterface
   readonly addons: ReadonlySet<string>
   readonly archiveAfterBlocks: number | null
+  /** JSON-RPC: the version that a request is of which tells none, and that the node wants to be told. */
+  readonly impliedVersion: '1.0' | null
   readonly requestHeaders: ReadonlySet<string>
   readonly responseHeaders: ReadonlySet<string>
   /** Request headers that name the block wherever the method itself does not; lower case. */

@@ -147,6 +147,8 @@ export interface ChainInterface {
   readonly addons: ReadonlySet<string>
   /** Blocks behind the tip from which a call needs `archive`; null where the chain knows none. */
   readonly archiveAfterBlocks: number | null
+  /** JSON-RPC: the version that a request is of which tells none, and that the node wants to be told. */
+  readonly impliedVersion: '1.0' | null
   /** Client headers that reach the upstream, lower case. */
   readonly requestHeaders: ReadonlySet<string>
   /** Upstream headers that reach the client beside the content type, lower case. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf } from './text.ts'
+import { plainName } from './text.ts'
 import { maxNesting } from './value.ts'
 
 /** A member of the outermost object. Offsets are the document's. */
@@ -73,11 +73,12 @@ export class ObjectStream {
 
   /**
    * @param wanted names of members, as JSON with their quotes
-   * @param keepBytes how much of a member's value is kept, at least as much as any wanted name
+   * @param keepBytes how much of a member's value is kept, at least as much as any wanted name in
+   * any spelling
    */
   constructor(wanted: readonly string[], keepBytes: number) {
     this.#wanted = new Set(wanted)
-    this.#keepBytes = Math.max(keepBytes, ...wanted.map((name) => name.length + 1))
+    this.#keepBytes = Math.max(keepBytes, ...wanted.map((name) => 6 * name.length))
   }
 
   /** A wanted member that has begun; `name` with its quotes. */
@@ -235,8 +236,11 @@ export class ObjectStream {
   #stringEnded(chunk: Uint8Array, end: number): number {
     if (!this.#isName) return this.#valueEnded(chunk, end)
     if (this.#depth === 1) {
-      const name = bufferOf(this.#stopKeeping(chunk, end)).toString('latin1')
-      this.#nextName = this.#wanted.has(name) ? name : null
+      const kept = this.#stopKeeping(chunk, end)
+      // One that was not kept whole is longer than any wanted name in any spelling.
+      const isWhole = kept.length < this.#keepBytes
+      const name = isWhole ? plainName(kept, 0, kept.length) : null
+      this.#nextName = name !== null && this.#wanted.has(name) ? name : null
     }
     return inColon
   }

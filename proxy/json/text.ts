@@ -16,6 +16,32 @@ export function spells(bytes: Uint8Array, start: number, end: number, text: stri
   return true
 }
 
+/** The most bytes that a character of ASCII takes: `\u0061`. */
+const escapedBytes = 6
+
+/**
+ * Whether a member's name, from its quote to behind its quote, is this one, whatever escapes it is
+ * written with. `name` is plain ASCII with its quotes.
+ */
+export function isNamed(bytes: Uint8Array, start: number, end: number, name: string): boolean {
+  const length = end - start
+  if (length <= name.length) return spells(bytes, start, end, name)
+  // Any escape is longer than what it stands for.
+  if (length > escapedBytes * name.length || !hasBackslash(bytes, start, end)) return false
+  return plainName(bytes, start, end) === name
+}
+
+/** A member's name with its quotes, without the escapes that it can do without. */
+export function plainName(bytes: Uint8Array, start: number, end: number): string {
+  const text = bufferOf(bytes).toString('latin1', start, end)
+  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
+}
+
+function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
+  return false
+}
+
 /** Whether the bytes of two spans are the same. */
 export function sameBytes(
   left: Uint8Array,

@@ -9,8 +9,10 @@ import { forwardHeaders } from './forwarded-headers.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { ResponseMetadata } from './response-headers.ts'
 
-/** Whatever the spec lists, a client that is told to wait is told for how long. */
+/** Whatever the spec lists, a client that is told to wait, or to look elsewhere, is told how. */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
+const location: ReadonlySet<string> = new Set(['location'])
+const nothing: ReadonlySet<string> = new Set()
 
 /** How one interface puts what came of a call into HTTP. */
 export interface Wording {
@@ -47,9 +49,9 @@ export async function answerCall(
   metadata.add(call.journal, outcome)
   const { status, headers } = outcome.incoming
   const own = metadata.toHeaders(wording.contentTypeOf(headers))
-  const allowed = isWait(status)
-    ? options.responseHeaders.union(retryAfter)
-    : options.responseHeaders
+  const needed = neededWith(status)
+  const allowed =
+    needed.size === 0 ? options.responseHeaders : options.responseHeaders.union(needed)
   const all = forwardHeaders(headers, allowed, own)
   const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
   const told = length === null ? all : [...all, 'Content-Length', length]
@@ -85,9 +87,10 @@ function statusFor(status: number, body: Body | null): number {
   return isOdd ? 502 : status
 }
 
-/** Statuses that come with a time to wait (RFC 9110, 10.2.3). */
-function isWait(status: number): boolean {
-  return status === 429 || status === 503
+/** What a status is of no use without (RFC 9110, 10.2.2 and 10.2.3). */
+function neededWith(status: number): ReadonlySet<string> {
+  if (status === 429 || status === 503) return retryAfter
+  return status === 201 || (status >= 300 && status < 400) ? location : nothing
 }
 
 /** Statuses that come without a body (RFC 9110, 6.4.1). */

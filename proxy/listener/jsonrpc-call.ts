@@ -40,7 +40,7 @@ export function makeJsonRpcCall(
   const { directives, requestHeaders, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
   const asked = iface.classify(request)
-  const sent = sentForm(request)
+  const sent = sentForm(request, iface.impliedVersion)
   const path = asked.internalPath ?? ''
   return {
     guid,

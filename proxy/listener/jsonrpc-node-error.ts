@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeError } from '../chain/failure-table.ts'
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, parseSpan, spells } from '../json/text.ts'
+import { bufferOf, isNamed, parseSpan } from '../json/text.ts'
 import type { Span } from '../json/span.ts'
 
 /** A longer message of a node is cut before tables look at it. */
@@ -11,19 +11,26 @@ const maxMessageLength = 4_096
 /**
  * As much of an error as tables look at; nodes put all kinds of things there. The span may end
  * within the error: what stands before its end is read.
+ * @returns null for what says nothing: an error has a number for its code, or a text
  */
-export function readError(body: Uint8Array, { start, end }: Span, status: number): NodeError {
+export function readError(
+  body: Uint8Array,
+  { start, end }: Span,
+  status: number,
+): NodeError | null {
   let code = NaN
   let message = ''
+  let isText = body[start] === 0x22
   if (body[start] === 0x7b) {
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-      if (spells(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
-      else if (spells(body, nameStart, nameEnd, '"message"'))
-        message = textOf(body, valueStart, valueEnd)
+      if (isNamed(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
+      else if (isNamed(body, nameStart, nameEnd, '"message"'))
+        [message, isText] = [textOf(body, valueStart, valueEnd), body[valueStart] === 0x22]
     }
   } else message = textOf(body, start, end)
+  if (Number.isNaN(code) && !(isText && message !== '')) return null
   return {
     status,
     code: Number.isSafeInteger(code) ? code : null,

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { sentForm } from './jsonrpc-outgoing.ts'
 import { readRequest } from './jsonrpc-request.ts'
 
-function sent(text: string) {
+function sent(text: string, impliedVersion: '1.0' | null = null) {
   const body = Buffer.from(text)
-  const { body: bytes, id } = sentForm(readRequest(body, { start: 0, end: body.length }))
+  const request = readRequest(body, { start: 0, end: body.length })
+  const { body: bytes, id } = sentForm(request, impliedVersion)
   return [Buffer.from(bytes).toString(), Buffer.from(id).toString()]
 }
 
@@ -29,5 +30,14 @@ describe('the bytes for the upstream', () => {
     ['{"method":"m"}', '{"id":1,"method":"m"}'],
   ])("have an id of ours where a node may not give the client's back: %s", (text, bytes) => {
     expect(sent(text)).toEqual([bytes, '1'])
+  })
+
+  test.each([
+    ['{"id":7,"method":"m"}', '{"jsonrpc":"1.0","id":7,"method":"m"}', '7'],
+    ['{ "method":"m"}', '{"jsonrpc":"1.0","id":1, "method":"m"}', '1'],
+    ['{"jsonrpc":"2.0","id":7,"method":"m"}', '{"jsonrpc":"2.0","id":7,"method":"m"}', '7'],
+    ['{"jsonrpc":"1.0","id":7,"method":"m"}', '{"jsonrpc":"1.0","id":7,"method":"m"}', '7'],
+  ])('tell the version where a chain wants it: %s', (text, bytes, id) => {
+    expect(sent(text, '1.0')).toEqual([bytes, id])
   })
 })

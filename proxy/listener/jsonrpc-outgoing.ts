@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface } from '../chain/types.ts'
 import { bufferOf } from '../json/text.ts'
 import type { Span } from '../json/span.ts'
 import type { JsonRpcRequest } from './jsonrpc-request.ts'
@@ -15,13 +16,23 @@ const ourId = Buffer.from('1')
 
 /**
  * The bytes for the upstream: the client's own, save for an id that a node may not give back, or
- * not answer to. Then it is asked under an id of ours.
+ * not answer to. Then it is asked under an id of ours. Where the chain's nodes want to be told the
+ * version that a request without one is of, they are.
  *
  * Nodes answer nothing to a notification, and some take a null id for one, so that nothing would
  * be known and nothing could be retried; some refuse a fraction or lose digits of a long number.
  */
-export function sentForm(request: JsonRpcRequest): SentRequest {
-  const { body, span, id } = request
+export function sentForm(
+  request: JsonRpcRequest,
+  impliedVersion: ChainInterface['impliedVersion'],
+): SentRequest {
+  const sent = withGivenId(request)
+  if (impliedVersion === null || request.hasVersion) return sent
+  const version = Buffer.from(`{"jsonrpc":"${impliedVersion}",`)
+  return { ...sent, body: Buffer.concat([version, sent.body.subarray(1)]) }
+}
+
+function withGivenId({ body, span, id }: JsonRpcRequest): SentRequest {
   if (id === null) {
     const inside = body.subarray(span.start + 1, span.end)
     return { body: Buffer.concat([Buffer.from('{"id":1,'), inside]), id: ourId }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { respelled } from '../json/testing/escaped.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { reply } from './listener-fixture.ts'
 
@@ -100,7 +102,6 @@ describe("an answer that is the node's error", () => {
       '{"a":1}',
     ],
     ['that is a text', '{"id":1,"error":"too many requests"}', null, 'too many requests'],
-    ['that is empty', '{"id":1,"error":{}}', null, ''],
     ['with escapes', '{"id":1,"error":{"code":3,"message":"a\\u0062\\n"}}', 3, 'ab\n'],
   ])('%s is read', (_, text, code, message) => {
     const { finding, text: passed } = read(text, { status: 500 })
@@ -109,8 +110,9 @@ describe("an answer that is the node's error", () => {
   })
 
   test('may have no id, or a null one: the client gets its own', () => {
-    expect(read('{"id":null,"error":{}}', { id: '"x"' }).text).toBe('{"id":"x","error":{}}')
-    expect(read(' { "error":{}}', { id: '"x"' }).text).toBe(' {"id":"x", "error":{}}')
+    const error = '"error":{"code":1}'
+    expect(read(`{"id":null,${error}}`, { id: '"x"' }).text).toBe(`{"id":"x",${error}}`)
+    expect(read(` { ${error}}`, { id: '"x"' }).text).toBe(` {"id":"x", ${error}}`)
   })
 
   test('is cut where its message is too long for a table', () => {
@@ -118,6 +120,8 @@ describe("an answer that is the node's error", () => {
     expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
   })
 })
+
+const noError = 'an error without a code or a message'
 
 describe('an answer that is none', () => {
   test.each([
@@ -140,6 +144,15 @@ describe('an answer that is none', () => {
     ['{"id":1,"result":1,"error":{"code":1}}', 'both a result and an error'],
     ['{"id":1,"result":1,"result":2}', 'a member given twice'],
     ['{"id":1,"id":1,"result":1}', 'a member given twice'],
+    ['{"id":1,"error":{}}', noError],
+    ['{"id":1,"error":""}', noError],
+    ['{"id":1,"error":0}', noError],
+    ['{"id":1,"error":true}', noError],
+    ['{"id":1,"error":[]}', noError],
+    ['{"id":1,"error":["boom"]}', noError],
+    ['{"id":1,"error":{"code":"x"}}', noError],
+    ['{"id":1,"error":{"code":null,"message":""}}', noError],
+    ['{"id":1,"error":{"message":{}}}', noError],
     ['{"id":2,"result":1}', 'the id of another request'],
     ['{"id":"1","result":1}', 'the id of another request'],
     ['{"id":null,"result":1}', 'the id of another request'],
@@ -180,3 +193,38 @@ describe('an answer to another request', () => {
     expect(Buffer.from(reader.readdress(Buffer.from(theirs))).toString()).toBe(mine)
   })
 })
+
+test.each([
+  '{"id":1,"result":"0x1"}',
+  '{"id":1,"result":1,"error":{"code":3,"message":"no"}}',
+  '{"id":1,"result":null,"error":{"code":3,"message":"no"}}',
+  '{"id":2,"result":1}',
+  '{"id":1,"error":{"code":-32000,"message":"header not found"}}',
+  '{"id":1,"results":1}',
+])('%s is the same in any spelling of its names', (text) => {
+  const { finding } = read(text)
+  const expected = { ...finding, ...(finding.kind === 'result' && { value: expect.anything() }) }
+  const names = ['id', 'result', 'error', 'code', 'message', 'results']
+  fc.assert(
+    fc.property(respelled(text, names), (spelled) => {
+      expect(read(spelled).finding).toEqual(expected)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test.each(['"id":1', '"result":1', '"error":{"code":1,"message":"no"}'])(
+  '%s twice is a member given twice in any two spellings',
+  (member) => {
+    const names = [member.slice(1, member.indexOf('"', 1))]
+    const text = `{"id":1,"result":1}`
+    const base = member.startsWith('"error"') ? `{"id":1,${member}}` : text
+    fc.assert(
+      fc.property(respelled(member, names), (spelled) => {
+        const doubled = `${base.slice(0, -1)},${spelled}}`
+        expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a member given twice' })
+      }),
+      { numRuns: 50 },
+    )
+  },
+)

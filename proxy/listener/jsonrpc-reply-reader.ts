@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, spells } from '../json/text.ts'
+import { bufferOf, isNamed, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
 import type { Span } from '../json/span.ts'
@@ -12,6 +12,7 @@ import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
+const noError = 'an error without a code or a message'
 
 /**
  * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so an answer
@@ -84,7 +85,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     let id: Span | null = null
     const cursor = new ObjectCursor(body, start)
     while (cursor.next())
-      if (spells(body, cursor.nameStart, cursor.nameEnd, '"id"'))
+      if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
         id = { start: cursor.valueStart, end: cursor.valueEnd }
     if (id === null || cursor.end < 0) return body
     return Buffer.concat([body.subarray(0, id.start), this.#sentId, body.subarray(id.end)])
@@ -95,13 +96,14 @@ export class JsonRpcReplyReader implements ReplyReader {
     const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
     const why = rest.readHead(body.head)
     if (why !== null) return malformed(why)
-    const { errorSpan } = rest
-    if (errorSpan)
-      return {
-        kind: 'node-error',
-        error: readError(Buffer.concat(body.head), errorSpan, status),
-        rest,
-      }
+    const { errorSpan, hasWholeError } = rest
+    if (errorSpan) {
+      const error = readError(Buffer.concat(body.head), errorSpan, status)
+      if (error) return { kind: 'node-error', error, rest }
+      if (hasWholeError) return malformed(noError)
+      // What it says stands behind the head.
+      return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
+    }
     if (status >= 400) return malformed('a result with a status that is an error')
     return { kind: 'result', rest }
   }
@@ -118,16 +120,14 @@ export class JsonRpcReplyReader implements ReplyReader {
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
-      const length = nameEnd - nameStart
-      if (length !== 4 && length !== 7 && length !== 8) continue
       const span = { start: cursor.valueStart, end: cursor.valueEnd }
-      if (spells(body, nameStart, nameEnd, '"id"')) {
+      if (isNamed(body, nameStart, nameEnd, '"id"')) {
         isDuplicate ||= id !== null
         id = span
-      } else if (spells(body, nameStart, nameEnd, '"result"')) {
+      } else if (isNamed(body, nameStart, nameEnd, '"result"')) {
         isDuplicate ||= answer !== null
         answer = span
-      } else if (spells(body, nameStart, nameEnd, '"error"')) {
+      } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
         isDuplicate ||= error !== null
         error = span
       }
@@ -146,7 +146,10 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (!error && !answer) return malformed('neither a result nor an error')
     if (!this.#takesId(body, id, start, error !== null))
       return malformed('the id of another request')
-    if (error) return { kind: 'node-error', error: readError(body, error, status) }
+    if (error) {
+      const told = readError(body, error, status)
+      return told ? { kind: 'node-error', error: told } : malformed(noError)
+    }
     if (status >= 400) return malformed('a result with a status that is an error')
     // Of neither there was a fault above.
     return answer ? { kind: 'result', value: answer } : result

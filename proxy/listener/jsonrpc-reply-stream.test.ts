@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { respelled } from '../json/testing/escaped.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import { reply } from './listener-fixture.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
@@ -182,6 +183,15 @@ describe('a long error', () => {
       why: null,
       text: texts.join(''),
     })
+    const none = [Buffer.from('{"id":1,"error":{},"data":"'), Buffer.from(`${big}"}`)]
+    expect(readStream(none)).toMatchObject({
+      kind: 'malformed',
+      why: 'an error without a code or a message',
+    })
+    const late = [`{"id":1,"error":{"data":"${big}`, '","code":3}}'].map((text) =>
+      Buffer.from(text),
+    )
+    expect(readStream(late)).toMatchObject({ kind: 'node-error', why: null })
     const reader = new JsonRpcReplyReader(Buffer.from('1'), Buffer.from('1'))
     const body = { head: pieces.slice(0, 1), async *[Symbol.asyncIterator]() {} }
     expect(reader.read({ status: 200, headers: [], body, trailers: () => [] })).toMatchObject({
@@ -205,4 +215,23 @@ test.each([
 test('a long result under the status of an error is refused at once', () => {
   const pieces = [Buffer.from(`{"id":1,"result":"${big}`), Buffer.from('"}')]
   expect(readStream(pieces, { status: 503 }).kind).toBe('malformed')
+})
+
+test.each([
+  '{"id":1,"result":"0x1"}',
+  '{"id":1,"result":1,"error":{"code":3,"message":"no"}}',
+  '{"id":1,"result":1,"result":2}',
+  '{"id":2,"result":1}',
+  '{"id":1,"error":{"code":-32000,"message":"header not found"}}',
+])('%s is the same in any spelling of its names, however it is cut', (text) => {
+  const told = ({ kind, why }: Read) => ({ kind, why })
+  const expected = told(readStream([Buffer.from(text)]))
+  const spellings = respelled(text, ['id', 'result', 'error', 'code', 'message'])
+  fc.assert(
+    fc.property(spellings, fc.array(fc.nat({ max: 200 })), (spelled, at) => {
+      const pieces = cut(Buffer.from(spelled), at)
+      expect(told(readStream(pieces, { headPieces: pieces.length }))).toEqual(expected)
+    }),
+    { numRuns: 50 },
+  )
 })

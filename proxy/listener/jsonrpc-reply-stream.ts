@@ -55,6 +55,11 @@ export class JsonRpcReplyStream implements StreamJudge {
     return error && { start: error.start, end: error.end < 0 ? this.#scanner.offset : error.end }
   }
 
+  /** All of the error stands in the head. */
+  get hasWholeError(): boolean {
+    return (this.#scanner.member('"error"')?.end ?? -1) >= 0
+  }
+
   /** The upstream's, when it is known by the head what the client's id makes of it. */
   get length(): number | null {
     const id = this.#scanner.member('"id"')

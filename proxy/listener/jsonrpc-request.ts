@@ -68,6 +68,8 @@ export class JsonRpcRequest {
   readonly id: Span | null
   /** Wants no reply: a request of version 2.0 without an id. */
   readonly isNotification: boolean
+  /** It tells its version. */
+  readonly hasVersion: boolean
   readonly method: string
   readonly #paramsSpan: Span | null
   #params: unknown
@@ -77,6 +79,7 @@ export class JsonRpcRequest {
     span: Span,
     id: Span | null,
     isNotification: boolean,
+    hasVersion: boolean,
     method: string,
     params: Span | null,
   ) {
@@ -84,6 +87,7 @@ export class JsonRpcRequest {
     this.span = span
     this.id = id
     this.isNotification = isNotification
+    this.hasVersion = hasVersion
     this.method = method
     this.#paramsSpan = params
   }
@@ -136,7 +140,9 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
   const params = found.params ?? null
   if (params && !isParams(body[params.start]))
     throw refused('"params" must be an array or an object', id)
-  return new JsonRpcRequest(body, span, id, isVersion2 && id === null, method, params)
+  const isNotification = isVersion2 && id === null
+  const hasVersion = found.jsonrpc !== undefined
+  return new JsonRpcRequest(body, span, id, isNotification, hasVersion, method, params)
 }
 
 /**

@@ -51,6 +51,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     apiInterface: 'jsonrpc',
     addons: new Set(),
     archiveAfterBlocks: null,
+    impliedVersion: null,
     requestHeaders: new Set(options.requestHeaders),
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,

@@ -11,7 +11,7 @@ import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { header, release, type Incoming } from '../upstream/wire.ts'
+import { header, release, type ByteStream, type Incoming } from '../upstream/wire.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
@@ -126,41 +126,61 @@ class Asking {
   /** Sends, and takes the request back when its time is over or nobody waits any more. */
   async #send(): Promise<Incoming> {
     const { signal, request } = this.#call
-    const budgetMs = this.#budgetMs()
+    const { body } = request
     const abort = new AbortController()
     const takeBack = () => {
       abort.abort()
     }
-    let timedOut = false
-    const cancelTimer = this.#options.clock.after(budgetMs, () => {
-      timedOut = true
-      abort.abort()
-    })
+    let spent: string | null = null
+    let isOver = false
+    let cancelTimer = () => {}
+    const allow = (budgetMs: number) => {
+      cancelTimer()
+      // A client may go on sending when the answer has begun.
+      if (isOver) return
+      cancelTimer = this.#options.clock.after(budgetMs, () => {
+        spent = `no answer in ${Math.round(budgetMs)} ms`
+        abort.abort()
+      })
+    }
     signal.addEventListener('abort', takeBack, { once: true })
     try {
-      return await this.#url.transport.send(request, abort.signal)
+      if (body === null || body instanceof Uint8Array) {
+        allow(this.#budgetMs())
+        return await this.#url.transport.send(request, abort.signal)
+      }
+      // As long as the client still sends, being late is no fault of the upstream's.
+      this.#isCutShort = true
+      allow(this.#leftMs())
+      const noticed = noticing(body, () => {
+        allow(this.#budgetMs())
+      })
+      return await this.#url.transport.send({ ...request, body: noticed }, abort.signal)
     } catch (cause) {
-      if (!timedOut) throw cause
-      const spent = `no answer in ${Math.round(budgetMs)} ms`
+      if (spent === null) throw cause
       throw new TransportError('timeout', spent, true, { cause })
     } finally {
+      isOver = true
       cancelTimer()
       signal.removeEventListener('abort', takeBack)
     }
   }
 
   #budgetMs(): number {
-    const { asked, directives, journal } = this.#call
+    const { asked, directives } = this.#call
     const ownMs = attemptBudgetMs(asked, {
       directiveMs: null,
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
-    const leftMs = journal.deadlineMs - this.#record.startedMs
-    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
     this.#isCutShort = budgetMs < ownMs
     return budgetMs
+  }
+
+  #leftMs(): number {
+    return this.#call.journal.deadlineMs - this.#options.clock.nowMs()
   }
 
   #judge(incoming: Incoming): Reply | AttemptFailed {
@@ -255,5 +275,16 @@ class Asking {
     this.#record.result = result
     this.#record.detail = detail
     this.#options.observer.attemptEnded(this.#call, this.#record)
+  }
+}
+
+/** The same stream; `ended` is called when all of it has been taken. */
+function noticing(body: ByteStream, ended: () => void): ByteStream {
+  return {
+    length: body.length ?? null,
+    async *[Symbol.asyncIterator]() {
+      yield* body
+      ended()
+    },
   }
 }

@@ -98,18 +98,19 @@ export class Judge {
     return findViolation(body, value, question, this.#memory)
   }
 
-  /** Null for a height that the chain has reached, from a method whose null says that it has not. */
+  /** Null for a block that every chain has, or for a height that this one has reached, from a method whose null says that it has not. */
   #missesBlock(
     { body }: Incoming,
     { value }: Extract<Finding, { kind: 'result' }>,
     { asked }: Call,
   ): boolean {
     const { block, checks } = asked
-    if (block.kind !== 'number' || !value || !(body instanceof Uint8Array)) return false
+    if (!value || !(body instanceof Uint8Array)) return false
     if (body[value.start] !== 0x6e || !checks.some(({ rule }) => rule.check === 'exists'))
       return false
+    if (block.kind === 'tag') return block.tag !== 'pending'
     const { tip } = this.#options.pool
-    return tip !== null && block.number <= tip
+    return block.kind === 'number' && tip !== null && block.number <= tip
   }
 }
 

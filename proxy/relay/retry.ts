@@ -61,7 +61,8 @@ export function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): 
 
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
 export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
-  if (best?.reply) return best.reply
+  // What is only doubted may be true: it is the answer when nobody is left to ask, and not before.
+  if (best?.reply && (error !== null || !isDoubted(best, journal))) return best.reply
   if (isDefect(error)) throw error
   const { attempts } = journal
   const story = attempts.map(({ upstream, result }) =>
@@ -74,6 +75,12 @@ export function settle(best: AttemptFailed | null, { journal }: Call, error: unk
   if (best === null) throw error
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
   throw new RelayError(kind, `no upstream answered ${told}`, { cause })
+}
+
+function isDoubted({ failure }: AttemptFailed, { attempts }: Call['journal']): boolean {
+  return attempts.some(
+    ({ result, violation }) => result === failure && violation !== null && !violation.certain,
+  )
 }
 
 /** Neither a failed attempt nor a failure that the router tells the client. */

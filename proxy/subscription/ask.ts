@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, spells } from '../json/text.ts'
+import { bufferOf, isNamed } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/step.ts'
@@ -56,7 +56,7 @@ export function memberOf(document: Uint8Array, name: string): Uint8Array | null 
   if (document[start] !== 0x7b) return null
   const cursor = new ObjectCursor(document, start)
   while (cursor.next())
-    if (spells(document, cursor.nameStart, cursor.nameEnd, name))
+    if (isNamed(document, cursor.nameStart, cursor.nameEnd, name))
       return bufferOf(document).subarray(cursor.valueStart, cursor.valueEnd)
   return null
 }

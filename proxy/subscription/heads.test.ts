@@ -181,13 +181,31 @@ describe('what was missed comes first, in order, once', () => {
     expect(scene.two.held.size).toBe(1)
   })
 
-  test('also when the upstream with the newest block is the only one that has its parent', async () => {
+  test('when it could not be fetched at first', async () => {
     const chain = new BlockChain()
+    let isDown = false
     const scene = await setUp({
-      sockets: ['one', 'two'],
-      answer: (method, params, node) => chain.answer(method, params, node === 'two' ? 3 : 0),
+      answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
     })
     const hearing = await joinHeads(scene)
+    isDown = true
+    chain.mine(3)
+    tell(scene.one, chain.head)
+    await scene.fixture.clock.advance(2_000)
+    isDown = false
+    await scene.fixture.clock.advance(5_000)
+    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+  })
+
+  test('also when another upstream than the one that tells is the only one that has it', async () => {
+    const chain = new BlockChain()
+    let lagBlocks = 0
+    const scene = await setUp({
+      answer: (method, params, node) =>
+        chain.answer(method, params, node === 'one' ? lagBlocks : 0),
+    })
+    const hearing = await joinHeads(scene)
+    lagBlocks = 3
     chain.mine(3)
     tell(scene.one, chain.head)
     await scene.fixture.clock.advance(100)
@@ -240,8 +258,19 @@ describe('an upstream that is not good enough', () => {
     chain.mine(3)
     await fixture.clock.advance(5 * blockMs)
     expect(fixture.events).toContain('newHeads leaves one: it has stalled')
-    expect(two.held.size).toBe(1)
+    expect([one.held.size, two.held.size]).toEqual([0, 1])
+    expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
     expect(hearing.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
+  })
+
+  test('rests before it is asked again', async () => {
+    const scene = await setUp({ sockets: ['one'] })
+    await joinHeads(scene)
+    scene.one.cut()
+    await scene.fixture.clock.advance(900)
+    expect(scene.one.asked).toHaveLength(1)
+    await scene.fixture.clock.advance(1_000)
+    expect(scene.one.asked).toHaveLength(2)
   })
 
   test('is kept when the whole chain stands still', async () => {
@@ -382,6 +411,9 @@ describe('without a WebSocket', () => {
     chain.mine()
     await fixture.clock.advance(5_000)
     expect(hearing.texts).toEqual(heads([chain.at(11)]))
+    await fixture.clock.advance(60_000)
+    // What failed rests, longer each time.
+    expect(one.asked.length).toBeLessThan(10)
     two.answer = 'yes'
     await fixture.clock.advance(120_000)
     expect(fixture.events.at(-1)).toBe('newHeads by two')

@@ -87,6 +87,19 @@ test('missed slots come first, once the chain is sure of them', async () => {
   expect(hearing.texts.at(-1)).toBe(slots.event())
 })
 
+test('slots that the chain is not sure of yet are waited for', async () => {
+  const { slots, fixture, one, two } = await setUp()
+  const hearing = await fixture.join('slotSubscribe', [])
+  one.cut()
+  slots.make(6)
+  await fixture.clock.advance(6)
+  two.tell(slots.event())
+  await fixture.clock.advance(1_000)
+  slots.confirmedLag = 0
+  await fixture.clock.advance(1_000)
+  expect(slotsOf(hearing.texts)).toEqual([101, 102, 103, 104, 105, 106])
+})
+
 test('a fork is told as it comes, also when its parent is older', async () => {
   const { fixture, one } = await setUp()
   const hearing = await fixture.join('slotSubscribe', [])

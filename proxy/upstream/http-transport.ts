@@ -53,7 +53,7 @@ export function createHttpTransport(
     send(request, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const exchange = new Exchange(options, signal, resolve, reject)
+        const exchange = new Exchange(options, target, signal, resolve, reject)
         pool.dispatch(
           {
             path: target.pathOf(request.path),
@@ -72,6 +72,7 @@ export function createHttpTransport(
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: HttpTransportOptions
+  readonly #target: UpstreamTarget
   readonly #signal: AbortSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
@@ -88,11 +89,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     options: HttpTransportOptions,
+    target: UpstreamTarget,
     signal: AbortSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {
     this.#options = options
+    this.#target = target
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
@@ -106,7 +109,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.#over) return
-    const headers = toHeaderList(controller.rawHeaders)
+    const headers = withLocation(toHeaderList(controller.rawHeaders), this.#target)
     const encoding = header(headers, 'content-encoding')
     const isPlain = encoding === null || encoding === 'identity'
     const decoder = isPlain ? null : createDecoder(encoding)
@@ -197,6 +200,19 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 function toHeaderList(raw: Dispatcher.DispatchController['rawHeaders']): HeaderList {
   return Array.isArray(raw) ? raw.map((part) => part.toString('latin1')) : []
+}
+
+/** A `Location` becomes one that a client can follow; others go. */
+function withLocation(headers: HeaderList, target: UpstreamTarget): HeaderList {
+  if (header(headers, 'location') === null) return headers
+  const told: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    const value = headers[at + 1] as string
+    const kept = name.toLowerCase() === 'location' ? target.clientLocation(value) : value
+    if (kept !== null) told.push(name, kept)
+  }
+  return told
 }
 
 /** The declared length; the HTTP library sees to it that so many bytes come. */

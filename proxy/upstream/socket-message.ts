@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../json/object-cursor.ts'
 import type { Span } from '../json/span.ts'
-import { bufferOf, parseSpan, spells } from '../json/text.ts'
+import { bufferOf, parseSpan, isNamed, spells } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 
 /*
@@ -38,13 +38,13 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   const cursor = new ObjectCursor(bytes, start)
   while (cursor.next()) {
     const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-    if (spells(bytes, nameStart, nameEnd, '"id"')) {
+    if (isNamed(bytes, nameStart, nameEnd, '"id"')) {
       idSpan = { start: valueStart, end: valueEnd }
       const id = idOf(bytes, idSpan)
       if (id !== null) return { kind: 'answer', id, idSpan }
-    } else if (spells(bytes, nameStart, nameEnd, '"method"'))
+    } else if (isNamed(bytes, nameStart, nameEnd, '"method"'))
       method = textOf(bytes, valueStart, valueEnd)
-    else if (spells(bytes, nameStart, nameEnd, '"params"'))
+    else if (isNamed(bytes, nameStart, nameEnd, '"params"'))
       params = { start: valueStart, end: valueEnd }
   }
   if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return malformed
@@ -59,9 +59,9 @@ function notificationOf(bytes: Uint8Array, method: string, params: Span): Socket
   const cursor = new ObjectCursor(bytes, params.start)
   while (cursor.next()) {
     const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-    if (spells(bytes, nameStart, nameEnd, '"subscription"'))
+    if (isNamed(bytes, nameStart, nameEnd, '"subscription"'))
       subscription = bufferOf(bytes).toString('utf8', valueStart, valueEnd)
-    else if (spells(bytes, nameStart, nameEnd, '"result"'))
+    else if (isNamed(bytes, nameStart, nameEnd, '"result"'))
       result = { start: valueStart, end: valueEnd }
   }
   return { kind: 'notification', method, subscription, result }
@@ -82,7 +82,7 @@ function textOf(bytes: Uint8Array, start: number, end: number): string | null {
 export function requestIdSpan(bytes: Uint8Array): Span | null {
   const cursor = new ObjectCursor(bytes, spaceEnd(bytes, 0))
   while (cursor.next())
-    if (spells(bytes, cursor.nameStart, cursor.nameEnd, '"id"'))
+    if (isNamed(bytes, cursor.nameStart, cursor.nameEnd, '"id"'))
       return { start: cursor.valueStart, end: cursor.valueEnd }
   return null
 }
@@ -94,8 +94,8 @@ export function resultSpan(bytes: Uint8Array): Span | null {
   while (cursor.next()) {
     const { nameStart, nameEnd, valueStart, valueEnd } = cursor
     const isNull = spells(bytes, valueStart, valueEnd, 'null')
-    if (spells(bytes, nameStart, nameEnd, '"error"') && !isNull) return null
-    if (spells(bytes, nameStart, nameEnd, '"result"') && !isNull)
+    if (isNamed(bytes, nameStart, nameEnd, '"error"') && !isNull) return null
+    if (isNamed(bytes, nameStart, nameEnd, '"result"') && !isNull)
       result = { start: valueStart, end: valueEnd }
   }
   return cursor.end < 0 ? null : result

@@ -14,6 +14,7 @@ export class UpstreamTarget {
   readonly tls: TlsOptions
   readonly #basePath: string
   readonly #query: string
+  readonly #keyNames: readonly string[]
 
   /** @throws TlsFileError */
   constructor(config: NodeUrlConfig) {
@@ -24,6 +25,7 @@ export class UpstreamTarget {
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
+    this.#keyNames = [...new URLSearchParams(this.#query).keys()]
   }
 
   /** The path and query to ask for: the URL's own base, the call's path, and the keys of both. */
@@ -31,6 +33,21 @@ export class UpstreamTarget {
     const joined = this.#basePath + path || '/'
     if (!this.#query) return joined
     return joined + (joined.includes('?') ? '&' : '?') + this.#query
+  }
+
+  /**
+   * Where a node's `Location` leads, as a client of the router must ask for it: without the URL's own
+   * base and keys. Null for one that would name the node or give a key away, or that leads elsewhere.
+   */
+  clientLocation(location: string): string | null {
+    let path = location
+    if (this.#query && path.endsWith(this.#query)) path = path.slice(0, -this.#query.length - 1)
+    if (this.#keyNames.some((name) => path.includes(`${name}=`))) return null
+    if (!path.startsWith('/') || !path.startsWith(this.#basePath)) return null
+    path = path.slice(this.#basePath.length)
+    if (path === '' || path.startsWith('?')) path = `/${path}`
+    // Two of them begin a host, also when the second one is the wrong way round.
+    return /^\/(?![/\\])/.test(path) ? path : null
   }
 }
 

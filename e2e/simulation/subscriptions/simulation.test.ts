@@ -10,7 +10,7 @@ import { simulateSubscriptions } from './simulation.ts'
 const spec = await loadSpec()
 
 // Minutes of virtual time, on whatever machine.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 test('subscriptions keep every invariant over some seeds', async () => {
   const { counts, failures } = await runSubscriptionSeeds({ from: 1, until: 17, step: 1 }, spec)

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import http, {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../../proxy/clock/clock.ts'
 import { type Random, seededRandom } from '../../../proxy/clock/random.ts'
 import { systemClock } from '../../../proxy/clock/system-clock.ts'
@@ -13,9 +8,7 @@ import { CallRecord } from '../call-record.ts'
 import { FaultSwitch } from '../faults.ts'
 import { digest } from '../hex.ts'
 import { send, sendReply } from '../http-reply.ts'
-
-const maxBodyBytes = 32 * 1024 * 1024
-const keepAliveTimeoutMs = 120_000
+import { bodyOf, openNodeServer, type NodeServer } from '../node-server.ts'
 
 /** A request as a node without a wire gets it. */
 export interface NodeRequest {
@@ -52,64 +45,26 @@ export interface ServeOptions {
 }
 
 /** A simulated node on loopback. `await using` stops it. */
-export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
+export interface ServedNode<Node extends ChainNode> extends NodeServer, AsyncDisposable {
   readonly name: string
-  readonly url: string
-  readonly port: number
   readonly node: Node
   readonly faults: FaultSwitch
   readonly calls: CallRecord
-  /** Opens the port again after `stop`. Harmless when it is open. */
-  start(): Promise<void>
-  /** Closes the port and every connection: the node is down, connections are refused. */
-  stop(): Promise<void>
 }
 
 /** Puts a node on HTTP. `make` gets the switch of its faults. */
 export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
-  { name = 'sim', port: wantedPort = 0, random, clock = systemClock }: ServeOptions = {},
+  { name = 'sim', port = 0, random, clock = systemClock }: ServeOptions = {},
 ): Promise<ServedNode<Node>> {
   const seed = digest('served-node', name).readUInt32BE(0)
   const faults = new FaultSwitch(random ?? seededRandom(seed))
   const calls = new CallRecord()
   const node = make(faults)
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, { node, faults, calls, clock }).catch((error: unknown) => {
-      if (!response.headersSent) send(response, 500, 'text/plain', String(error))
-      else response.destroy()
-    })
-  }
-  const open = (port: number) =>
-    new Promise<http.Server>((resolve, reject) => {
-      const server = http.createServer({ keepAliveTimeout: keepAliveTimeoutMs }, listener)
-      server.once('error', reject)
-      server.listen(port, '127.0.0.1', () => resolve(server))
-    })
-  let server: http.Server | null = await open(wantedPort)
-  const { port } = server.address() as AddressInfo
-  const stop = async () => {
-    const closing = server
-    server = null
-    if (closing === null) return
-    await new Promise((done) => {
-      closing.close(done)
-      closing.closeAllConnections()
-    })
-  }
-  return {
-    name,
-    port,
-    url: `http://127.0.0.1:${port}`,
-    node,
-    faults,
-    calls,
-    stop,
-    async start() {
-      server ??= await open(port)
-    },
-    [Symbol.asyncDispose]: stop,
-  }
+  const server = await openNodeServer({ host: '127.0.0.1', port, tls: null }, (request, response) =>
+    answer(request, response, { node, faults, calls, clock }),
+  )
+  return { ...server, name, node, faults, calls, [Symbol.asyncDispose]: () => server.stop() }
 }
 
 interface Serving {
@@ -136,15 +91,4 @@ async function answer(
     if (!response.writableFinished) calls.addUnanswered()
   })
   await sendReply(response, reply.body, null, faults.drawForRequest(reply.methods), clock, reply)
-}
-
-/** Null when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes <= maxBodyBytes) chunks.push(chunk)
-  }
-  return bytes <= maxBodyBytes ? Buffer.concat(chunks) : null
 }

@@ -33,6 +33,7 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     apiInterface: spec.apiInterface,
     addons: spec.addons,
     archiveAfterBlocks: spec.archiveAfterBlocks,
+    impliedVersion: spec.impliedVersion,
     requestHeaders: spec.requestHeaders,
     responseHeaders: spec.responseHeaders,
     latestBlock: spec.latestBlock,

@@ -88,6 +88,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     apiInterface,
     addons: new Set(),
     archiveAfterBlocks: null,
+    impliedVersion: null,
     requestHeaders: new Set(),
     responseHeaders: new Set(),
     blockHeaders: [],
@@ -111,6 +112,8 @@ function buildInterface(
       : buildProbe(base.apiInterface, probe, 'decimal', aliases)
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
+  if (own['implied-version'] !== undefined && base.apiInterface !== 'jsonrpc')
+    complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const verifications = buildVerifications(own, base, aliases, complain)
   const methods = buildMethods(own, base, complain)
   refuseUnknownVerifications(own, verifications, complain)
@@ -118,6 +121,7 @@ function buildInterface(
     apiInterface: base.apiInterface,
     addons: new Set([...base.addons, ...Object.keys(own['add-ons'] ?? {})]),
     archiveAfterBlocks: own['archive-after'] ?? base.archiveAfterBlocks,
+    impliedVersion: own['implied-version'] ?? base.impliedVersion,
     requestHeaders: new Set([...base.requestHeaders, ...(own['request-headers'] ?? [])]),
     responseHeaders: new Set([...base.responseHeaders, ...(own['response-headers'] ?? [])]),
     blockHeaders: own['block-headers'] ?? base.blockHeaders,

@@ -199,6 +199,7 @@ const verifications = z.record(word, verificationSchema)
 
 const interfaceSchema = strict({
   'archive-after': blocks.optional(),
+  'implied-version': z.literal('1.0').optional(),
   'request-headers': z.array(headerName).optional(),
   'response-headers': z.array(headerName).optional(),
   'block-headers': z.array(headerName).optional(),

@@ -21,6 +21,9 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): ChainS
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
+  const rpc = interfaces.get('jsonrpc')
+  // Some nodes of the family answer nothing to a request without a version.
+  if (family === 'bitcoin' && rpc) interfaces.set('jsonrpc', { ...rpc, impliedVersion: '1.0' })
   return {
     id: spec.index,
     aliases: neutralIds.get(spec.index) ?? [],
@@ -107,6 +110,7 @@ function convertInterface(
   return {
     apiInterface,
     addons,
+    impliedVersion: null,
     archiveAfterBlocks: archiveRules.length === 0 ? null : Math.min(...archiveRules),
     requestHeaders,
     responseHeaders,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { respelled } from '../../json/testing/escaped.ts'
 import { BlockMemory } from './block-memory.ts'
 import { hashOf, judged } from './testing/judged.ts'
 
@@ -126,6 +128,7 @@ describe('a lie about a block', () => {
     ['a receipt twice', receipts, ['0x10'], [receipt(0), receipt(0)], 'items-order'],
     ['an object for receipts', receipts, ['0x10'], receipt(0), 'shape'],
     ['another chain', 'eth_chainId', [], '"0x5"', 'chain'],
+    ['null for the chain', 'eth_chainId', [], 'null', 'chain'],
     ['a trace of another block', 'trace_block', ['0x10'], [{ blockNumber: 17 }], 'items-block'],
     [
       'a trace outside of the filter',
@@ -139,6 +142,26 @@ describe('a lie about a block', () => {
     expect(found?.check).toBe(check)
     expect(found?.certain).toBe(true)
     expect(found?.evidence).toMatch(/^[\x20-\x7e]{8,400}$/)
+  })
+})
+
+describe('in any spelling of its names', () => {
+  it.each([
+    [byNumber, ['0x10', false], block({ number: '0x11' })],
+    [byNumber, ['0x10', true], block({ transactions: [tx({ blockHash: b })] })],
+    [byHash, [a, false], block({ hash: b })],
+    [byNumber, ['0x10', true], block({ transactions: [tx()] })],
+    [receipts, ['0x10'], [receipt(0), receipt(2)]],
+    [receipts, ['0x10'], [receipt(0), receipt(1)]],
+  ])('%s %j is judged alike', (method, params, result) => {
+    const names = ['number', 'hash', 'blockHash', 'blockNumber', 'transactions', 'transactionIndex']
+    const expected = judged(method, params, result)?.check
+    fc.assert(
+      fc.property(respelled(JSON.stringify(result), names), (spelled) => {
+        expect(judged(method, params, spelled)?.check).toBe(expected)
+      }),
+      { numRuns: 30 },
+    )
   })
 })
 

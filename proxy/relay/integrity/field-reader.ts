@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { spells } from '../../json/text.ts'
+import { isNamed } from '../../json/text.ts'
 
 /**
  * Finds a few members of many objects of the same kind, each object in one pass. What was found of
@@ -28,7 +28,7 @@ export class FieldReader {
     const cursor = new ObjectCursor(bytes, at)
     while (cursor.next())
       for (let index = 0; index < names.length; index++)
-        if (spells(bytes, cursor.nameStart, cursor.nameEnd, names[index] as string)) {
+        if (isNamed(bytes, cursor.nameStart, cursor.nameEnd, names[index] as string)) {
           spans[2 * index] = cursor.valueStart
           spans[2 * index + 1] = cursor.valueEnd
           break

@@ -88,6 +88,27 @@ describe('logs that are not what was asked for', () => {
     ['backwards', range, [log(17, 0), log(16, 1)], 'logs-order'],
     ['backwards in a block', range, [log(16, 1), log(16, 0)], 'logs-order'],
     ['doubled', range, [log(16, 1), log(16, 1)], 'logs-order'],
+    [
+      'doubled, without an index',
+      range,
+      [log(16, 0, { logIndex: null }), log(16, 0, { logIndex: null })],
+      'logs-order',
+    ],
+    ['of no block', range, [log(16, 0, { blockNumber: null })], 'logs-range'],
+    ['of no block, in a range of tags', {}, [{ address, topics: [a] }], 'logs-range'],
+    [
+      'of no block, by its hash',
+      { blockHash: a },
+      [log(1, 0, { blockNumber: null })],
+      'logs-block',
+    ],
+    ['of no hash, by its hash', { blockHash: a }, [log(1, 0, { blockHash: null })], 'logs-block'],
+    [
+      'of no height, by its hash',
+      { blockHash: a },
+      [{ ...log(16, 0), blockHash: a, blockNumber: null }],
+      'logs-range',
+    ],
     ['no list', range, { logs: [] }, 'shape'],
     ['a list of hashes', range, [a], 'shape'],
   ])('%s', (_case, filter, logs, check) => {
@@ -122,7 +143,12 @@ describe('logs that are what was asked for', () => {
       { toBlock: 'pending' },
       [log(0, 0, { blockNumber: null, blockHash: null, logIndex: null })],
     ],
-    ['without an index', range, [log(16, 0, { logIndex: null }), log(16, 0, { logIndex: null })]],
+    [
+      'without an index',
+      range,
+      [log(16, 0, { logIndex: null }), log(16, 0, { logIndex: null, data: '0x01' })],
+    ],
+    ['of a range that begins with pending', { fromBlock: 'pending' }, [{ address, topics: [] }]],
   ])('%s', (_case, filter, logs) => {
     expect(judged('eth_getLogs', [filter], logs)).toBeNull()
   })

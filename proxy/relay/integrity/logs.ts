@@ -20,7 +20,7 @@ const [transactionIndex, transaction, removed] = [5, 6, 7]
 /**
  * Every log is of a block in the range, of an address and with topics that the filter names, and
  * the logs are in the order of the chain. Whether logs are missing cannot be told from the answer.
- * Logs of pending blocks have neither height nor hash. One pass over the bytes.
+ * Logs of pending blocks have neither height nor hash; others have. One pass over the bytes.
  */
 export function checkLogs(
   document: ResultDocument,
@@ -31,11 +31,14 @@ export function checkLogs(
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list of logs')
   const filter = new LogFilter(wanted)
   const range = blockRangeOf(asked)
+  const mayPend = isForPending(asked)
   const fields = new FieldReader(members)
   const told = (place: number) =>
     fields.start(place) < 0 ? 'nothing' : shownAt(bytes, fields.start(place), fields.end(place))
   let lastNumber = -1
   let lastIndex = -1
+  let lastLogStart = -1
+  let lastLogEnd = -1
   let lastHashStart = -1
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
@@ -54,14 +57,18 @@ export function checkLogs(
     const hasHash = fields.holds(bytes, hash)
     const hashStart = fields.start(hash)
     const hashEnd = fields.end(hash)
-    if (range.hash !== null && hasHash && !spellsHash(bytes, hashStart, hashEnd, range.hash))
+    const isOfHash = (bare: string) => hasHash && spellsHash(bytes, hashStart, hashEnd, bare)
+    if (range.hash !== null && !isOfHash(range.hash))
       return violation(
         'logs-block',
         `asked for ${shownRange(range)}, log ${which} is of ${told(hash)}`,
       )
     if (fields.start(removed) >= 0 && bytes[fields.start(removed)] === 0x74)
       return violation('logs-block', `log ${which} is of a block that was taken back`)
-    if (!fields.holds(bytes, number)) continue
+    if (!fields.holds(bytes, number)) {
+      if (mayPend) continue
+      return violation('logs-range', `log ${which} is of no block`)
+    }
 
     const height = numberAt(bytes, fields.start(number), fields.end(number))
     if (!(height >= range.from && height <= range.to))
@@ -69,15 +76,16 @@ export function checkLogs(
         'logs-range',
         `asked for ${shownRange(range)}, log ${which} is of ${told(number)}`,
       )
-    const place = fields.holds(bytes, index)
-      ? numberAt(bytes, fields.start(index), fields.end(index))
-      : lastIndex + 1
+    const hasIndex = fields.holds(bytes, index)
+    const place = hasIndex ? numberAt(bytes, fields.start(index), fields.end(index)) : lastIndex + 1
     const isToldHash = hasHash && lastHashStart >= 0
     const isSameHash =
       isToldHash &&
       (sameBytes(bytes, hashStart, hashEnd, bytes, lastHashStart, lastHashEnd) ||
         spellsHash(bytes, hashStart, hashEnd, hashAt(bytes, lastHashStart, lastHashEnd) ?? ''))
     if (height === lastNumber) {
+      if (!hasIndex && sameBytes(bytes, cursor.start, cursor.end, bytes, lastLogStart, lastLogEnd))
+        return violation('logs-order', `log ${which} is doubled`)
       if (!(place > lastIndex))
         return violation('logs-order', `log ${which} has index ${place}, after ${lastIndex}`)
       if (isToldHash && !isSameHash)
@@ -96,11 +104,19 @@ export function checkLogs(
       return violation('logs-block', `log ${which} gives ${told(hash)} another height, ${height}`)
     else sender.begin()
     lastNumber = height
+    lastLogStart = cursor.start
+    lastLogEnd = cursor.end
     lastIndex = place
     lastHashStart = hasHash ? hashStart : -1
     lastHashEnd = hasHash ? hashEnd : -1
   }
   return null
+}
+
+/** Logs of blocks that are still to come may be among them. What is no block the node explains. */
+function isForPending(asked: BlockRef): boolean {
+  if (asked.kind === 'range') return isForPending(asked.from) || isForPending(asked.to)
+  return asked.kind === 'tag' ? asked.tag === 'pending' : asked.kind === 'invalid'
 }
 
 /** The transaction of the last log: those of a block come in turn, and each has one hash. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath } from '../../chain/check-rule.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { spells } from '../../json/text.ts'
+import { isNamed } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
@@ -38,7 +38,7 @@ export class ResultDocument {
     if (this.bytes[this.span.start] !== 0x7b) return null
     const { names, values } = (this.#members ??= this.#readMembers())
     const quoted = JSON.stringify(name)
-    const at = names.findLastIndex(({ start, end }) => spells(this.bytes, start, end, quoted))
+    const at = names.findLastIndex(({ start, end }) => isNamed(this.bytes, start, end, quoted))
     return values[at] ?? null
   }
 
@@ -61,7 +61,7 @@ export class ResultDocument {
     const cursor = new ObjectCursor(this.bytes, start)
     let found: Span | null = null
     while (cursor.next())
-      if (spells(this.bytes, cursor.nameStart, cursor.nameEnd, quoted))
+      if (isNamed(this.bytes, cursor.nameStart, cursor.nameEnd, quoted))
         found = { start: cursor.valueStart, end: cursor.valueEnd }
     return found
   }

@@ -5,18 +5,24 @@ import { parseSpan } from '../../json/text.ts'
 import { shownSpan } from './block.ts'
 import type { ResultDocument } from './result-document.ts'
 import { transactionHash } from './transaction-hash.ts'
-import { bareHash, shown, spellsHash } from './values.ts'
+import { bareHash, isNull, shown, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-/** Who took a transaction gives its hash back. One of an unknown type is not checked. */
+/**
+ * Who took a transaction gives its hash back. Of an unknown type any hash is believed; nothing at
+ * all is none.
+ */
 export function checkSent(
   rule: Extract<CheckRule, { check: 'sent' }>,
   document: ResultDocument,
   raw: unknown,
 ): Violation | null {
   const hash = transactionHash(raw)
-  if (hash === null) return null
   const span = document.at(rule.result)
+  if (hash === null) {
+    if (span && !isNull(document.bytes, span.start)) return null
+    return violation('transaction-hash', 'null for the hash of what was sent')
+  }
   if (span && spellsHash(document.bytes, span.start, span.end, bareHash(hash))) return null
   const got = shownSpan(document.bytes, span)
   return violation('transaction-hash', `the hash of what was sent is ${hash}, got ${got}`)

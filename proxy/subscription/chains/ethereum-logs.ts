@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ArrayCursor } from '../../json/array-cursor.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, spells } from '../../json/text.ts'
+import { bufferOf, isNamed } from '../../json/text.ts'
 import type { Ask } from '../ask.ts'
 import type { DerivedEvents, Item } from '../derived.ts'
 import { Unconnected } from '../failures.ts'
@@ -49,7 +49,7 @@ export function markRemoved(log: Uint8Array): Uint8Array {
   let hasMembers = false
   while (cursor.next()) {
     hasMembers = true
-    if (!spells(log, cursor.nameStart, cursor.nameEnd, '"removed"')) continue
+    if (!isNamed(log, cursor.nameStart, cursor.nameEnd, '"removed"')) continue
     const { valueStart, valueEnd } = cursor
     return Buffer.concat([bytes.subarray(0, valueStart), isTrue, bytes.subarray(valueEnd)])
   }

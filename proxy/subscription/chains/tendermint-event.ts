@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, spells } from '../../json/text.ts'
+import { bufferOf, isNamed } from '../../json/text.ts'
 
 /** Attributes of the events of a block or a transaction, as `transfer.amount`, with all values. */
 export type Attributes = Readonly<Record<string, readonly string[]>>
@@ -21,7 +21,7 @@ export function behindQuery(event: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = []
   const cursor = new ObjectCursor(event, 0)
   while (cursor.next()) {
-    if (spells(event, cursor.nameStart, cursor.nameEnd, '"query"')) continue
+    if (isNamed(event, cursor.nameStart, cursor.nameEnd, '"query"')) continue
     if (parts.length > 0) parts.push(Buffer.from(','))
     parts.push(bufferOf(event).subarray(cursor.nameStart, cursor.valueEnd))
   }

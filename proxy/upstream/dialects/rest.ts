@@ -20,13 +20,14 @@ export const restDialect: Dialect = {
     const error = restError(status, body)
     if (error) return { kind: 'error', error }
     if (status >= 400) return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
-    const document = parseJson(body)
+    let document: { readonly value: unknown } | null = null
     return {
       kind: 'answer',
-      at: (place) =>
-        place.header === undefined
-          ? valueBelow(document, place.path)
-          : (header(headers, place.header) ?? undefined),
+      at(place) {
+        if (place.header !== undefined) return header(headers, place.header) ?? undefined
+        document ??= { value: parseJson(body) }
+        return valueBelow(document.value, place.path)
+      },
     }
   },
 }

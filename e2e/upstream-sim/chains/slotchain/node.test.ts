@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { address, createSolanaRpc, isSolanaError } from '@solana/kit'
+import {
+  address,
+  appendTransactionMessageInstruction,
+  createSolanaRpc,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getBase64EncodedWireTransaction,
+  getSignatureFromTransaction,
+  isSolanaError,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit'
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { serveRouter } from '../../../served/served-router.ts'
@@ -51,6 +64,45 @@ test('@solana/kit reads through the router', async () => {
   expect(block?.transactions.length).toBe(2)
   const skipped = slot - (slot % 20n) - 13n
   await expect(rpc.getBlock(skipped).send()).rejects.toSatisfy((error) => isSolanaError(error))
+})
+
+test('@solana/kit sends a transaction through the router, and finds it', async () => {
+  const chain = new SlotChain()
+  await using routing = await routed(chain)
+  const rpc = createSolanaRpc(routing.url)
+  const payer = await generateKeyPairSigner()
+  const { value: lifetime } = await rpc.getLatestBlockhash().send()
+  const noted = {
+    programAddress: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+    data: new TextEncoder().encode('hello'),
+  }
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (made) => setTransactionMessageFeePayerSigner(payer, made),
+    (made) => setTransactionMessageLifetimeUsingBlockhash(lifetime, made),
+    (made) => appendTransactionMessageInstruction(noted, made),
+  )
+  const transaction = await signTransactionMessageWithSigners(message)
+  const wire = getBase64EncodedWireTransaction(transaction)
+  const signature = await rpc.sendTransaction(wire, { encoding: 'base64' }).send()
+  expect(signature).toBe(getSignatureFromTransaction(transaction))
+  // Every node took it, and a second time it is the same one.
+  const sent = () => routing.nodes.map(({ calls }) => calls.count('sendTransaction'))
+  await expect.poll(sent).toEqual([1, 1])
+  expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
+  const [before] = (await rpc.getSignatureStatuses([signature]).send()).value
+  expect(before).toBeNull()
+  chain.mine(3)
+  const [status] = (await rpc.getSignatureStatuses([signature]).send()).value
+  expect(status).toMatchObject({ err: null, confirmationStatus: 'confirmed' })
+  const found = await rpc
+    .getTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+      commitment: 'confirmed',
+      encoding: 'json',
+    })
+    .send()
+  expect(found?.transaction.signatures).toEqual([signature])
 })
 
 test('@solana/web3.js sends a transaction through the router, and finds it', async () => {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import { seededRandom } from '../clock/random.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { Secret } from '../config/secret.ts'
+import { createPool } from './create-pool.ts'
+import { dialects } from './dialect.ts'
+import type { SocketTransport } from './socket-transport.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport, type Script } from './testing/scripted-transport.ts'
+import { Watch } from './watch.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  const ethereum = (await loadCatalog([])).find('ETH1')
+  const jsonrpc = ethereum?.interfaces.get('jsonrpc')
+  if (!ethereum || !jsonrpc) throw new Error('the bundled specs lack ETH1')
+  chain = ethereum
+  iface = jsonrpc
+})
+
+const watches: Watch[] = []
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.stop()
+})
+
+class ScriptedSocket extends ScriptedTransport implements SocketTransport {
+  subscribe(): Promise<never> {
+    return Promise.reject(new Error('nobody subscribes in these tests'))
+  }
+}
+
+const node =
+  (chainId = '0x1'): Script =>
+  ({ body }) => {
+    const { method } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as { method: string }
+    const result = method === 'eth_chainId' ? chainId : '0x10'
+    return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result }) }
+  }
+const down: Script = () => ({ fault: 'refused' })
+
+function watched(urls: readonly string[], script: Script) {
+  const clock = new VirtualClock()
+  const events: string[] = []
+  const sockets: ScriptedSocket[] = []
+  const observer = {
+    stateChanged: (name: string, from: string, to: string) =>
+      events.push(`${name}: ${from} > ${to}`),
+    heldOff: () => {},
+    verificationFailed: (name: string, url: string, verification: string, why: string) =>
+      events.push(`${name} ${url} ${verification}: ${why}`),
+  }
+  const pool = createPool(
+    [
+      {
+        name: 'a',
+        tier: 'primary',
+        chainId: 'ETH1',
+        apiInterface: 'jsonrpc',
+        groupLabel: null,
+        nodeUrls: urls.map((url) => ({ ...nodeUrlConfig(url), url: new Secret(url, url) })),
+      },
+    ],
+    {
+      ...{ chain, iface, clock, observer, random: seededRandom(1) },
+      strategy: 'balanced',
+      maxSessions: 10,
+      failureThreshold: 2,
+      createTransport: () => new ScriptedTransport(clock, node()),
+      createSocketTransport: () => {
+        const socket = new ScriptedSocket(clock, script)
+        sockets.push(socket)
+        return socket
+      },
+    },
+  )
+  const watch = new Watch({
+    ...{ pool, iface, clock, observer, random: seededRandom(2) },
+    dialect: dialects.jsonrpc,
+    failures: chain.failures,
+    blockTimeMs: chain.blockTimeMs,
+    healthCheckIntervalMs: 300_000,
+    livenessProbeIntervalMs: null,
+    epochDurationMs: 900_000,
+  })
+  watches.push(watch)
+  watch.start((error) => {
+    throw error
+  })
+  const [upstream] = pool.upstreams
+  if (!upstream) throw new Error('the pool has one upstream')
+  return { clock, events, sockets, pool, upstream }
+}
+
+const both = ['http://a.test', 'ws://a.test']
+
+describe('a WebSocket URL beside another one', () => {
+  it('is verified, and serves no calls', async () => {
+    const { clock, upstream, sockets } = watched(both, node())
+    await clock.advance(100)
+    expect(upstream.sockets.map(({ verified }) => verified)).toEqual([true])
+    expect(upstream.urlsFor([]).map(({ printable }) => printable)).toEqual(['http://a.test'])
+    expect(sockets[0]?.requests.length).toBeGreaterThan(0)
+  })
+
+  it('that is down is told of and asked again, and costs its upstream nothing', async () => {
+    const { clock, events, pool, upstream, sockets } = watched(both, down)
+    await clock.advance(60_000)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])
+    expect(upstream.sockets[0]?.verified).toBeNull()
+    expect(new Set(events)).toEqual(
+      new Set(['a ws://a.test reach: refused', 'a: unverified > eligible']),
+    )
+    sockets[0]?.play(node())
+    await clock.advance(35_000)
+    expect(upstream.sockets[0]?.verified).toBe(true)
+  })
+
+  it('that goes down later costs its upstream nothing either', async () => {
+    const { clock, pool, upstream, sockets } = watched(both, node())
+    await clock.advance(100)
+    sockets[0]?.play(down)
+    await clock.advance(3_000_000)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
+    expect(upstream.sockets[0]?.failures).toBeGreaterThan(0)
+  })
+
+  it('of another chain is not used, and costs its upstream nothing', async () => {
+    const { clock, events, pool, upstream } = watched(both, node('0x5'))
+    await clock.advance(100)
+    expect(upstream.sockets[0]?.verified).toBe(false)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
+    expect(events).toContain('a ws://a.test chain-id: wanted 0x1, the node says 0x5')
+  })
+})
+
+describe('a WebSocket URL alone', () => {
+  it('serves calls, and makes its upstream eligible', async () => {
+    const { clock, pool, upstream } = watched(['wss://a.test'], node())
+    await clock.advance(100)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])
+    expect(upstream.urlsFor([]).map(({ printable }) => printable)).toEqual(['wss://a.test'])
+    expect(upstream.sockets[0]).toBe(upstream.urls[0])
+  })
+
+  it('that is down keeps its upstream out of service', async () => {
+    const { clock, pool } = watched(['ws://a.test'], down)
+    await clock.advance(100)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'unverified' }])
+  })
+})
