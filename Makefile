@@ -114,10 +114,6 @@ sim-subscriptions: install ## subscriptions in virtual time: failovers, reorgani
 mutants: install ## the engine with one deliberate mistake at a time: each must be caught by a test or by the simulation
 	@$(NODE) e2e/simulation/mutants/run.ts $(MUTANTS)
 
-.PHONY: chaos-kube
-chaos-kube: install kube-assets ## the whole operator through schedules of faults on a real Kubernetes API (SEEDS=200 FROM=1)
-	@SEEDS=$(or $(SEEDS),200) FROM=$(or $(FROM),1) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
-
 .PHONY: drift
 drift: install
 	@$(NODE) scripts/generate.ts --check
@@ -141,10 +137,6 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 .PHONY: bench
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) bench/bench.ts $(BENCH_ARGS)
-
-.PHONY: bench-operator
-bench-operator: install kube-assets ## the operator with 1,000 routers of 10 providers each, on a Kubernetes API of its own
-	@$(NODE) bench/operator-scale.ts
 
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need

@@ -120,11 +120,11 @@ describe.concurrent('after a schedule of faults the cluster is as it would have 
               expect(journal.writes - before, 'writes after all was done').toBe(0)
               await compare()
             },
-            settleMs: 90_000,
+            settleMs: 180_000,
           }),
         ),
       )
     },
-    180_000,
+    300_000,
   )
 })
