@@ -69,7 +69,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
     expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
     expect(asked).toBeGreaterThan(6_000)
     // It was not too easy: each of them was asked, and did its worst.
-    expect([...told.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(20)
+    expect([...told.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(10)
     expect(lagging.calls.total).toBeGreaterThan(100)
     expect(dying.calls.unanswered).toBeGreaterThan(5)
   },
