@@ -12,6 +12,12 @@ export type CheckPath = readonly (string | number)[]
 export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 
 /**
+ * What a value is, in the words of Ethereum's execution API: `quantity` and `data` are hex, `hash`
+ * has 32 bytes.
+ */
+export type Shape = 'quantity' | 'data' | 'hash' | 'object' | 'list'
+
+/**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
  * is wanted; null for a rule that needs nothing beyond the block asked about.
  */
@@ -90,6 +96,8 @@ export type CheckRule =
       readonly verification: string
       readonly result: CheckPath
     }
+  /** It is such a value, and never null. */
+  | { readonly check: 'shape'; readonly place: null; readonly as: Shape }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */

@@ -38,6 +38,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { verification, result = [] } = native
       return { check: 'expected', place: null, verification, result }
     }
+    case 'shape':
+      return { check: 'shape', place: null, as: native.as }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {

@@ -152,6 +152,10 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({ check: z.literal('logs'), ...place }),
   strict({ check: z.literal('parent'), number: path, hash: path, parent: path.optional() }),
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
+  strict({
+    check: z.literal('shape'),
+    as: z.enum(['quantity', 'data', 'hash', 'object', 'list']),
+  }),
   strict({ check: z.literal('exists') }),
   strict({
     check: z.literal('sent'),

@@ -12,6 +12,7 @@ import { checkItems } from './items.ts'
 import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkParent } from './parent.ts'
+import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
 import { checkRaw, checkSent } from './transaction.ts'
 import type { Violation } from './violation.ts'
@@ -26,7 +27,7 @@ export interface Asked {
 }
 
 /** These methods have an answer to every request, so null is none. */
-const neverNull: ReadonlySet<Check['rule']['check']> = new Set(['sent', 'expected'])
+const neverNull: ReadonlySet<Check['rule']['check']> = new Set(['sent', 'expected', 'shape'])
 
 /**
  * The first thing in an answer that cannot be true; null when there is none. Null for a result is
@@ -82,6 +83,8 @@ function apply(
       return checkRaw(document, wanted)
     case 'bloom':
       return checkBloom(rule, document)
+    case 'shape':
+      return checkShape(rule, document)
     case 'exists':
       return null
   }

@@ -36,6 +36,10 @@ export function numberAt(bytes: Uint8Array, start: number, end: number): number 
   return (isHex && last === first + 2) || !Number.isSafeInteger(value) ? NaN : value
 }
 
+export function isHexDigit(byte: number): boolean {
+  return digitOf(byte) < 16
+}
+
 /** Above 15 for what is no hex digit. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
