@@ -128,8 +128,8 @@ pruned            | latest | a 1/0               | a 1/0/0               | a 1/0
 pruned            | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 pruned            | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-null result       | read   | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
-null result       | latest | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
+null result       | read   | b 1/1               | b 1/1/0               | integrity 1/1/1       | z 1/1
+null result       | latest | b 1/1               | b 1/1/0               | integrity 1/1/1       | z 1/1
 null result       | local  | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
 
 reverts           | read   | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0

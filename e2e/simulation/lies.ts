@@ -20,6 +20,12 @@ function isOnlyLog(lying: Lying): boolean {
   return filterOf(lying)['blockHash'] !== undefined && Array.isArray(result) && result.length < 2
 }
 
+/** A filter without an end goes on to the latest block. */
+function isOpenAbove(lying: Lying): boolean {
+  const { blockHash, toBlock = 'latest' } = filterOf(lying)
+  return blockHash === undefined && toBlock === 'latest'
+}
+
 /** Asks about the next block instead. */
 function aboutTheNextBlock({ call, other }: Lying): string | null {
   const at = call.params.findIndex(
@@ -64,7 +70,7 @@ const lies = {
       : null,
   /** What `latest` stands for is the node's to say. */
   'log-out-of-range': (lying) =>
-    filterOf(lying)['toBlock'] === 'latest' || isOnlyLog(lying)
+    isOpenAbove(lying) || isOnlyLog(lying)
       ? null
       : withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) + 10_000).toString(16)}`),
   'log-of-other-address': (lying) =>

@@ -100,6 +100,7 @@ const cells: readonly Cell[] = [
   {
     name: 'result null is the answer',
     upstreams: { a: result(null), b: ok },
+    asked: { method: 'eth_getTransactionReceipt', params: [`0x${'7'.repeat(64)}`] },
     outcome: result(null).body,
     sent: { a: 1, b: 0 },
   },
@@ -410,7 +411,7 @@ describe('availability under traffic', () => {
     ['the time that a client gives', { relayTimeoutMs: 20 }, {}],
     ['what is left of the time of the call', {}, { processingTimeoutMs: 500 }],
   ])('does not blame an upstream that did not keep %s', async (_name, directives, config) => {
-    const relay = fixture({ a: result(1, { afterMs: 600 }) }, config)
+    const relay = fixture({ a: result('0x1', { afterMs: 600 }) }, config)
     for (let each = 0; each < 20; each++)
       expect((await relay.ask({ directives })).outcome).toBe('timeout')
     expect(relay.events).toEqual([])
@@ -514,7 +515,7 @@ describe('hedging', () => {
   it('asks another upstream when the first one is slow, and takes the first request back', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
-    relay.transport('a').play(() => result('slow', { afterMs: 900 }))
+    relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
     const seen = await relay.ask()
     expect([seen.outcome, seen.upstream]).toEqual([okBody, 'b'])
     expect(seen.tookMs).toBeLessThan(100)
@@ -528,14 +529,17 @@ describe('hedging', () => {
     const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
     const latencyOf = () => slow.score.latencyMs(0, relay.clock.nowMs())
     const before = latencyOf()
-    relay.transport('a').play(() => result('slow', { afterMs: 900 }))
+    relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
     const { tookMs } = await relay.ask()
     expect(tookMs).toBeLessThan(100)
     expect(latencyOf()).toBeGreaterThan(before!)
   })
 
   it('keeps extra calls within a tenth of the reads', async () => {
-    const relay = fixture({ a: result(1, { afterMs: 700 }), b: result(1, { afterMs: 700 }) })
+    const relay = fixture({
+      a: result('0x1', { afterMs: 700 }),
+      b: result('0x1', { afterMs: 700 }),
+    })
     await warmUp(relay, 200)
     const requests = relay.sent['a']! + relay.sent['b']!
     expect(requests).toBeGreaterThan(210)
@@ -560,7 +564,7 @@ describe('hedging', () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const before = relay.sent
-    for (const name of ['a', 'b']) relay.transport(name).play(() => result(1, { afterMs: 900 }))
+    for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 900 }))
     const seen = await relay.ask(asked)
     expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
     expect(relay.sent).not.toEqual(before)
@@ -569,7 +573,7 @@ describe('hedging', () => {
   it('never without retries', async () => {
     const relay = fixture({ a: ok, b: ok }, { retryLimit: 0 })
     await warmUp(relay)
-    relay.transport('a').play(() => result(1, { afterMs: 900 }))
+    relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
     const seen = await relay.ask()
     expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
   })
@@ -602,7 +606,7 @@ describe('hedging', () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => ({ fault: 'reset', afterMs: 600 }))
-    relay.transport('b').play(() => result('late', { afterMs: 800 }))
+    relay.transport('b').play(() => result('0x6', { afterMs: 800 }))
     const seen = await relay.ask()
     expect([seen.upstream, seen.call.journal.retries]).toEqual(['b', 0])
   })

@@ -37,8 +37,8 @@ async function shares(relay: RelayFixture, requests = 1_000): Promise<Record<str
   )
 }
 
-const fast = result(1, { afterMs: 20 })
-const slow = result(1, { afterMs: 220 })
+const fast = result('0x1', { afterMs: 20 })
+const slow = result('0x1', { afterMs: 220 })
 
 describe('selection', () => {
   it('is even among equals', async () => {
