@@ -16,6 +16,7 @@ import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
+import { violation } from './integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
@@ -229,6 +230,7 @@ class Asking {
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
     // A node may well lose patience with a client that does not take its answer.
     const isExcused = isCut && isReaderSlow
+    if (!isCut) this.#record.violation = violation('envelope', cause.message)
     if (!isExcused) this.#upstream.failed(this.#url, failure)
     this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
   }

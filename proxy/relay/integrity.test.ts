@@ -79,6 +79,25 @@ describe('an untrue answer', () => {
     expect(seen.outcome).toBe(outcome)
   })
 
+  it.each([
+    ['cut', '{"id":1,"resu'],
+    ['a page', '<html>'],
+    ['of another call', '{"jsonrpc":"2.0","id":77,"result":"0x1"}'],
+  ])('%s: it is counted as a violation of the envelope', async (_name, body) => {
+    const seen = await fixture({ a: { body }, b: truth }).ask(asked)
+    expect(seen.call.journal.attempts.map(({ violation }) => violation?.check)).toEqual([
+      'envelope',
+      undefined,
+    ])
+    const alone = await fixture({ a: { body } }).ask(asked)
+    expect(alone.outcome).toBe('upstream-failed')
+  })
+
+  it('an error page is none: the node says itself that it failed', async () => {
+    const seen = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(asked)
+    expect(seen.call.journal.attempts.map(({ violation }) => violation)).toEqual([null, null])
+  })
+
   it('of a write is none: the hash of another transaction', async () => {
     const seen = await fixture({ a: result(hash('9')), b: { ...accepted, afterMs: 50 } }).ask(write)
     expect([seen.outcome, seen.upstream]).toEqual([accepted.body, 'b'])

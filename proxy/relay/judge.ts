@@ -10,7 +10,7 @@ import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { BlockMemory } from './integrity/block-memory.ts'
 import { findViolation } from './integrity/find-violation.ts'
-import type { Violation } from './integrity/violation.ts'
+import { violation, type Violation } from './integrity/violation.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
@@ -64,7 +64,9 @@ export class Judge {
       if (integrity === 'off' && !isPage) return { kind: 'answer', missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
       const failure = failures.ofStatus(incoming.status)
-      return failed(failure, finding.why, isPage ? 'as-it-is' : null)
+      if (isPage) return failed(failure, finding.why, 'as-it-is')
+      const broken = violation('envelope', finding.why)
+      return { ...failed(failure, finding.why, null), violation: broken }
     }
     const { rest = null } = finding
     if (finding.kind === 'node-error') {

@@ -70,7 +70,8 @@ export function settle(best: AttemptFailed | null, { journal }: Call, error: unk
   )
   const told = `(${story.join(', ')})`
   const cause = best ?? error
-  if (attempts.some(({ violation }) => violation !== null))
+  // An answer that is broken says nothing: only one that reads well can be a lie.
+  if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
     throw new RelayError(errorKinds.integrity, `no upstream told the truth ${told}`, { cause })
   if (best === null) throw error
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed

@@ -3,6 +3,7 @@
 
 /** What a violation is counted under: a metric label. */
 export const checkNames = {
+  envelope: 'the answer is not whole, or not in the form of its interface',
   'block-number': 'the height differs from the one asked for',
   'block-hash': 'the block hash differs from the one asked for',
   identity: 'the answer is about another transaction, index or account than the one asked for',
