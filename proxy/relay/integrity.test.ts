@@ -82,7 +82,7 @@ describe('an untrue answer', () => {
   it.each([
     ['cut', '{"id":1,"resu'],
     ['a page', '<html>'],
-    ['of another call', '{"jsonrpc":"2.0","id":77,"result":"0x1"}'],
+    ['without a result', '{"jsonrpc":"2.0","id":1}'],
   ])('%s: it is counted as a violation of the envelope', async (_name, body) => {
     const seen = await fixture({ a: { body }, b: truth }).ask(asked)
     expect(seen.call.journal.attempts.map(({ violation }) => violation?.check)).toEqual([
