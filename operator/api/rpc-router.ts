@@ -19,6 +19,7 @@ import { sharedState } from './shared-state.ts'
 import { specSources } from './spec-sources.ts'
 import { logging, monitoring, tracing } from './telemetry.ts'
 import { upstreamSettings } from './upstreams.ts'
+import { subscriptions, webSocket } from './websocket.ts'
 
 const spec = object(
   {
@@ -46,6 +47,8 @@ const spec = object(
       description: 'Start without a WebSocket URL on chains whose spec has subscriptions.',
       example: true,
     }).default(false),
+    webSocket: webSocket.optional(),
+    subscriptions: subscriptions.optional(),
     maxRequestSize: byteSize({
       name: 'maxRequestSize',
       description: 'The largest request body that is taken.',

@@ -74,6 +74,41 @@ export const settingSources: readonly SettingSource[] = [
     read: (spec) => spec.skipWebsocketVerification,
   },
   {
+    key: 'websocket-max-message-bytes',
+    field: 'spec.webSocket.maxMessageSize',
+    read: ({ webSocket }) => webSocket?.maxMessageSize,
+  },
+  {
+    key: 'websocket-max-calls',
+    field: 'spec.webSocket.maxCalls',
+    read: ({ webSocket }) => webSocket?.maxCalls,
+  },
+  {
+    key: 'websocket-max-subscriptions',
+    field: 'spec.webSocket.maxSubscriptions',
+    read: ({ webSocket }) => webSocket?.maxSubscriptions,
+  },
+  {
+    key: 'websocket-max-buffered-bytes',
+    field: 'spec.webSocket.maxBufferedSize',
+    read: ({ webSocket }) => webSocket?.maxBufferedSize,
+  },
+  {
+    key: 'websocket-idle-timeout',
+    field: 'spec.webSocket.idleTimeout',
+    read: ({ webSocket }) => webSocket?.idleTimeout,
+  },
+  {
+    key: 'subscription-max-gap-blocks',
+    field: 'spec.subscriptions.maxGapBlocks',
+    read: ({ subscriptions }) => subscriptions?.maxGapBlocks,
+  },
+  {
+    key: 'subscription-stall-blocks',
+    field: 'spec.subscriptions.stallBlocks',
+    read: ({ subscriptions }) => subscriptions?.stallBlocks,
+  },
+  {
     key: 'cache-be',
     field: 'spec.cache.cacheService.address',
     read: ({ cache }) => cache?.cacheService?.address,

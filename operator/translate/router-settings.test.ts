@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { settings } from '../../proxy/config/settings.ts'
+import { settingSources } from './router-settings.ts'
+
+/** Settings that no field of the spec stands for alone, with what says them instead. */
+const saidOtherwise: Readonly<Record<string, string>> = {
+  'use-static-spec': 'spec.specSources',
+  'shared-state': 'spec.sharedState',
+  'env-file': 'the environment of the pods',
+}
+
+test('every setting of the router can be said in the spec', () => {
+  const sayable = new Set([...settingSources.map(({ key }) => key), ...Object.keys(saidOtherwise)])
+  expect(new Set(Object.keys(settings))).toEqual(sayable)
+})
