@@ -42,6 +42,13 @@ describe('HTTP', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n',
       400,
     ],
+    ...['OPTIONS *', 'GET *', 'GET ftp://evil/x', 'POST http:///x'].map(
+      (line): [string, string, number] => [
+        line,
+        `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        400,
+      ],
+    ),
     ['a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 1\r\n\r\na', 400],
     ['a folded header', 'POST / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n', 400],
     ['a null character in a header', 'POST / HTTP/1.1\r\nHost: x\r\nA: b\x00c\r\n\r\n', 400],

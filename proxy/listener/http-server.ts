@@ -16,8 +16,9 @@ import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import type { Listener } from './listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
-import type { WebSocketServer } from './websocket-server.ts'
 import { collectBody, uploadOf } from './request-body.ts'
+import { readTarget, type RequestTarget } from './request-target.ts'
+import type { WebSocketServer } from './websocket-server.ts'
 
 /** How long a client may take for what. */
 export interface HttpTimeouts {
@@ -105,7 +106,7 @@ class NodeHttpServer implements Listener {
       })
       .on('checkExpectation', (request, response) => {
         const message = 'the only Expect that this router knows is 100-continue'
-        const exchange = this.#begin(request, response, readHead(request.rawHeaders))
+        const exchange = this.#begin(request, response, readHead(request.rawHeaders), noTarget)
         this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
       })
       .on('upgrade', (request, wire, head) => {
@@ -174,16 +175,16 @@ class NodeHttpServer implements Listener {
     })
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, head: RequestHead): NodeExchange {
+  #begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    head: RequestHead,
+    target: RequestTarget,
+  ): NodeExchange {
     const connection = this.#connections.of(request.socket)
     this.#connections.began(connection, request)
-    const exchange = new NodeExchange(
-      request,
-      response,
-      head,
-      this.#stalledMs,
-      () => this.#draining,
-    )
+    const isDraining = () => this.#draining
+    const exchange = new NodeExchange(request, response, head, target, this.#stalledMs, isDraining)
     response.on('close', () => {
       this.#connections.ended(connection)
       exchange.closed()
@@ -196,7 +197,9 @@ class NodeHttpServer implements Listener {
   #receive(request: IncomingMessage, response: ServerResponse, mustContinue: boolean): void {
     const { maxRequestBytes, handler } = this.#options
     const head = readHead(request.rawHeaders)
-    const exchange = this.#begin(request, response, head)
+    const target = readTarget(request.url ?? '')
+    const exchange = this.#begin(request, response, head, target ?? noTarget)
+    if (target === null) return this.#refuse(request, exchange, targetRefused())
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
@@ -276,6 +279,14 @@ class NodeHttpServer implements Listener {
         return handler.refuse(errorKinds.badHttp, 'this is not a request in HTTP/1.1')
     }
   }
+}
+
+/** Of a request that is refused whatever it asks for. */
+const noTarget: RequestTarget = { path: '', query: '' }
+
+function targetRefused(): RelayError {
+  const message = 'the target of the request must be a path that begins with /, or an http:// URL'
+  return new RelayError(errorKinds.unsendable, message)
 }
 
 function isPlain({ contentEncoding }: RequestHead): boolean {

@@ -5,6 +5,7 @@ import { bufferOf } from '../json/text.ts'
 import type { Body, ByteStream, HeaderList } from '../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 import type { HttpAnswer, HttpExchange } from './http-exchange.ts'
+import type { RequestTarget } from './request-target.ts'
 
 /** The headers that matter to HTTP itself. */
 export interface RequestHead {
@@ -60,13 +61,13 @@ export class NodeExchange implements HttpExchange {
     request: IncomingMessage,
     response: ServerResponse,
     head: RequestHead,
+    target: RequestTarget,
     stalledMs: number,
     isDraining: () => boolean,
   ) {
     this.verb = request.method ?? ''
-    const { path, query } = targetOf(request.url ?? '')
-    this.path = path
-    this.query = query
+    this.path = target.path
+    this.query = target.query
     this.headers = request.rawHeaders
     this.head = head
     this.#response = response
@@ -179,14 +180,4 @@ export class NodeExchange implements HttpExchange {
       response.on('drain', go).on('close', go)
     })
   }
-}
-
-/** Path and query of a request target, without the origin that clients of a proxy put before them. */
-function targetOf(target: string): { path: string; query: string } {
-  const mark = target.indexOf('?')
-  const path = mark < 0 ? target : target.slice(0, mark)
-  const query = mark < 0 ? '' : target.slice(mark + 1)
-  if (path.startsWith('/')) return { path, query }
-  const origin = /^https?:\/\/[^/]*/i.exec(path)
-  return { path: origin ? path.slice(origin[0].length) || '/' : path, query }
 }

@@ -77,8 +77,9 @@ function mayFailOver(
   if (clock.nowMs() >= deadlineMs) return false
   // A write goes to every upstream, however many they are.
   if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
-  if (!failed.sent || failed.failure.holdOff) return true
-  return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
+  const { failure } = failed
+  if (failure.holdOff || (!failed.sent && failure.retry)) return true
+  return call.asked.kind === 'read' && failure.retry && !failed.timedOut
 }
 
 /** One request to one URL, from its sending to what follows from the answer. */

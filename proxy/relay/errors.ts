@@ -116,6 +116,15 @@ export const errorKinds = {
     grpcStatus: 12,
     about: 'The path exists, but not for this HTTP method; `Allow` names those that it takes.',
   },
+  unsendable: {
+    code: 'RPC_UNSENDABLE',
+    reason: 'unsendable',
+    jsonRpcCode: -32600,
+    httpStatus: 400,
+    grpcStatus: 3,
+    about:
+      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, or a header cannot be written. Nothing was sent to an upstream.',
+  },
   slowRequest: {
     code: 'RPC_SLOW_REQUEST',
     reason: 'slow-request',
@@ -139,6 +148,14 @@ export const errorKinds = {
     httpStatus: 417,
     grpcStatus: 12,
     about: 'The request has an `Expect` other than `100-continue`.',
+  },
+  unknownTransferCoding: {
+    code: 'RPC_UNKNOWN_TRANSFER_CODING',
+    reason: 'unknown-transfer-coding',
+    jsonRpcCode: -32600,
+    httpStatus: 501,
+    grpcStatus: 12,
+    about: 'The request has a `Transfer-Encoding` other than `chunked`.',
   },
   headersTooLarge: {
     code: 'RPC_HEADERS_TOO_LARGE',

@@ -67,6 +67,12 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 0 },
   })),
   {
+    name: 'what cannot be sent: asked nowhere else, neither by another URL',
+    upstreams: { a: { script: () => ({ fault: 'unsendable' }), urls: [{}, {}] }, b: ok },
+    outcome: 'unsendable',
+    sent: { a: 1, b: 0 },
+  },
+  {
     name: 'an error page: asked elsewhere',
     upstreams: { a: html, b: ok },
     outcome: okBody,

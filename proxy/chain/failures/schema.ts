@@ -30,6 +30,7 @@ const faults = [
   'protocol',
   'too-large',
   'timeout',
+  'unsendable',
   'aborted',
 ] as const
 

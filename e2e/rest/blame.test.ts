@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { RawClient } from '../../proxy/listener/listener-fixture.ts'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+/*
+ * What a client sends never counts against a node: more such requests than failures disable an
+ * upstream, and both are as eligible as before.
+ */
+
+const specSources = [new URL('mirror.yml', import.meta.url).pathname]
+/** More than the failures in a row that disable two upstreams. */
+const times = 12
+
+async function pairOf(answer: MirrorNode['answer']) {
+  const stack = new AsyncDisposableStack()
+  const nodes = [
+    stack.use(await new MirrorNode('a', answer).start()),
+    stack.use(await new MirrorNode('b', answer).start()),
+  ]
+  const router = stack.use(
+    await serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes }),
+  )
+  for (const node of nodes) node.asked.length = 0
+  return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Sends these bytes on a connection of their own. @returns the answer */
+async function send(port: number, bytes: string): Promise<string> {
+  using client = new RawClient(port)
+  client.write(bytes)
+  return await client.untilClosed()
+}
+
+function statesOf({ pool }: ServedRouter): readonly string[] {
+  return pool.upstreams.map((each) => pool.stateOf(each))
+}
+
+const json: MirrorNode['answer'] = (_, response) => {
+  response.setHeader('content-type', 'application/json')
+  response.end('{}')
+}
+
+describe('no node hears of', () => {
+  const refused: [string, string, number, string][] = [
+    ['OPTIONS *', '', 400, 'unsendable'],
+    ['GET *', '', 400, 'unsendable'],
+    ['GET ftp://evil/x', '', 400, 'unsendable'],
+  ]
+  test.each(refused)('%s %s', async (line, headers, status, reason) => {
+    await using pair = await pairOf(json)
+    for (let at = 0; at < times; at++) {
+      const bytes = `${line} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
+      const answer = await send(pair.router.port, bytes)
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(answer).toContain(`"reason":"${reason}"`)
+      expect(answer).not.toMatch(/^rpc-(errored|reported)-providers/im)
+    }
+    expect(pair.nodes.flatMap(({ asked }) => asked)).toEqual([])
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+})
