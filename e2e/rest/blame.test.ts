@@ -62,3 +62,47 @@ describe('no node hears of', () => {
     expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
   })
 })
+
+describe('whatever a node says about the request', () => {
+  const statuses = [400, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 426, 431, 501]
+  const bodies: [string, string, string][] = [
+    ['no body', 'text/plain', ''],
+    ['a page', 'text/html', '<h1>too many requests</h1>'],
+    ['JSON', 'application/json', '{"message":"no"}'],
+    ['JSON of a gateway', 'application/json', '{"code":12,"message":"Not Implemented"}'],
+  ]
+  const cells = statuses.flatMap((status) =>
+    bodies.map(([name, type, body]) => ({ status, name, type, body })),
+  )
+  test.each(cells)('$status with $name', async ({ status, type, body }) => {
+    await using pair = await pairOf((_, response) => {
+      response.writeHead(status, { 'content-type': type })
+      response.end(body)
+    })
+    for (let at = 0; at < times; at++) {
+      const method = at % 2 ? 'GET' : 'HEAD'
+      const response = await fetch(`${pair.router.url}/odd/path`, { method })
+      await response.arrayBuffer()
+      expect(response.status).toBe(status)
+      // 410 says of a node that it has less history than another, which is asked for it.
+      if (status !== 410) expect(response.headers.get('rpc-errored-providers')).toBeNull()
+    }
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+
+  test('nor are they held off for words that the client wrote', async () => {
+    await using pair = await pairOf((asked, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ message: `Cannot GET ${asked.target}` }))
+    })
+    for (const path of ['/rate-limit', '/unauthorized', '/cloudflare', '/quota/x/exceeded'])
+      expect((await fetch(pair.router.url + path)).status).toBe(404)
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+})
+
+test('a HEAD that a node in trouble answers still counts', async () => {
+  await using pair = await pairOf((_, response) => response.writeHead(503).end())
+  for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
+  expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])
+})
