@@ -106,6 +106,16 @@ test.each(['1S', '300m', '300000u', '99999999n'])(
   },
 )
 
+test.each(['99999999H', '99999999M', '2147484S', '99999999S'])(
+  'the deadline %s, longer than a timer can run, is as good as none',
+  async (timeout) => {
+    await using own = await served([good])
+    const { body, trailers } = await rawCall(own.router.port, unary, ['grpc-timeout', timeout])
+    expect(body).toEqual(framed('well'))
+    expect(valuesOf(trailers, 'grpc-status')).toEqual(['0'])
+  },
+)
+
 test('what is no deadline is none', async () => {
   await using own = await served([good])
   const { trailers } = await rawCall(own.router.port, unary, ['grpc-timeout', 'soon'])
