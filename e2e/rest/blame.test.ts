@@ -48,11 +48,18 @@ describe('no node hears of', () => {
     ['OPTIONS *', '', 400, 'unsendable'],
     ['GET *', '', 400, 'unsendable'],
     ['GET ftp://evil/x', '', 400, 'unsendable'],
+    ['TRACE /things/1', '', 405, 'verb-not-allowed'],
+    ['TRACE *', '', 400, 'unsendable'],
+    ['CONNECT evil:443', '', 405, 'verb-not-allowed'],
+    ['PURGE /things/1', '', 405, 'verb-not-allowed'],
+    ['POST /odd', 'Transfer-Encoding: gzip, chunked\r\n', 501, 'unknown-transfer-coding'],
+    ['POST /odd', 'Expect: cake\r\n', 417, 'expectation-failed'],
   ]
   test.each(refused)('%s %s', async (line, headers, status, reason) => {
     await using pair = await pairOf(json)
     for (let at = 0; at < times; at++) {
-      const bytes = `${line} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
+      const head = `${line} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
+      const bytes = headers.includes('chunked') ? `${head}0\r\n\r\n` : head
       const answer = await send(pair.router.port, bytes)
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       expect(answer).toContain(`"reason":"${reason}"`)

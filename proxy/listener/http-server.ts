@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Address } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
@@ -113,6 +114,9 @@ class NodeHttpServer implements Listener {
         this.#connections.upgraded(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })
+      .on('connect', (request, wire) => {
+        this.#refuseTunnel(request.socket, wire)
+      })
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
         this.#refuseBytes(error, socket as Socket)
       })
@@ -200,6 +204,9 @@ class NodeHttpServer implements Listener {
     const target = readTarget(request.url ?? '')
     const exchange = this.#begin(request, response, head, target ?? noTarget)
     if (target === null) return this.#refuse(request, exchange, targetRefused())
+    // Only the chunks are undone, and what is left would pass for the body.
+    if (head.transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(head.transferEncoding))
+      return this.#refuse(request, exchange, codingRefused())
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
@@ -252,6 +259,15 @@ class NodeHttpServer implements Listener {
     request.resume()
   }
 
+  /** Nobody is led on to another host. The wire is no longer HTTP's, so this is its last answer. */
+  #refuseTunnel(socket: Socket, wire: Duplex): void {
+    wire.on('error', () => {})
+    if (this.#connections.of(socket).inFlight > 0) return void wire.destroy()
+    const message = 'this is no proxy for CONNECT'
+    wire.end(rawAnswer(this.#options.handler.refuse(errorKinds.verbNotAllowed, message)))
+    this.#options.clock.after(lingerMs, () => wire.destroy())
+  }
+
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = this.#connections.of(socket)
@@ -287,6 +303,11 @@ const noTarget: RequestTarget = { path: '', query: '' }
 function targetRefused(): RelayError {
   const message = 'the target of the request must be a path that begins with /, or an http:// URL'
   return new RelayError(errorKinds.unsendable, message)
+}
+
+function codingRefused(): RelayError {
+  const message = 'the only Transfer-Encoding that this router knows is chunked'
+  return new RelayError(errorKinds.unknownTransferCoding, message)
 }
 
 function isPlain({ contentEncoding }: RequestHead): boolean {

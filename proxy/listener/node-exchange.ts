@@ -13,6 +13,7 @@ export interface RequestHead {
   readonly contentLength: number
   readonly contentEncoding: string | null
   readonly acceptEncoding: string | null
+  readonly transferEncoding: string | null
 }
 
 /** Reads them in one pass; `request.headers` would build an object of all. */
@@ -20,10 +21,11 @@ export function readHead(headers: HeaderList): RequestHead {
   let contentLength = 0
   let contentEncoding: string | null = null
   let acceptEncoding: string | null = null
+  let transferEncoding: string | null = null
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     const value = headers[at + 1] as string
-    if (name.length < 14 || name.length > 16) continue
+    if (name.length < 14 || name.length > 17) continue
     switch (name.toLowerCase()) {
       case 'content-length':
         contentLength = Number(value)
@@ -34,9 +36,12 @@ export function readHead(headers: HeaderList): RequestHead {
       case 'accept-encoding':
         acceptEncoding = acceptEncoding === null ? value : `${acceptEncoding}, ${value}`
         break
+      case 'transfer-encoding':
+        transferEncoding = transferEncoding === null ? value : `${transferEncoding}, ${value}`
+        break
     }
   }
-  return { contentLength, contentEncoding, acceptEncoding }
+  return { contentLength, contentEncoding, acceptEncoding, transferEncoding }
 }
 
 const nothing = new Uint8Array()
