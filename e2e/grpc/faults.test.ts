@@ -116,12 +116,6 @@ test.each(['99999999H', '99999999M', '2147484S', '99999999S'])(
   },
 )
 
-test('what is no deadline is none', async () => {
-  await using own = await served([good])
-  const { trailers } = await rawCall(own.router.port, unary, ['grpc-timeout', 'soon'])
-  expect(valuesOf(trailers, 'grpc-status')).toEqual(['0'])
-})
-
 test('success in the head alone is an answer without a message', async () => {
   await using own = await served([
     (stream) =>

@@ -254,7 +254,7 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(failure, reply)
-    else if (fault?.fault === 'timeout' && this.#isCutShort)
+    else if (failure.late && this.#isCutShort)
       this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)

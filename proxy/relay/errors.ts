@@ -125,6 +125,15 @@ export const errorKinds = {
     about:
       'No node can be asked this: the target of the request is neither a path nor an `http://` URL, or a header cannot be written. Nothing was sent to an upstream.',
   },
+  badGrpc: {
+    code: 'RPC_BAD_GRPC',
+    reason: 'bad-grpc',
+    jsonRpcCode: -32600,
+    httpStatus: 400,
+    grpcStatus: 13,
+    about:
+      'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
+  },
   slowRequest: {
     code: 'RPC_SLOW_REQUEST',
     reason: 'slow-request',
@@ -163,7 +172,8 @@ export const errorKinds = {
     jsonRpcCode: -32600,
     httpStatus: 431,
     grpcStatus: 8,
-    about: 'The request line and headers are longer than 16 KiB. The connection is closed.',
+    about:
+      'The request line and headers are longer than 16 KiB, or the metadata of a gRPC call is. An HTTP/1.1 connection is closed.',
   },
   noUpstream: {
     code: 'RPC_NO_UPSTREAM',

@@ -66,6 +66,7 @@ export function verdictOf(row: FailureVerdict): FailureClass {
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (blamed ? 1 : 0),
     reported: row.reported ?? false,
+    late: row.late ?? false,
     transaction: row.transaction ?? null,
   })
 }
@@ -93,6 +94,7 @@ const unknownFault: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -104,6 +106,7 @@ const malformed: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -115,5 +118,6 @@ const otherNodeError: FailureClass = Object.freeze({
   holdOff: false,
   weight: 0,
   reported: false,
+  late: false,
   transaction: null,
 })
