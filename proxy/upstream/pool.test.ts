@@ -259,3 +259,27 @@ describe('who is held off', () => {
     expect(fixture.pool.nextHeldOff(fixture.wanted({ addons: ['trace'] }))).toBeNull()
   })
 })
+
+it.each<[string, (upstream: Upstream) => void, number]>([
+  ['was verified for the first time', () => {}, 1],
+  [
+    'was disabled',
+    ({ availability }) => {
+      availability.failed(2, 'reset')
+      availability.succeeded()
+    },
+    0,
+  ],
+  [
+    'was rejected',
+    ({ availability }) => {
+      availability.rejected('wrong chain')
+      availability.verified()
+    },
+    0,
+  ],
+])('one that %s has this share of its traffic at first', (_name, happens, share) => {
+  const pool = new PoolFixture('a')
+  happens(pool.upstream('a'))
+  expect(pool.upstream('a').slowStart.share(pool.clock.nowMs())).toBe(share)
+})
