@@ -576,6 +576,39 @@ describe('hedging', () => {
     expect(relay.sent).not.toEqual(before)
   })
 
+  it('looks for company less and less often where there is none', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 10_000, retryLimit: 1 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    let looks = 0
+    const { choose } = relay.pool
+    relay.pool.choose = (...wanted) => {
+      looks += 1
+      return choose.apply(relay.pool, wanted)
+    }
+    void relay.begin()
+    await relay.clock.advance(9_990)
+    // After 10, 20, 40 ms and so on, then each second: not a thousand times.
+    expect(looks).toBeGreaterThan(10)
+    expect(looks).toBeLessThan(20)
+  })
+
+  it('finds company that comes late', async () => {
+    const relay = fixture(
+      { a: ok, b: { script: () => ok, verified: false } },
+      { minRelayTimeoutMs: 10_000 },
+    )
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = relay.begin()
+    await relay.clock.advance(3_000)
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    await relay.clock.advance(1_100)
+    expect((await seen).upstream).toBe('b')
+  })
+
   it('never without retries', async () => {
     const relay = fixture({ a: ok, b: ok }, { retryLimit: 0 })
     await warmUp(relay)
