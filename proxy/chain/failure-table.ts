@@ -42,8 +42,7 @@ export interface FailureTable {
   ofStatus(status: number): FailureClass
   /**
    * For an error in the interface's own form.
-   * @param isQuoted whether these words of the message may be the client's own: then they count
-   *   nothing against the node
+   * @param isQuoted whether words of its message may come from the request: they blame no upstream
    */
   ofNodeError(error: NodeError, isQuoted?: (words: string) => boolean): FailureClass
   /** For an answer that a check refuses. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
-import { quotes } from '../relay/quotes.ts'
+import { quotedFrom } from '../relay/quoted.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
@@ -94,7 +94,7 @@ function readReply(
   if (said?.kind === 'answer') return said.at({ path: [], encoding: 'text' })
   subscription.close(null)
   if (!answer || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-  const failure = failures.ofNodeError(said.error, quotes(request))
+  const failure = failures.ofNodeError(said.error, quotedFrom(request))
   if (failure.holdOff) url.holdOff.begin(null)
   const error = memberOf(answer.body, '"error"') ?? notAnAnswer
   throw new NodeRefused(error, failure.retry || failure.holdOff)

@@ -38,7 +38,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
         message:
           row.message === undefined
             ? null
-            : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'i'),
+            : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
       })
   }
   const inOrder = [...firstRows, ...rows]
@@ -59,10 +59,9 @@ function matches(
   if (row.codes !== null && (error.code === null || !row.codes.has(error.code))) return false
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
   if (row.message === null) return true
-  const found = row.message.exec(error.message.slice(0, longestMessage))
-  if (found === null) return false
+  const found = error.message.slice(0, longestMessage).matchAll(row.message)
   const { holdOff, weight } = row.verdict
-  return (!holdOff && weight === 0) || !isQuoted(found[0])
+  return found.some(([words]) => (!holdOff && weight === 0) || !isQuoted(words))
 }
 
 /** A row's verdict with its defaults filled in. */
