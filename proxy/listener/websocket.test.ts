@@ -359,7 +359,7 @@ describe('limits', () => {
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'x'.repeat(900_000) })
     const { port, calls, openSockets } = await listen(() => Promise.resolve(reply(long)), {
       clock,
-      socketLimits: { maxCalls: 100 },
+      socketLimits: { maxCalls: 100, maxBufferedBytes: 1024 * 1024 },
     })
     const client = await connect(port)
     client.socket.pause()
