@@ -3,7 +3,7 @@
 import { subscriptionMutants } from '../subscriptions/mutants.ts'
 import { listenerMutants } from './listener-mutants.ts'
 import type { Mutant } from './mutant.ts'
-import { mutants as engineMutants } from './table.ts'
+import { engineMutants } from './engine-mutants.ts'
 
 /** Every mistake that must be noticed. */
 export const mutants: readonly Mutant[] = [
