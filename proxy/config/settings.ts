@@ -169,7 +169,7 @@ export const settings = {
     'size',
     byteSize({ min: 1024, max: 1024 ** 3 }),
     '8MiB',
-    'Notifications that wait for a client which does not read. With more, it is closed with 1008.',
+    'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
   ),
   'websocket-idle-timeout': setting(
     'WebSocket',
