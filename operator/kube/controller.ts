@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock, Random } from './clock.ts'
 import { deadline } from './deadline.ts'
-import { ApiError, NotLeadingError, TerminalError, TimeoutError } from './errors.ts'
+import { ApiError, TerminalError, TimeoutError } from './errors.ts'
 import { keyOf, type KubeObject } from './object.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import type { Store } from './store.ts'
@@ -109,7 +109,8 @@ export class Controller {
       this.queue.addAfter(key, requeueAfterMs)
       tell('requeue')
     } catch (error) {
-      if (signal.aborted || error instanceof NotLeadingError) return tell('stopped', error)
+      // A write that was held back as well: while the term lasts, nobody else will come to the key.
+      if (signal.aborted) return tell('stopped', error)
       if (error instanceof TerminalError) {
         this.queue.forget(key)
         return tell('terminal', error)
