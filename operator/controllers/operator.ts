@@ -20,6 +20,7 @@ import { fieldManager, statusManager } from './field-managers.ts'
 import { FleetApplier } from './fleet-applier.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { RedisPasswords } from './redis-passwords.ts'
+import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
 import { TranslationMemo } from './translation-memo.ts'
@@ -85,7 +86,11 @@ export class Operator {
     const routerReconciler = new RouterReconciler({
       world,
       children,
-      fleet: new FleetApplier(children, new DeploymentApplier(reader, children)),
+      fleet: new FleetApplier(
+        children,
+        new DeploymentApplier(reader, children),
+        new Revisions(client, world.replicaSets),
+      ),
       passwords: new RedisPasswords(reader, children, options.generatePassword),
       statuses: routerStatuses,
       verdicts,

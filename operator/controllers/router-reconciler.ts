@@ -11,12 +11,13 @@ import { buildFleet, buildRedis, type BuildContext } from '../resources/build-ch
 import { configMapName } from '../resources/config-map.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-router-status.ts'
 import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import { readUpstreams } from '../translate/rendered-config.ts'
+import { readUpstreams, type RenderedConfig } from '../translate/rendered-config.ts'
 import type { UpstreamPlan } from '../translate/router-document.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
@@ -150,18 +151,19 @@ export class RouterReconciler {
     if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
     if (redis !== null && redis.attempt.applied.result !== 'applied') return redis.attempt
     const { fleet, build } = this.#parts
-    const objects = [...(redis?.objects ?? []), ...buildFleet(router, config, build)]
-    return fleet.apply(router, objects, this.#keptConfigs(router), signal)
+    const fleetObjects = buildFleet(router, config, build, this.#portsOfOthers(router, config))
+    const current = revisionOf(this.#deployment(router))?.configHash
+    return fleet.apply(router, [...(redis?.objects ?? []), ...fleetObjects], current, signal)
   }
 
-  /** Configs that ReplicaSets refer to: old pods may start again, and a rollout may be undone. */
-  #keptConfigs(router: RpcRouter): ReadonlySet<string> {
-    const sets = this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata))
-    const hashes = sets.map(
-      ({ spec }) => spec?.template?.metadata?.annotations?.[configHashAnnotation],
-    )
-    const current = revisionOf(this.#deployment(router))?.configHash
-    return new Set([...hashes, current].filter((hash) => hash !== undefined))
+  /** Ports of the configs that are kept: pods run them to the end of a rollout, and again when it is undone. */
+  #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
+    const own = configMapName(router, configHash)
+    return this.#parts.world.children
+      .ownedBy(router.metadata.uid)
+      .filter(({ resource }) => resource.plural === configMaps.plural)
+      .filter(({ object }) => object.metadata.name !== own)
+      .map(({ object }) => portsOf(object))
   }
 
   /** The upstreams of the config that the Deployment has now. */

@@ -8,13 +8,13 @@ import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
 import {
   configMaps,
-  type ReplicaSet,
   replicaSets,
   rpcRouters,
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { childSelector, configHashAnnotation } from '../resources/labels.ts'
+import { childSelector } from '../resources/labels.ts'
+import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'
 
 type Reflected = ReflectorOptions<KubeObject>['store']
@@ -65,7 +65,7 @@ function watchedKinds(world: World): readonly WatchedKind[] {
       resource: replicaSets,
       store: world.replicaSets,
       selection: labelled,
-      keep: slimReplicaSet,
+      keep: revisionOf,
     },
     ...world.children.resources.map((resource) => ({
       resource,
@@ -80,18 +80,4 @@ function watchedKinds(world: World): readonly WatchedKind[] {
       keep,
     })),
   ]
-}
-
-/** Of a ReplicaSet only matters whose it is and which config its pods have. */
-function slimReplicaSet(object: KubeObject): ReplicaSet {
-  const { apiVersion, kind, metadata, spec } = object as ReplicaSet
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
-  const hash = spec?.template?.metadata?.annotations?.[configHashAnnotation]
-  const annotations = hash === undefined ? {} : { [configHashAnnotation]: hash }
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    spec: { template: { metadata: { annotations } } },
-  }
 }

@@ -8,18 +8,14 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
 import { configMapData, secretData } from '../translate/decode-data.ts'
-import {
-  type ConfigMap,
-  configMaps,
-  type ReplicaSet,
-  type Secret,
-  secrets,
-} from '../resources/kinds.ts'
+import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
+import { instanceKeys } from '../resources/labels.ts'
 import { referencesOfProvider, referencesOfRouter } from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { UpstreamPlan } from '../translate/router-document.ts'
 import { selects } from '../translate/select-labels.ts'
 import { ChildStores } from './child-stores.ts'
+import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
@@ -34,7 +30,7 @@ export class World {
     secret: (object) => this.#references(object, 'secrets'),
     configMap: (object) => this.#references(object, 'configMaps'),
   })
-  readonly replicaSets = new Store<ReplicaSet, 'instance'>({ instance: instanceKeys })
+  readonly replicaSets = new Store<Revision, 'instance'>({ instance: instanceKeys })
   readonly children: ChildStores
   readonly #routerReader = new TypedReader<RpcRouter>(rpcRouterSchema)
   readonly #providerReader = new TypedReader<UpstreamProvider>(upstreamProviderSchema)
@@ -165,10 +161,4 @@ function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[
     `${namespace}/`,
     ...Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`),
   ]
-}
-
-function instanceKeys({ metadata }: KubeObject): readonly string[] {
-  const { namespace, labels } = metadata
-  const name = labels?.['app.kubernetes.io/instance']
-  return name === undefined ? [] : [keyOf({ namespace, name })]
 }
