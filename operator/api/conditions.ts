@@ -119,10 +119,16 @@ export const rpcRouterConditions = {
         when: 'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
         remedy: 'Rename the router, or delete the object that the message names.',
       },
+      StillDeleting: {
+        status: 'False',
+        when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
+        remedy: 'If it stays, look at the finalizers of the object that the message names.',
+      },
       ApplyFailed: {
         status: 'False',
-        when: 'The API server refused an object; the message has its answer.',
-        remedy: 'Act on the answer: often a quota, an admission policy or a field of spec.pod.',
+        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again.',
+        remedy:
+          'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
       },
       Paused: {
         status: 'False',

@@ -87,11 +87,17 @@ export const eventReasons = {
     of: router,
     when: 'An object of a name that the router needs belongs to somebody else.',
   },
+  StillDeleting: {
+    type: 'Normal',
+    action: 'Apply',
+    of: router,
+    when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
+  },
   ApplyFailed: {
     type: 'Warning',
     action: 'Apply',
     of: router,
-    when: 'The API server refused an object; the note has its answer.',
+    when: 'The API server refused an object, or failed at it for a while; the note has its answer.',
   },
   RolloutStalled: {
     type: 'Warning',

@@ -17,13 +17,13 @@ import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
 import { type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
-import { NameConflictError } from './errors.ts'
+import { NameConflictError, StillThereError } from './errors.ts'
 import type { Revision, Revisions } from './revisions.ts'
 
 /** How an attempt ended, and the failure that is to be tried again, if there was one. */
 export interface Attempt {
   readonly applied: Applied
-  readonly error: Error | null
+  readonly error: ApiError | null
 }
 
 /** Applies all objects of a router, in an order in which nothing waits for what comes later. */
@@ -39,6 +39,8 @@ export class FleetApplier {
   }
 
   /**
+   * A refusal is part of the answer, also one of the server's own making: it may last.
+   *
    * @param current hash of the config that the Deployment has had so far
    * @throws what is of the way to the API server, and not of the objects
    */
@@ -70,7 +72,9 @@ export class FleetApplier {
     } catch (error) {
       if (error instanceof NameConflictError)
         return { applied: { result: 'conflict', message: error.message }, error: null }
-      if (!isRefusal(error)) throw error
+      if (error instanceof StillThereError)
+        return { applied: { result: 'waiting', message: error.message }, error: null }
+      if (!(error instanceof ApiError)) throw error
       return { applied: { result: 'refused', message: error.message }, error }
     }
   }
@@ -140,15 +144,6 @@ function isNeeded(
     )
   const hashes = [current, ...revisions.map(({ configHash }) => configHash)]
   return hashes.some((hash) => hash && configMapName(router, hash) === object.metadata.name)
-}
-
-/** Answers that tell of the moment, not of the object. */
-const passing: readonly number[] = [401, 408, 409, 410, 429]
-
-/** The API server understood and will not have it; another try may do when a quota or a policy changed. */
-function isRefusal(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false
-  return error.status >= 400 && error.status < 500 && !passing.includes(error.status)
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {

@@ -26,7 +26,9 @@ test('a router gets its objects, and is Ready when its pods are', async () => {
 
 describe('what old pods need stays', () => {
   const tcp = (rules: readonly { ports?: readonly { port?: unknown; protocol?: string }[] }[]) =>
-    rules.flatMap(({ ports }) => ports?.map(({ port, protocol }) => `${protocol} ${port}`) ?? 'any')
+    rules.flatMap(({ ports = [] }) =>
+      ports.map(({ port, protocol }) => `${protocol} ${String(port)}`),
+    )
 
   async function rollingDesk() {
     const desk = new OperatorDesk()

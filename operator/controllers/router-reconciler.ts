@@ -3,7 +3,8 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import type { Clock } from '../kube/clock.ts'
+import { type Clock, rfc3339 } from '../kube/clock.ts'
+import type { ApiError } from '../kube/errors.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
@@ -12,7 +13,7 @@ import { configMapName } from '../resources/config-map.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
-import { invalidRouterStatus } from '../status/invalid-router-status.ts'
+import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
@@ -23,7 +24,6 @@ import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
-import { StillThereError } from './errors.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { StatusWriter } from './status-writer.ts'
@@ -53,6 +53,16 @@ const heldAgainMs = 30_000
 /** How long until a look whether the garbage collector is done. Its deletions may be of objects no watch told of. */
 const stillThereMs = 1_000
 
+/** Answers that tell of the moment, not of the object; so do those of a server that fails. */
+const passing: readonly number[] = [401, 408, 409, 410, 429]
+
+/** What may pass is told when so many tries in a row have failed: after about a second. */
+const patientTries = 8
+
+function mayPass({ status }: ApiError): boolean {
+  return status >= 500 || passing.includes(status)
+}
+
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
@@ -63,9 +73,9 @@ export class RouterReconciler {
 
   readonly reconcile = async (
     key: string,
-    { signal }: ReconcileContext,
+    { signal, failures }: ReconcileContext,
   ): Promise<Outcome | undefined> => {
-    const { world, verdicts, onVerdicts } = this.#parts
+    const { world, verdicts, statuses, onVerdicts } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
       this.#parts.translations.forget(key)
@@ -75,23 +85,26 @@ export class RouterReconciler {
     if (object.metadata.deletionTimestamp !== undefined) return undefined
     const { value, faults } = world.router(object)
     if (value === null) {
-      await this.#write(object, invalidRouterStatus(object, faults, this.#now()), signal)
+      const invalid = { object: statuses.latest(object), faults, now: this.#now() }
+      await statuses.write(object, invalidRouterStatus(invalid, this.#deployment(object)), signal)
       return undefined
     }
-    try {
-      return await this.#reconcile(key, this.#parts.statuses.latest(value), signal)
-    } catch (error) {
-      if (error instanceof StillThereError) return { requeueAfterMs: stillThereMs }
-      throw error
-    }
+    return this.#reconcile(key, statuses.latest(value), failures, signal)
   }
 
-  async #reconcile(key: string, router: RpcRouter, signal: AbortSignal): Promise<Outcome> {
+  async #reconcile(
+    key: string,
+    router: RpcRouter,
+    failures: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redis = isPaused(router) ? null : await this.#redis(router, signal)
     const translation = this.#translate(router, running, redis?.password ?? null)
     const attempt = await this.#apply(router, translation, redis, signal)
+    if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
+      throw attempt.error
     const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
@@ -100,11 +113,12 @@ export class RouterReconciler {
       ...revisionOccurrences(before, revisionOf(deployment)),
       ...routerOccurrences(router, status),
     ]
-    await this.#write(router, status, signal)
+    await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
+    if (applied.result === 'waiting') return { requeueAfterMs: stillThereMs }
     const waits = translation.dangling.length > 0 || applied.result === 'conflict'
     return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
@@ -175,16 +189,11 @@ export class RouterReconciler {
     return readUpstreams(this.#parts.children.latest<ConfigMap>(configMaps, key)?.data ?? {})
   }
 
-  #deployment(router: RpcRouter): Deployment | null {
-    const { namespace } = router.metadata
-    const key = keyOf({ namespace, name: routerObjectName(router) })
+  #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
+    const key = keyOf({ namespace: metadata.namespace, name: routerObjectName({ metadata }) })
     const found = this.#parts.children.latest<Deployment>(deployments, key)
-    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === router.metadata.uid)
+    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)
     return isOurs ? found : null
-  }
-
-  async #write(object: KubeObject, status: RpcRouterStatus, signal: AbortSignal): Promise<boolean> {
-    return this.#parts.statuses.write(object, status, signal)
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
@@ -204,6 +213,7 @@ export class RouterReconciler {
       if (object === undefined) continue
       outcomes.set(providerKey, {
         router: name,
+        isPending: false,
         refusals,
         programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
         health: null,
@@ -215,7 +225,7 @@ export class RouterReconciler {
   }
 
   #now(): string {
-    return new Date(this.#parts.clock.wallMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+    return rfc3339(this.#parts.clock.wallMs())
   }
 }
 

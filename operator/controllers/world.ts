@@ -81,6 +81,11 @@ export class World {
       .map((router) => keyOf(router.metadata))
   }
 
+  /** Whether a router is being deleted. */
+  isLeaving(router: string): boolean {
+    return this.routers.get(router)?.metadata.deletionTimestamp !== undefined
+  }
+
   /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
   routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
     const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))

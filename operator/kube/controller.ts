@@ -13,6 +13,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal
   /** Tells this run from others in logs. */
   readonly reconcileId: string
+  /** How often in a row the key has failed before. */
+  readonly failures: number
 }
 
 /** What a reconcile that went well may ask for. */
@@ -103,7 +105,8 @@ export class Controller {
       return new TimeoutError(`the reconcile of ${key} took longer than ${timeoutMs / 1000} s`)
     })
     try {
-      const { requeueAfterMs } = (await reconcile(key, { signal: limit.signal, reconcileId })) ?? {}
+      const context = { signal: limit.signal, reconcileId, failures: this.queue.failuresOf(key) }
+      const { requeueAfterMs } = (await reconcile(key, context)) ?? {}
       this.queue.forget(key)
       if (requeueAfterMs === undefined) return tell('success')
       this.queue.addAfter(key, requeueAfterMs)

@@ -43,7 +43,12 @@ const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason
     ConfigMapNotFound: 'ConfigMapNotFound',
     ConfigMapKeyNotFound: 'ConfigMapNotFound',
   },
-  Programmed: { NameConflict: 'NameConflict', ApplyFailed: 'ApplyFailed', Paused: 'Paused' },
+  Programmed: {
+    NameConflict: 'NameConflict',
+    StillDeleting: 'StillDeleting',
+    ApplyFailed: 'ApplyFailed',
+    Paused: 'Paused',
+  },
   Progressing: { RolloutStalled: 'RolloutStalled' },
 }
 

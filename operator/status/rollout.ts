@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { Deployment } from '../resources/kinds.ts'
+import { configHashAnnotation } from '../resources/labels.ts'
 import { type Finding, routerFinding } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
@@ -21,6 +23,26 @@ export function countReplicas({ spec, status }: Deployment): ReplicaCounts {
     ready: status?.readyReplicas ?? 0,
     available: status?.availableReplicas ?? 0,
   }
+}
+
+/** What the status says of the pods of a router, whatever becomes of its spec. */
+export function fleetFigures(deployment: Deployment | null) {
+  const counts = deployment === null ? null : countReplicas(deployment)
+  return {
+    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
+    image: deployment?.spec.template.spec?.containers[0]?.image,
+    replicas: counts?.replicas ?? 0,
+    updatedReplicas: counts?.updated ?? 0,
+    readyReplicas: counts?.ready ?? 0,
+    availableReplicas: counts?.available ?? 0,
+  } satisfies RpcRouterStatus
+}
+
+/** `2/3`. */
+export function readyOfWanted(deployment: Deployment | null): string {
+  if (deployment === null) return '0/0'
+  const { ready, wanted } = countReplicas(deployment)
+  return `${ready}/${wanted}`
 }
 
 /** Whether enough pods are ready: as many as are left when nodes are drained. */

@@ -4,12 +4,12 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
-import { configHashAnnotation, selectorLabels } from '../resources/labels.ts'
+import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import type { ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
-import { availability, countReplicas, progress } from './rollout.ts'
+import { availability, fleetFigures, progress, readyOfWanted } from './rollout.ts'
 
 /** How applying the objects of a router ended. */
 export type Applied =
@@ -18,7 +18,9 @@ export type Applied =
   | { readonly result: 'held' }
   /** An object of somebody else has a name that is needed. */
   | { readonly result: 'conflict'; readonly message: string }
-  /** The API server refused an object. */
+  /** An object of an earlier router of the name is still being deleted. */
+  | { readonly result: 'waiting'; readonly message: string }
+  /** The API server refused an object, or failed at it. */
   | { readonly result: 'refused'; readonly message: string }
 
 /** All that the status of a router follows from. */
@@ -41,18 +43,12 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   const { router, translation, deployment, now } = observation
   const { spec, metadata, status } = router
-  const counts = deployment === null ? null : countReplicas(deployment)
   const selector = Object.entries(selectorLabels(router, 'router'))
   return {
     observedGeneration: metadata.generation,
     conditions: settle(findings(observation), status?.conditions, metadata.generation, now),
-    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
-    image: deployment?.spec.template.spec?.containers[0]?.image,
+    ...fleetFigures(deployment),
     selector: selector.map(([key, value]) => `${key}=${value}`).join(','),
-    replicas: counts?.replicas ?? 0,
-    updatedReplicas: counts?.updated ?? 0,
-    readyReplicas: counts?.ready ?? 0,
-    availableReplicas: counts?.available ?? 0,
     listeners: translation.endpoints.map(({ endpoint, upstreams, served }) => ({
       name: endpoint.name,
       port: endpoint.port,
@@ -64,7 +60,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
       providers: upstreams,
     })),
     summary: {
-      replicas: `${counts?.ready ?? 0}/${counts?.wanted ?? 0}`,
+      replicas: readyOfWanted(deployment),
       providers: providersSummary(translation.providers),
       listeners: spec.endpoints.length,
     },
@@ -127,6 +123,8 @@ function programming({ router, applied, deployment }: RouterObservation): Findin
       return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
     case 'conflict':
       return routerFinding('Programmed', 'NameConflict', applied.message)
+    case 'waiting':
+      return routerFinding('Programmed', 'StillDeleting', sentences([applied.message]))
     case 'refused':
       return routerFinding('Programmed', 'ApplyFailed', applied.message)
     case 'held': {

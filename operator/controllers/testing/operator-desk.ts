@@ -7,6 +7,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
 import {
+  childKinds,
   type Deployment,
   deployments,
   replicaSets,
@@ -35,7 +36,7 @@ export class OperatorDesk implements AsyncDisposable {
       clock: this.clock,
       random: seededRandom(1),
       observer: {
-        reconciled: ({ error }) => error !== undefined && this.failures.push(String(error)),
+        reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
       },
       namespaces: null,
       build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
@@ -94,13 +95,25 @@ export class OperatorDesk implements AsyncDisposable {
     this.keeper.remove(resource, { namespace, name })
   }
 
-  status<T = Record<string, unknown>>(resource: Resource, name: string): T | undefined {
-    return (this.get(resource, name) as KubeObject & { status?: T }).status
+  /** Deletes what belongs to routers that are gone. */
+  collectGarbage(): void {
+    const uids = this.keeper.list(rpcRouters).map(({ metadata }) => metadata.uid)
+    for (const resource of childKinds)
+      for (const { metadata } of this.keeper.list(resource))
+        if (metadata.ownerReferences?.some(({ uid }) => !uids.includes(uid)))
+          this.keeper.remove(resource, metadata)
+  }
+
+  status(resource: Resource, name: string): Readonly<Record<string, unknown>> {
+    const { status = {} } = this.get(resource, name) as KubeObject & {
+      status?: Record<string, unknown>
+    }
+    return status
   }
 
   /** `Type=Status/Reason@generation: message` of each condition. */
   conditions(resource: Resource, name: string): Readonly<Record<string, string>> {
-    const all = this.status<{ conditions?: readonly Condition[] }>(resource, name)?.conditions ?? []
+    const all = (this.status(resource, name)['conditions'] ?? []) as readonly Condition[]
     return Object.fromEntries(
       all.map(({ type, status, reason, observedGeneration, message }) => [
         type,

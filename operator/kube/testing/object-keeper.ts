@@ -78,7 +78,7 @@ export class ObjectKeeper {
 
   find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
     return (
-      (this.#objects.get(pathOf(resource, ref)) as KubeObject | undefined as T | undefined) ?? null
+      (this.#objects.get(pathOf(resource, ref)) as T | undefined) ?? null
     )
   }
 
@@ -122,6 +122,13 @@ export class ObjectKeeper {
     this.#objects.delete(pathOf(resource, ref))
     this.#tell(resource, 'DELETED', before)
     return true
+  }
+
+  /** Ends what finalizers have held up. */
+  finish(resource: Resource, ref: ObjectRef): void {
+    const before = this.#get(resource, ref)
+    this.#objects.delete(pathOf(resource, ref))
+    this.#tell(resource, 'DELETED', before)
   }
 
   #get(resource: Resource, ref: ObjectRef): Stored {
