@@ -139,7 +139,7 @@ export const rpcRouterConditions = {
     },
   },
   Available: {
-    meaning: 'Enough pods are ready to serve.',
+    meaning: 'Enough pods are ready to serve, be they of this generation or of an older one.',
     reasons: {
       MinimumReplicasAvailable: {
         status: 'True',
@@ -165,7 +165,8 @@ export const rpcRouterConditions = {
     },
   },
   Progressing: {
-    meaning: 'A rollout is under way.',
+    meaning:
+      'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
     reasons: {
       RolloutInProgress: {
         status: 'True',
@@ -176,6 +177,12 @@ export const rpcRouterConditions = {
         status: 'False',
         when: 'All pods are of the newest revision.',
         remedy: null,
+      },
+      ReplicaFailure: {
+        status: 'False',
+        when: 'Kubernetes cannot create a pod; the message has its words.',
+        remedy:
+          'Act on the message: often a quota, a PriorityClass that is missing, or pod security.',
       },
       RolloutStalled: {
         status: 'False',
@@ -192,9 +199,10 @@ export const rpcRouterConditions = {
     },
   },
   Ready: {
-    meaning: 'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True.',
+    meaning:
+      'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
     reasons: {
-      Ready: { status: 'True', when: 'All of them are True.', remedy: null },
+      Ready: { status: 'True', when: 'All of that holds.', remedy: null },
       NotAccepted: {
         status: 'False',
         when: 'Accepted is not True. The last good config keeps serving.',
@@ -214,6 +222,11 @@ export const rpcRouterConditions = {
         status: 'False',
         when: 'Available is not True.',
         remedy: 'Look at Available.',
+      },
+      NotRolledOut: {
+        status: 'False',
+        when: 'Too few pods of this generation are ready yet. Older ones serve.',
+        remedy: 'Wait for the rollout; if it does not end, look at Progressing.',
       },
       Pending: pending,
     },

@@ -31,7 +31,7 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Rollout',
     of: router,
-    when: 'The Deployment changed in another way: its image, its resources, the count of its pods.',
+    when: 'The pods changed in another way: their image, their resources.',
   },
   RolloutComplete: {
     type: 'Normal',
@@ -98,6 +98,12 @@ export const eventReasons = {
     action: 'Apply',
     of: router,
     when: 'The API server refused an object, or failed at it for a while; the note has its answer.',
+  },
+  ReplicaFailure: {
+    type: 'Warning',
+    action: 'Rollout',
+    of: router,
+    when: 'Kubernetes cannot create a pod; the note has its words.',
   },
   RolloutStalled: {
     type: 'Warning',

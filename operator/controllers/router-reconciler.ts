@@ -14,7 +14,12 @@ import { type ConfigMap, configMaps, type Deployment, deployments } from '../res
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
+import {
+  isOtherRevision,
+  type PodRevision,
+  revisionOccurrences,
+  routerOccurrences,
+} from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
@@ -108,9 +113,11 @@ export class RouterReconciler {
     const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
-    const status = routerStatus({ router, translation, applied, deployment, now })
+    const after = revisionOf(deployment)
+    const rollsOut = isOtherRevision(before, after)
+    const status = routerStatus({ router, translation, applied, deployment, rollsOut, now })
     const occurrences = [
-      ...revisionOccurrences(before, revisionOf(deployment)),
+      ...revisionOccurrences(before, after),
       ...routerOccurrences(router, status),
     ]
     await this.#parts.statuses.write(router, status, signal)
@@ -229,13 +236,13 @@ export class RouterReconciler {
   }
 }
 
-function revisionOf(deployment: Deployment | null): Revision | null {
+function revisionOf(deployment: Deployment | null): PodRevision | null {
   if (deployment === null) return null
   const annotations = deployment.spec.template.metadata?.annotations
   return {
     configHash: annotations?.[configHashAnnotation],
     secretHash: annotations?.[secretHashAnnotation],
-    generation: deployment.metadata.generation,
+    template: deployment.spec.template,
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
@@ -24,11 +23,11 @@ test('watches that end at once, with nothing in them, are asked for with growing
   let watches = 0
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '1' }),
-    watch() {
+    async *watch() {
       watches += 1
       // Without a guard this would never yield to anything else.
       if (watches > 1_000) stop.abort()
-      return Readable.from([])
+      yield* []
     },
   }
   const reflector = new Reflector<KubeObject>({

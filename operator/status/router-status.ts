@@ -9,7 +9,7 @@ import { routerObjectName } from '../translate/object-names.ts'
 import type { ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
-import { availability, fleetFigures, progress, readyOfWanted } from './rollout.ts'
+import { availability, fleetFigures, isRolledOut, progress, readyOfWanted } from './rollout.ts'
 
 /** How applying the objects of a router ended. */
 export type Applied =
@@ -30,6 +30,8 @@ export interface RouterObservation {
   readonly applied: Applied
   /** Null while there is none. */
   readonly deployment: Deployment | null
+  /** The pods were just asked to become others. */
+  readonly rollsOut: boolean
   /** RFC 3339. */
   readonly now: string
 }
@@ -79,14 +81,18 @@ function isElsewhere({ refusals }: ProviderVerdict): boolean {
 }
 
 function findings(observation: RouterObservation): readonly Finding[] {
-  const { router, translation, deployment } = observation
+  const { router, translation, deployment, rollsOut } = observation
+  const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
+  const progressing = progress(deployment, before('Progressing'), rollsOut)
   const parts = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
     availability(router.spec, deployment),
   ]
-  return [...parts, progress(deployment), readiness(parts)]
+  const wasReady = before('Ready')?.status === 'True'
+  const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
+  return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
 }
 
 function acceptance({ refusals, providers }: Translation): Finding {
@@ -142,8 +148,11 @@ const consequences = {
   Available: 'NotAvailable',
 } as const
 
-function readiness(parts: readonly Finding[]): Finding {
+/** @param underWay what is found of the rollout while too few pods are of this generation */
+function readiness(parts: readonly Finding[], underWay: Finding | null): Finding {
   const worst = parts.find(({ status }) => status !== 'True')
+  if (worst === undefined && underWay !== null)
+    return routerFinding('Ready', 'NotRolledOut', `Older pods serve. ${underWay.message}`)
   if (worst === undefined) return routerFinding('Ready', 'Ready', 'This generation serves.')
   const reason = consequences[worst.type as keyof typeof consequences]
   return routerFinding('Ready', reason, `${worst.type} is ${worst.status}: ${worst.message}`)

@@ -77,9 +77,7 @@ export class ObjectKeeper {
   }
 
   find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
-    return (
-      (this.#objects.get(pathOf(resource, ref)) as T | undefined) ?? null
-    )
+    return (this.#objects.get(pathOf(resource, ref)) as T | undefined) ?? null
   }
 
   /** Stores an object, its status apart. What is as it was gets no new version. */
