@@ -11,12 +11,15 @@ import { invalidProviderStatus } from '../status/invalid-status.ts'
 import { providerOccurrences } from '../status/occurrences.ts'
 import { providerStatus, type RouterVerdict } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
+import { referencesOfProvider } from '../translate/references-of.ts'
+import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { ProviderOutcome, Verdicts } from './verdicts.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
   readonly world: World
+  readonly references: ReferenceLoader
   readonly statuses: StatusWriter<UpstreamProviderStatus>
   readonly verdicts: Verdicts
   readonly events: Pick<EventRecorder, 'record'>
@@ -60,7 +63,7 @@ export class ProviderReconciler {
     now: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { world, statuses, verdicts, events, chains } = this.#parts
+    const { world, references, statuses, verdicts, events, chains } = this.#parts
     const { metadata } = provider
     // One that is on its way out gives its word no more.
     const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
@@ -70,11 +73,16 @@ export class ProviderReconciler {
     })
     const waitMs = this.#waitMs(key, provider, outcomes)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
-    const data = world.dataOf(metadata.namespace)
-    const { refusals, dangling } = judgeProvider(
-      provider,
-      data,
-      routers.length === 0 ? chains : null,
+    const { refusals, dangling } = await references.read(
+      metadata.namespace,
+      () => referencesOfProvider(provider),
+      () =>
+        judgeProvider(
+          provider,
+          world.dataOf(metadata.namespace),
+          routers.length === 0 ? chains : null,
+        ),
+      signal,
     )
     const status = providerStatus({ provider, refusals, dangling, routers: outcomes, now })
     const occurrences = providerOccurrences(provider, status)

@@ -31,6 +31,7 @@ import type { Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
+import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { TranslationMemo } from './translation-memo.ts'
 import type { ProviderOutcome, Verdicts } from './verdicts.ts'
@@ -38,6 +39,7 @@ import type { World } from './world.ts'
 
 export interface RouterReconcilerParts {
   readonly world: World
+  readonly references: ReferenceLoader
   readonly children: ChildApplier
   readonly fleet: FleetApplier
   readonly passwords: RedisPasswords
@@ -106,7 +108,13 @@ export class RouterReconciler {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redis = isPaused(router) ? null : await this.#redis(router, signal)
-    const translation = this.#translate(router, running, redis?.password ?? null)
+    const { world, references } = this.#parts
+    const translation = await references.read(
+      router.metadata.namespace,
+      () => world.referencesOf(router, world.providersOf(router), running),
+      () => this.#translate(router, running, redis?.password ?? null),
+      signal,
+    )
     const attempt = await this.#apply(router, translation, redis, signal)
     if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
       throw attempt.error

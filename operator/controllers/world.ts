@@ -10,11 +10,16 @@ import { Store } from '../kube/store.ts'
 import { configMapData, secretData } from '../translate/decode-data.ts'
 import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
-import { referencesOfProvider, referencesOfRouter } from '../translate/references-of.ts'
+import {
+  type ReferenceNames,
+  referencesOfProvider,
+  referencesOfRouter,
+} from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { UpstreamPlan } from '../translate/router-document.ts'
 import { selects } from '../translate/select-labels.ts'
 import { ChildStores } from './child-stores.ts'
+import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
 
@@ -93,16 +98,39 @@ export class World {
     return [...new Set([...own, ...byProvider])]
   }
 
-  /** What the Secrets and ConfigMaps of a namespace hold. */
+  /** Whether a router or a provider refers to a Secret or a ConfigMap. */
+  isReferredTo(kind: 'secret' | 'configMap', key: string): boolean {
+    return [this.routers, this.providers].some((store) => store.byIndex(kind, key).length > 0)
+  }
+
+  /** All that a router's config is made from: what it refers to, its providers do, and the pods run with. */
+  referencesOf(
+    router: RpcRouter,
+    providers: readonly UpstreamProvider[],
+    running: readonly UpstreamPlan[],
+  ): ReferenceNames {
+    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
+    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const sorted = (all: readonly string[]) => [...new Set(all)].toSorted()
+    return {
+      secrets: sorted([
+        ...names.flatMap((each) => each.secrets),
+        ...ran.map(({ secret }) => secret.name),
+      ]),
+      configMaps: sorted(names.flatMap((each) => each.configMaps)),
+    }
+  }
+
+  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded. */
   dataOf(namespace: string): ReferenceData {
     return {
       secret: (name) => {
         const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        return found === undefined ? null : secretData({ data: found.data ?? {} })
+        return found === undefined ? null : secretData({ data: whole(found).data ?? {} })
       },
       configMap: (name) => {
         const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
-        return found === undefined ? null : configMapData(found.data)
+        return found === undefined ? null : configMapData(whole(found).data)
       },
     }
   }
@@ -114,10 +142,9 @@ export class World {
     running: readonly UpstreamPlan[],
   ): string {
     const { namespace } = router.metadata
-    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const names = this.referencesOf(router, providers, running)
     const versions = (resource: Resource, all: readonly string[]) =>
-      [...new Set(all)].toSorted().map((name) => {
+      all.map((name) => {
         const found = this.children.get(resource, keyOf({ namespace, name }))
         return `${name}@${found?.metadata.resourceVersion ?? ''}`
       })
@@ -125,14 +152,8 @@ export class World {
       ...[router, ...providers]
         .map(({ metadata }) => `${metadata.uid}@${metadata.generation}`)
         .toSorted(),
-      versions(secrets, [
-        ...names.flatMap((each) => each.secrets),
-        ...ran.map(({ secret }) => secret.name),
-      ]),
-      versions(
-        configMaps,
-        names.flatMap((each) => each.configMaps),
-      ),
+      versions(secrets, names.secrets),
+      versions(configMaps, names.configMaps),
     ])
   }
 
@@ -151,6 +172,12 @@ export class World {
           referencesOfProvider(this.provider(object).value as UpstreamProvider)
     return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
   }
+}
+
+/** @throws TypeError when only the outline of the object is there: a mistake in the program, which must not look like a missing key */
+function whole<T extends KubeObject>(object: T): T {
+  if (isOutline(object)) throw new TypeError(`the data of ${keyOf(object.metadata)} was not loaded`)
+  return object
 }
 
 /** Under which a selector looks: one label that it wants, or all of the namespace. */

@@ -8,6 +8,7 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 export type Component = 'router' | 'redis'
 
 const managedBy = 'rpc-router-operator'
+const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 const componentLabel = 'app.kubernetes.io/component'
 
@@ -41,12 +42,17 @@ export function childLabels(
     ...selectorLabels(router, component),
     ...(version !== null && { 'app.kubernetes.io/version': version }),
     'app.kubernetes.io/part-of': 'rpc-router',
-    'app.kubernetes.io/managed-by': managedBy,
+    [managedByLabel]: managedBy,
   }
 }
 
+/** Whether an object is labelled as one of ours. */
+export function isChild({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return metadata.labels?.[managedByLabel] === managedBy
+}
+
 /** What a list of all children selects by. */
-export const childSelector = `app.kubernetes.io/managed-by=${managedBy}`
+export const childSelector = `${managedByLabel}=${managedBy}`
 
 /** What a list of the children of one router selects by, ReplicaSets included. */
 export function childrenOf(router: string): string {
