@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import { unsupportedName } from '../../proxy/config/capabilities.ts'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ApiError } from '../kube/errors.ts'
@@ -59,6 +60,9 @@ const heldAgainMs = 30_000
 
 /** How long until a look whether the garbage collector is done. Its deletions may be of objects no watch told of. */
 const stillThereMs = 1_000
+
+/** Nothing runs for a router whose config will be refused. */
+const canShareState = unsupportedName('shared-state', 'true') === null
 
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
 const passing: readonly number[] = [401, 408, 409, 410, 429]
@@ -164,7 +168,7 @@ export class RouterReconciler {
     signal: AbortSignal,
   ): Promise<{ objects: readonly KubeObject[]; password: string; attempt: Attempt } | null> {
     const { store, refusals } = chooseState(router.spec)
-    if (store.kind !== 'managed' || refusals.length > 0) return null
+    if (store.kind !== 'managed' || refusals.length > 0 || !canShareState) return null
     const { passwords, fleet, build } = this.#parts
     const password = await passwords.of(router, signal)
     const objects = buildRedis(router, store, password, build)

@@ -2,7 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
-import { rpcRouters, services, upstreamProviders } from '../resources/kinds.ts'
+import {
+  rpcRouters,
+  secrets,
+  services,
+  statefulSets,
+  upstreamProviders,
+} from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
 describe('an API server that', () => {
@@ -163,4 +169,13 @@ test('a router that fits the types no more keeps what its status says of the fle
     readyReplicas: 1,
     summary: { replicas: '1/2' },
   })
+})
+
+test('no Redis is run for a router that would be refused with it', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState: { mode: 'Managed' } })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
+  expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
