@@ -19,8 +19,8 @@ export interface ConditionMeaning {
 
 const pending = {
   status: 'Unknown',
-  when: 'The operator has not judged this generation yet.',
-  remedy: 'Wait a few seconds. If it stays, look whether the operator runs and has a leader.',
+  when: 'A router that selects it has not judged this generation within a minute.',
+  remedy: 'Look at the conditions of the router, and whether the operator runs and has a leader.',
 } as const satisfies ReasonMeaning
 
 const secretNotFound = {
@@ -56,7 +56,6 @@ const resolvedRefs = {
     SecretKeyNotFound: secretKeyNotFound,
     ConfigMapNotFound: configMapNotFound,
     ConfigMapKeyNotFound: configMapKeyNotFound,
-    Pending: pending,
   },
 } as const satisfies ConditionMeaning
 
@@ -101,7 +100,6 @@ export const rpcRouterConditions = {
         remedy:
           'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       },
-      Pending: pending,
     },
   },
   ResolvedRefs: resolvedRefs,
@@ -135,7 +133,12 @@ export const rpcRouterConditions = {
         when: 'The annotation rpcrouter.dev/paused is "true": nothing is changed.',
         remedy: 'Remove the annotation.',
       },
-      Pending: pending,
+      ProgrammedWithoutMonitor: {
+        status: 'True',
+        when: 'All objects are applied but the one of spec.monitoring: the cluster did not know its kind when the operator started.',
+        remedy:
+          'Install the Prometheus operator, then restart this operator: it looks for the kind when it starts.',
+      },
     },
   },
   Available: {
@@ -161,7 +164,6 @@ export const rpcRouterConditions = {
         when: 'No config has been good yet, so there are no pods.',
         remedy: 'Look at Accepted, ResolvedRefs and Programmed.',
       },
-      Pending: pending,
     },
   },
   Progressing: {
@@ -195,7 +197,6 @@ export const rpcRouterConditions = {
         when: 'Nothing was applied, so nothing rolls out.',
         remedy: 'Look at Programmed.',
       },
-      Pending: pending,
     },
   },
   Ready: {
@@ -228,7 +229,6 @@ export const rpcRouterConditions = {
         when: 'Too few pods of this generation are ready yet. Older ones serve.',
         remedy: 'Wait for the rollout; if it does not end, look at Progressing.',
       },
-      Pending: pending,
     },
   },
 } as const satisfies Readonly<Record<string, ConditionMeaning>>

@@ -127,7 +127,9 @@ export class RouterReconciler {
     const now = this.#now()
     const after = revisionOf(deployment)
     const rollsOut = isOtherRevision(before, after)
-    const status = routerStatus({ router, translation, applied, deployment, rollsOut, now })
+    const missingMonitor = this.#missingMonitor(router)
+    const observed = { router, translation, applied, deployment, missingMonitor, rollsOut, now }
+    const status = routerStatus(observed)
     const occurrences = [
       ...revisionOccurrences(before, after),
       ...routerOccurrences(router, status),
@@ -197,6 +199,11 @@ export class RouterReconciler {
       .filter(({ resource }) => resource.plural === configMaps.plural)
       .filter(({ object }) => object.metadata.name !== own)
       .map(({ object }) => portsOf(object))
+  }
+
+  #missingMonitor({ spec }: RpcRouter): string | null {
+    const { type } = spec.monitoring
+    return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
   /** The upstreams of the config that the Deployment has now. */

@@ -179,3 +179,13 @@ test('no Redis is run for a router that would be refused with it', async () => {
   expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
+
+test('a monitor of a kind that the cluster does not know is told of', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { monitoring: { type: 'PodMonitor' } })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(
+    /^True\/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor/,
+  )
+})

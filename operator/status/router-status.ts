@@ -30,6 +30,8 @@ export interface RouterObservation {
   readonly applied: Applied
   /** Null while there is none. */
   readonly deployment: Deployment | null
+  /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
+  readonly missingMonitor: string | null
   /** The pods were just asked to become others. */
   readonly rollsOut: boolean
   /** RFC 3339. */
@@ -119,13 +121,17 @@ function resolution({ dangling }: Translation): Finding {
   return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function programming({ router, applied, deployment }: RouterObservation): Finding {
+function programming({ router, applied, deployment, missingMonitor }: RouterObservation): Finding {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
   }
   switch (applied.result) {
     case 'applied':
+      if (missingMonitor !== null) {
+        const message = `All objects are applied but the ${missingMonitor}: the cluster did not know this kind when the operator started.`
+        return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
+      }
       return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
     case 'conflict':
       return routerFinding('Programmed', 'NameConflict', applied.message)
