@@ -7,7 +7,7 @@ import { configHashAnnotation } from '../resources/labels.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
-export interface ReplicaCounts {
+interface ReplicaCounts {
   readonly wanted: number
   readonly replicas: number
   readonly updated: number
@@ -15,7 +15,7 @@ export interface ReplicaCounts {
   readonly available: number
 }
 
-export function countReplicas({ spec, status }: Deployment): ReplicaCounts {
+function countReplicas({ spec, status }: Deployment): ReplicaCounts {
   return {
     wanted: spec.replicas ?? 1,
     replicas: status?.replicas ?? 0,

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { events } from '../../../operator/kube/event.ts'
-import type { KubeObject } from '../../../operator/kube/object.ts'
 import type { Resource } from '../../../operator/kube/resource.ts'
 import {
   deployments,
@@ -113,7 +112,7 @@ test('a webhook that is down stands in the status, of routers that are there and
   }
   const apiVersion = 'admissionregistration.k8s.io/v1'
   const down = { apiVersion, kind: webhooks.kind, metadata: { name }, webhooks: [webhook] }
-  await fleet.create(webhooks, down as KubeObject)
+  await fleet.create(webhooks, down)
   try {
     await eventually(async () => {
       const labels = { probe: String(performance.now()) }
