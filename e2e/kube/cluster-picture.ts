@@ -11,6 +11,7 @@ import {
   deployments,
   horizontalPodAutoscalers,
   monitorKinds,
+  networkPolicies,
   rpcRouters,
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
@@ -19,6 +20,7 @@ import {
   childSelector,
   configHashAnnotation,
 } from '../../operator/resources/labels.ts'
+import { portsOf } from '../../operator/resources/pod-ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -27,7 +29,7 @@ export type Picture = Readonly<Record<string, unknown>>
 
 /**
  * What the operator made of the objects of one namespace, without what tells one run from another: versions,
- * instants, addresses, the name of the namespace, configs that only old ReplicaSets refer to, and counts that an
+ * instants, addresses, the name of the namespace, configs that only old ReplicaSets refer to with their ports, and counts that an
  * autoscaler owns. Two namespaces whose pictures are equal are in the same state.
  */
 export async function pictureOf(
@@ -59,11 +61,14 @@ export async function pictureOf(
         `${metadata.name}-${spec?.template?.metadata?.annotations?.[configHashAnnotation]}`,
     ),
   )
+  const configs = await list<KubeObject>(configMaps, childSelector)
   for (const resource of childKinds) {
     if (monitorKinds.includes(resource)) continue
     for (const object of await list<KubeObject>(resource, childSelector)) {
       if (resource.plural === configMaps.plural && !current.has(object.metadata.name)) continue
-      add(object, childOf(object, isScaled.has(object.metadata.name)))
+      const shown = childOf(object, isScaled.has(object.metadata.name))
+      const isPolicy = resource.plural === networkPolicies.plural
+      add(object, isPolicy ? withoutOldPorts(object.metadata.name, shown, configs, current) : shown)
     }
   }
   for (const object of await list<KubeObject>(rpcRouters)) {
@@ -73,6 +78,25 @@ export async function pictureOf(
   for (const object of await list<KubeObject>(upstreamProviders))
     add(object, statusOf(object, false))
   return picture
+}
+
+/** A NetworkPolicy without the ports that only configs of old ReplicaSets have. */
+function withoutOldPorts(
+  name: string,
+  policy: unknown,
+  configs: readonly KubeObject[],
+  current: ReadonlySet<string>,
+): unknown {
+  const own = configs.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
+  const portsOfAll = (all: readonly KubeObject[]) =>
+    new Set(all.map(portsOf).flatMap(({ listen, egress }) => [...listen, ...egress]))
+  const needed = portsOfAll(own.filter(({ metadata }) => current.has(metadata.name)))
+  const old = portsOfAll(own).difference(needed)
+  return JSON.parse(JSON.stringify(policy), (_, value: unknown) =>
+    Array.isArray(value)
+      ? value.filter((item: { readonly port?: number } | null) => !old.has(item?.port ?? 0))
+      : value,
+  )
 }
 
 /** All that is not the server's own addition. */

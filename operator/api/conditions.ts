@@ -19,8 +19,8 @@ export interface ConditionMeaning {
 
 const pending = {
   status: 'Unknown',
-  when: 'The operator has not judged this generation yet.',
-  remedy: 'Wait a few seconds. If it stays, look whether the operator runs and has a leader.',
+  when: 'A router that selects it has not judged this generation within a minute.',
+  remedy: 'Look at the conditions of the router, and whether the operator runs and has a leader.',
 } as const satisfies ReasonMeaning
 
 const secretNotFound = {
@@ -56,7 +56,6 @@ const resolvedRefs = {
     SecretKeyNotFound: secretKeyNotFound,
     ConfigMapNotFound: configMapNotFound,
     ConfigMapKeyNotFound: configMapKeyNotFound,
-    Pending: pending,
   },
 } as const satisfies ConditionMeaning
 
@@ -101,7 +100,6 @@ export const rpcRouterConditions = {
         remedy:
           'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       },
-      Pending: pending,
     },
   },
   ResolvedRefs: resolvedRefs,
@@ -119,21 +117,32 @@ export const rpcRouterConditions = {
         when: 'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
         remedy: 'Rename the router, or delete the object that the message names.',
       },
+      StillDeleting: {
+        status: 'False',
+        when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
+        remedy: 'If it stays, look at the finalizers of the object that the message names.',
+      },
       ApplyFailed: {
         status: 'False',
-        when: 'The API server refused an object; the message has its answer.',
-        remedy: 'Act on the answer: often a quota, an admission policy or a field of spec.pod.',
+        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again.',
+        remedy:
+          'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
       },
       Paused: {
         status: 'False',
         when: 'The annotation rpcrouter.dev/paused is "true": nothing is changed.',
         remedy: 'Remove the annotation.',
       },
-      Pending: pending,
+      ProgrammedWithoutMonitor: {
+        status: 'True',
+        when: 'All objects are applied but the one of spec.monitoring: the cluster did not know its kind when the operator started.',
+        remedy:
+          'Install the Prometheus operator, then restart this operator: it looks for the kind when it starts.',
+      },
     },
   },
   Available: {
-    meaning: 'Enough pods are ready to serve.',
+    meaning: 'Enough pods are ready to serve, be they of this generation or of an older one.',
     reasons: {
       MinimumReplicasAvailable: {
         status: 'True',
@@ -155,11 +164,11 @@ export const rpcRouterConditions = {
         when: 'No config has been good yet, so there are no pods.',
         remedy: 'Look at Accepted, ResolvedRefs and Programmed.',
       },
-      Pending: pending,
     },
   },
   Progressing: {
-    meaning: 'A rollout is under way.',
+    meaning:
+      'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
     reasons: {
       RolloutInProgress: {
         status: 'True',
@@ -170,6 +179,12 @@ export const rpcRouterConditions = {
         status: 'False',
         when: 'All pods are of the newest revision.',
         remedy: null,
+      },
+      ReplicaFailure: {
+        status: 'False',
+        when: 'Kubernetes cannot create a pod; the message has its words.',
+        remedy:
+          'Act on the message: often a quota, a PriorityClass that is missing, or pod security.',
       },
       RolloutStalled: {
         status: 'False',
@@ -182,13 +197,13 @@ export const rpcRouterConditions = {
         when: 'Nothing was applied, so nothing rolls out.',
         remedy: 'Look at Programmed.',
       },
-      Pending: pending,
     },
   },
   Ready: {
-    meaning: 'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True.',
+    meaning:
+      'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
     reasons: {
-      Ready: { status: 'True', when: 'All of them are True.', remedy: null },
+      Ready: { status: 'True', when: 'All of that holds.', remedy: null },
       NotAccepted: {
         status: 'False',
         when: 'Accepted is not True. The last good config keeps serving.',
@@ -209,7 +224,11 @@ export const rpcRouterConditions = {
         when: 'Available is not True.',
         remedy: 'Look at Available.',
       },
-      Pending: pending,
+      NotRolledOut: {
+        status: 'False',
+        when: 'Too few pods of this generation are ready yet. Older ones serve.',
+        remedy: 'Wait for the rollout; if it does not end, look at Progressing.',
+      },
     },
   },
 } as const satisfies Readonly<Record<string, ConditionMeaning>>

@@ -31,7 +31,7 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Rollout',
     of: router,
-    when: 'The Deployment changed in another way: its image, its resources, the count of its pods.',
+    when: 'The pods changed in another way: their image, their resources.',
   },
   RolloutComplete: {
     type: 'Normal',
@@ -87,11 +87,23 @@ export const eventReasons = {
     of: router,
     when: 'An object of a name that the router needs belongs to somebody else.',
   },
+  StillDeleting: {
+    type: 'Normal',
+    action: 'Apply',
+    of: router,
+    when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
+  },
   ApplyFailed: {
     type: 'Warning',
     action: 'Apply',
     of: router,
-    when: 'The API server refused an object; the note has its answer.',
+    when: 'The API server refused an object, or failed at it for a while; the note has its answer.',
+  },
+  ReplicaFailure: {
+    type: 'Warning',
+    action: 'Rollout',
+    of: router,
+    when: 'Kubernetes cannot create a pod; the note has its words.',
   },
   RolloutStalled: {
     type: 'Warning',

@@ -10,7 +10,7 @@ import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
-import type { ChildStores } from './child-stores.ts'
+import type { Child, ChildStores } from './child-stores.ts'
 import { contains } from './contains.ts'
 import { NameConflictError, StillThereError } from './errors.ts'
 
@@ -103,14 +103,26 @@ export class ChildApplier {
     return contains(known, intent)
   }
 
+  /** What belongs to a router, is not wanted any more, and is not on its way out yet. */
+  unwanted(
+    router: RpcRouter,
+    isWanted: (resource: Resource, object: KubeObject) => boolean,
+  ): readonly Child[] {
+    return this.#options.children
+      .ownedBy(router.metadata.uid)
+      .filter(
+        ({ resource, object }) =>
+          object.metadata.deletionTimestamp === undefined && !isWanted(resource, object),
+      )
+  }
+
   /** Deletes what belongs to a router and is not wanted any more. */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const { resource, object } of this.#options.children.ownedBy(router.metadata.uid)) {
-      if (isWanted(resource, object) || object.metadata.deletionTimestamp !== undefined) continue
+    for (const { resource, object } of this.unwanted(router, isWanted)) {
       const { uid } = object.metadata
       await this.#options.client.delete(
         resource,
@@ -206,6 +218,7 @@ function isSameVersion(
   return a.uid === b.uid && a.resourceVersion === b.resourceVersion
 }
 
-function pathOf({ plural }: Resource, key: string): string {
+/** Tells objects apart, whatever their kind. */
+export function pathOf({ plural }: Resource, key: string): string {
   return `${plural} ${key}`
 }

@@ -4,6 +4,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import { ApiError } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
+import { componentOf } from '../resources/labels.ts'
 import { configMapName } from '../resources/config-map.ts'
 import {
   childKinds,
@@ -13,37 +14,43 @@ import {
   horizontalPodAutoscalers,
 } from '../resources/kinds.ts'
 import type { Applied } from '../status/router-status.ts'
-import type { ChildApplier } from './child-applier.ts'
+import { redisObjectName } from '../translate/object-names.ts'
+import { type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
-import { NameConflictError } from './errors.ts'
+import { NameConflictError, StillThereError } from './errors.ts'
+import type { Revision, Revisions } from './revisions.ts'
 
 /** How an attempt ended, and the failure that is to be tried again, if there was one. */
 export interface Attempt {
   readonly applied: Applied
-  readonly error: Error | null
+  readonly error: ApiError | null
 }
 
 /** Applies all objects of a router, in an order in which nothing waits for what comes later. */
 export class FleetApplier {
   readonly #children: ChildApplier
   readonly #deployments: DeploymentApplier
+  readonly #revisions: Revisions
 
-  constructor(children: ChildApplier, deploymentApplier: DeploymentApplier) {
+  constructor(children: ChildApplier, deploymentApplier: DeploymentApplier, revisions: Revisions) {
+    this.#revisions = revisions
     this.#children = children
     this.#deployments = deploymentApplier
   }
 
   /**
-   * @param keptConfigs hashes of configs that ReplicaSets still refer to
+   * A refusal is part of the answer, also one of the server's own making: it may last.
+   *
+   * @param current hash of the config that the Deployment has had so far
    * @throws what is of the way to the API server, and not of the objects
    */
   async apply(
     router: RpcRouter,
     objects: readonly KubeObject[],
-    keptConfigs: ReadonlySet<string>,
+    current: string | undefined,
     signal: AbortSignal,
   ): Promise<Attempt> {
-    return this.#attempt(() => this.#apply(router, objects, keptConfigs, signal))
+    return this.#attempt(() => this.#apply(router, objects, current, signal))
   }
 
   /** Applies objects that the others depend on. */
@@ -65,7 +72,9 @@ export class FleetApplier {
     } catch (error) {
       if (error instanceof NameConflictError)
         return { applied: { result: 'conflict', message: error.message }, error: null }
-      if (!isRefusal(error)) throw error
+      if (error instanceof StillThereError)
+        return { applied: { result: 'waiting', message: error.message }, error: null }
+      if (!(error instanceof ApiError)) throw error
       return { applied: { result: 'refused', message: error.message }, error }
     }
   }
@@ -73,14 +82,14 @@ export class FleetApplier {
   async #apply(
     router: RpcRouter,
     objects: readonly KubeObject[],
-    keptConfigs: ReadonlySet<string>,
+    current: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object)))
-    const kept = new Set([...keptConfigs].map((hash) => configMapName(router, hash)))
-    const isWanted = (resource: Resource, object: KubeObject): boolean =>
-      wanted.has(pathOf(resource, object)) ||
-      (resource.plural === configMaps.plural && kept.has(object.metadata.name))
+    const wanted = new Set(
+      objects.map((object) => pathOf(resourceOf(object), keyOf(object.metadata))),
+    )
+    const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
+      wanted.has(pathOf(resource, keyOf(metadata)))
     const isDeployment = ({ kind }: KubeObject): boolean => kind === deployments.kind
     // An autoscaler that is to go must not touch the count that is applied next.
     await this.#children.prune(
@@ -94,17 +103,47 @@ export class FleetApplier {
         await this.#children.apply(router, resourceOf(object), object, signal)
     for (const object of objects)
       if (isDeployment(object)) await this.#deployments.apply(router, object as Deployment, signal)
-    await this.#children.prune(router, isWanted, signal)
+    await this.#prune(router, isWanted, current, signal)
+  }
+
+  /** Deletes what is not wanted any more, but for what pods still need or may need again. */
+  async #prune(
+    router: RpcRouter,
+    isWanted: (resource: Resource, object: KubeObject) => boolean,
+    current: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const keeping = (revisions: readonly Revision[]) => (resource: Resource, object: KubeObject) =>
+      isWanted(resource, object) || isNeeded(router, resource, object, current, revisions)
+    const isKept = keeping(this.#revisions.known(router))
+    const doomed = this.#children.unwanted(router, isKept)
+    if (doomed.length === 0) return
+    // The watch may lag behind, and what pods start with could not be brought back.
+    const isProof = doomed.some(({ resource, object }) => isOfPods(resource, object))
+    const revisions = isProof ? await this.#revisions.live(router, signal) : []
+    await this.#children.prune(router, isProof ? keeping(revisions) : isKept, signal)
   }
 }
 
-/** Answers that tell of the moment, not of the object. */
-const passing: readonly number[] = [401, 408, 409, 410, 429]
+/** What pods start with or talk to, and not only what is around them. */
+function isOfPods({ plural }: Resource, object: KubeObject): boolean {
+  return plural === configMaps.plural || componentOf(object) === 'redis'
+}
 
-/** The API server understood and will not have it; another try may do when a quota or a policy changed. */
-function isRefusal(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false
-  return error.status >= 400 && error.status < 500 && !passing.includes(error.status)
+function isNeeded(
+  router: RpcRouter,
+  resource: Resource,
+  object: KubeObject,
+  current: string | undefined,
+  revisions: readonly Revision[],
+): boolean {
+  if (!isOfPods(resource, object)) return false
+  if (componentOf(object) === 'redis')
+    return revisions.some(
+      ({ pods, secrets }) => pods > 0 && secrets.includes(redisObjectName(router)),
+    )
+  const hashes = [current, ...revisions.map(({ configHash }) => configHash)]
+  return hashes.some((hash) => hash && configMapName(router, hash) === object.metadata.name)
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {
@@ -112,8 +151,4 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   const found = resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)
   if (found === undefined) throw new TypeError(`${apiVersion} ${kind} is no kind of a router`)
   return found
-}
-
-function pathOf({ plural }: Resource, { metadata }: KubeObject): string {
-  return `${plural} ${keyOf(metadata)}`
 }

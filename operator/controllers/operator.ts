@@ -20,6 +20,8 @@ import { fieldManager, statusManager } from './field-managers.ts'
 import { FleetApplier } from './fleet-applier.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { RedisPasswords } from './redis-passwords.ts'
+import { ReferenceLoader } from './reference-loader.ts'
+import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
 import { TranslationMemo } from './translation-memo.ts'
@@ -52,7 +54,8 @@ export class Operator {
   readonly routers: Controller
   readonly providers: Controller
   readonly world: World
-  readonly #reflectors: readonly Reflector<KubeObject>[]
+  readonly #asked: readonly Reflector<KubeObject>[]
+  readonly #others: readonly Reflector<KubeObject>[]
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
@@ -61,7 +64,9 @@ export class Operator {
     this.world = new World(
       known.filter((kind) => !monitorKinds.includes(kind) || build.monitors.has(kind.kind)),
     )
-    this.#reflectors = reflectWorld(this.world, options)
+    const { asked, others } = reflectWorld(this.world, options)
+    this.#asked = asked
+    this.#others = others
     this.#events = new EventRecorder({
       client: writer,
       reportingController: 'rpcrouter.dev/operator',
@@ -82,14 +87,20 @@ export class Operator {
     const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
     const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
     const verdicts = new Verdicts()
+    const references = new ReferenceLoader(client, world.children)
     const routerReconciler = new RouterReconciler({
       world,
       children,
-      fleet: new FleetApplier(children, new DeploymentApplier(reader, children)),
+      fleet: new FleetApplier(
+        children,
+        new DeploymentApplier(reader, children),
+        new Revisions(client, world.replicaSets),
+      ),
       passwords: new RedisPasswords(reader, children, options.generatePassword),
       statuses: routerStatuses,
       verdicts,
       events,
+      references,
       translations: new TranslationMemo(),
       chains,
       build,
@@ -100,6 +111,7 @@ export class Operator {
     })
     const providerReconciler = new ProviderReconciler({
       world,
+      references,
       statuses: providerStatuses,
       verdicts,
       events,
@@ -127,6 +139,10 @@ export class Operator {
     })
   }
 
+  get #reflectors(): readonly Reflector<KubeObject>[] {
+    return [...this.#asked, ...this.#others]
+  }
+
   /** Every kind was listed once. */
   get hasSynced(): boolean {
     return this.#reflectors.every((reflector) => reflector.hasSynced)
@@ -140,16 +156,27 @@ export class Operator {
 
   /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
   async watch(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
+    const run = (reflectors: readonly Reflector<KubeObject>[]) =>
+      Promise.all(reflectors.map((reflector) => reflector.run(signal)))
+    const others = synced(this.#asked, signal).then(() => run(this.#others))
+    await Promise.all([run(this.#asked), others])
   }
 
   /** Acts until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-    await Promise.race([stopped, Promise.all(this.#reflectors.map(({ synced }) => synced))])
+    await synced(this.#reflectors, signal)
     await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
   }
+}
+
+/** Resolves when all have listed their kind, or when the signal is aborted. */
+async function synced(
+  reflectors: readonly Reflector<KubeObject>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }

@@ -3,19 +3,23 @@
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import type { Clock } from '../kube/clock.ts'
-import type { ReconcileContext } from '../kube/controller.ts'
+import { type Clock, rfc3339 } from '../kube/clock.ts'
+import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
-import { invalidProviderStatus } from '../status/invalid-router-status.ts'
+import { refOf } from '../kube/object.ts'
+import { invalidProviderStatus } from '../status/invalid-status.ts'
 import { providerOccurrences } from '../status/occurrences.ts'
-import { providerStatus } from '../status/provider-status.ts'
+import { providerStatus, type RouterVerdict } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
+import { referencesOfProvider } from '../translate/references-of.ts'
+import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { Verdicts } from './verdicts.ts'
+import type { ProviderOutcome, Verdicts } from './verdicts.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
   readonly world: World
+  readonly references: ReferenceLoader
   readonly statuses: StatusWriter<UpstreamProviderStatus>
   readonly verdicts: Verdicts
   readonly events: Pick<EventRecorder, 'record'>
@@ -23,26 +27,34 @@ export interface ProviderReconcilerParts {
   readonly clock: Clock
 }
 
+/** How long a router may take to give its word on a provider before the status says that it is waited for. */
+const patienceMs = 60_000
+
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
   readonly #parts: ProviderReconcilerParts
+  /** By key: which state of a provider waits for a router's word, and since when. */
+  readonly #waiting = new Map<string, { readonly state: string; readonly sinceMs: number }>()
 
   constructor(parts: ProviderReconcilerParts) {
     this.#parts = parts
   }
 
-  readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {
+  readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<Outcome> => {
     const { world, statuses, clock } = this.#parts
     const object = world.providers.get(key)
-    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
-    const now = new Date(clock.wallMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      this.#waiting.delete(key)
+      return {}
+    }
+    const now = rfc3339(clock.wallMs())
     const { value, faults } = world.provider(object)
     if (value === null) {
-      const status = invalidProviderStatus(object, faults, now)
-      await statuses.write(object, status, signal)
-      return
+      const invalid = { object: statuses.latest(object), faults, now }
+      await statuses.write(object, invalidProviderStatus(invalid), signal)
+      return {}
     }
-    await this.#reconcile(key, statuses.latest(value), now, signal)
+    return this.#reconcile(key, statuses.latest(value), now, signal)
   }
 
   async #reconcile(
@@ -50,27 +62,55 @@ export class ProviderReconciler {
     provider: UpstreamProvider,
     now: string,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { world, statuses, verdicts, events, chains } = this.#parts
+  ): Promise<Outcome> {
+    const { world, references, statuses, verdicts, events, chains } = this.#parts
     const { metadata } = provider
-    const routers = world.routersOf(provider)
-    const outcomes = routers
-      .map((router) => verdicts.get(router, key))
-      .filter((outcome) => outcome !== null)
-      .filter(
-        (each) => each.providerUid === metadata.uid && each.generation === metadata.generation,
-      )
-    // A router that has not looked at it yet will say when it has.
-    if (outcomes.length < routers.length) return
-    const data = world.dataOf(metadata.namespace)
-    const { refusals, dangling } = judgeProvider(
-      provider,
-      data,
-      routers.length === 0 ? chains : null,
+    // One that is on its way out gives its word no more.
+    const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
+    const outcomes = routers.map((router) => {
+      const outcome = verdicts.get(router, key)
+      return outcome !== null && isOf(provider, outcome) ? outcome : pending(router)
+    })
+    const waitMs = this.#waitMs(key, provider, outcomes)
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const { refusals, dangling } = await references.read(
+      metadata.namespace,
+      () => referencesOfProvider(provider),
+      () =>
+        judgeProvider(
+          provider,
+          world.dataOf(metadata.namespace),
+          routers.length === 0 ? chains : null,
+        ),
+      signal,
     )
     const status = providerStatus({ provider, refusals, dangling, routers: outcomes, now })
     const occurrences = providerOccurrences(provider, status)
     if (await statuses.write(provider, status, signal))
       for (const told of occurrences) events.record({ ...told, regarding: provider })
+    return {}
   }
+
+  /** For how long a router that has not given its word is still to be waited for: it will say when it has. */
+  #waitMs(key: string, { metadata }: UpstreamProvider, outcomes: readonly RouterVerdict[]): number {
+    if (!outcomes.some(({ isPending }) => isPending)) {
+      this.#waiting.delete(key)
+      return 0
+    }
+    const nowMs = this.#parts.clock.nowMs()
+    const state = `${metadata.uid}@${metadata.generation}`
+    const known = this.#waiting.get(key)
+    const sinceMs = known?.state === state ? known.sinceMs : nowMs
+    this.#waiting.set(key, { state, sinceMs })
+    return sinceMs + patienceMs - nowMs
+  }
+}
+
+function isOf({ metadata }: UpstreamProvider, outcome: ProviderOutcome): boolean {
+  return outcome.providerUid === metadata.uid && outcome.generation === metadata.generation
+}
+
+function pending(router: string): RouterVerdict {
+  const { name } = refOf(router)
+  return { router: name, isPending: true, refusals: [], programmed: false, health: null }
 }

@@ -2,8 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import { unsupportedName } from '../../proxy/config/capabilities.ts'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import type { Clock } from '../kube/clock.ts'
+import { type Clock, rfc3339 } from '../kube/clock.ts'
+import type { ApiError } from '../kube/errors.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
@@ -11,20 +13,26 @@ import { buildFleet, buildRedis, type BuildContext } from '../resources/build-ch
 import { configMapName } from '../resources/config-map.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { invalidRouterStatus } from '../status/invalid-router-status.ts'
-import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
+import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
+import { invalidRouterStatus } from '../status/invalid-status.ts'
+import {
+  isOtherRevision,
+  type PodRevision,
+  revisionOccurrences,
+  routerOccurrences,
+} from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import { readUpstreams } from '../translate/rendered-config.ts'
+import { readUpstreams, type RenderedConfig } from '../translate/rendered-config.ts'
 import type { UpstreamPlan } from '../translate/router-document.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
-import { StillThereError } from './errors.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
+import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { TranslationMemo } from './translation-memo.ts'
 import type { ProviderOutcome, Verdicts } from './verdicts.ts'
@@ -32,6 +40,7 @@ import type { World } from './world.ts'
 
 export interface RouterReconcilerParts {
   readonly world: World
+  readonly references: ReferenceLoader
   readonly children: ChildApplier
   readonly fleet: FleetApplier
   readonly passwords: RedisPasswords
@@ -52,6 +61,19 @@ const heldAgainMs = 30_000
 /** How long until a look whether the garbage collector is done. Its deletions may be of objects no watch told of. */
 const stillThereMs = 1_000
 
+/** Nothing runs for a router whose config will be refused. */
+const canShareState = unsupportedName('shared-state', 'true') === null
+
+/** Answers that tell of the moment, not of the object; so do those of a server that fails. */
+const passing: readonly number[] = [401, 408, 409, 410, 429]
+
+/** What may pass is told when so many tries in a row have failed: after about a second. */
+const patientTries = 8
+
+function mayPass({ status }: ApiError): boolean {
+  return status >= 500 || passing.includes(status)
+}
+
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
@@ -62,9 +84,9 @@ export class RouterReconciler {
 
   readonly reconcile = async (
     key: string,
-    { signal }: ReconcileContext,
+    { signal, failures }: ReconcileContext,
   ): Promise<Outcome | undefined> => {
-    const { world, verdicts, onVerdicts } = this.#parts
+    const { world, verdicts, statuses, onVerdicts } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
       this.#parts.translations.forget(key)
@@ -74,36 +96,50 @@ export class RouterReconciler {
     if (object.metadata.deletionTimestamp !== undefined) return undefined
     const { value, faults } = world.router(object)
     if (value === null) {
-      await this.#write(object, invalidRouterStatus(object, faults, this.#now()), signal)
+      const invalid = { object: statuses.latest(object), faults, now: this.#now() }
+      await statuses.write(object, invalidRouterStatus(invalid, this.#deployment(object)), signal)
       return undefined
     }
-    try {
-      return await this.#reconcile(key, this.#parts.statuses.latest(value), signal)
-    } catch (error) {
-      if (error instanceof StillThereError) return { requeueAfterMs: stillThereMs }
-      throw error
-    }
+    return this.#reconcile(key, statuses.latest(value), failures, signal)
   }
 
-  async #reconcile(key: string, router: RpcRouter, signal: AbortSignal): Promise<Outcome> {
+  async #reconcile(
+    key: string,
+    router: RpcRouter,
+    failures: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redis = isPaused(router) ? null : await this.#redis(router, signal)
-    const translation = this.#translate(router, running, redis?.password ?? null)
+    const { world, references } = this.#parts
+    const translation = await references.read(
+      router.metadata.namespace,
+      () => world.referencesOf(router, world.providersOf(router), running),
+      () => this.#translate(router, running, redis?.password ?? null),
+      signal,
+    )
     const attempt = await this.#apply(router, translation, redis, signal)
+    if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
+      throw attempt.error
     const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
-    const status = routerStatus({ router, translation, applied, deployment, now })
+    const after = revisionOf(deployment)
+    const rollsOut = isOtherRevision(before, after)
+    const missingMonitor = this.#missingMonitor(router)
+    const observed = { router, translation, applied, deployment, missingMonitor, rollsOut, now }
+    const status = routerStatus(observed)
     const occurrences = [
-      ...revisionOccurrences(before, revisionOf(deployment)),
+      ...revisionOccurrences(before, after),
       ...routerOccurrences(router, status),
     ]
-    await this.#write(router, status, signal)
+    await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
+    if (applied.result === 'waiting') return { requeueAfterMs: stillThereMs }
     const waits = translation.dangling.length > 0 || applied.result === 'conflict'
     return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
@@ -134,7 +170,7 @@ export class RouterReconciler {
     signal: AbortSignal,
   ): Promise<{ objects: readonly KubeObject[]; password: string; attempt: Attempt } | null> {
     const { store, refusals } = chooseState(router.spec)
-    if (store.kind !== 'managed' || refusals.length > 0) return null
+    if (store.kind !== 'managed' || refusals.length > 0 || !canShareState) return null
     const { passwords, fleet, build } = this.#parts
     const password = await passwords.of(router, signal)
     const objects = buildRedis(router, store, password, build)
@@ -150,18 +186,24 @@ export class RouterReconciler {
     if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
     if (redis !== null && redis.attempt.applied.result !== 'applied') return redis.attempt
     const { fleet, build } = this.#parts
-    const objects = [...(redis?.objects ?? []), ...buildFleet(router, config, build)]
-    return fleet.apply(router, objects, this.#keptConfigs(router), signal)
+    const fleetObjects = buildFleet(router, config, build, this.#portsOfOthers(router, config))
+    const current = revisionOf(this.#deployment(router))?.configHash
+    return fleet.apply(router, [...(redis?.objects ?? []), ...fleetObjects], current, signal)
   }
 
-  /** Configs that ReplicaSets refer to: old pods may start again, and a rollout may be undone. */
-  #keptConfigs(router: RpcRouter): ReadonlySet<string> {
-    const sets = this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata))
-    const hashes = sets.map(
-      ({ spec }) => spec?.template?.metadata?.annotations?.[configHashAnnotation],
-    )
-    const current = revisionOf(this.#deployment(router))?.configHash
-    return new Set([...hashes, current].filter((hash) => hash !== undefined))
+  /** Ports of the configs that are kept: pods run them to the end of a rollout, and again when it is undone. */
+  #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
+    const own = configMapName(router, configHash)
+    return this.#parts.world.children
+      .ownedBy(router.metadata.uid)
+      .filter(({ resource }) => resource.plural === configMaps.plural)
+      .filter(({ object }) => object.metadata.name !== own)
+      .map(({ object }) => portsOf(object))
+  }
+
+  #missingMonitor({ spec }: RpcRouter): string | null {
+    const { type } = spec.monitoring
+    return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
   /** The upstreams of the config that the Deployment has now. */
@@ -173,16 +215,11 @@ export class RouterReconciler {
     return readUpstreams(this.#parts.children.latest<ConfigMap>(configMaps, key)?.data ?? {})
   }
 
-  #deployment(router: RpcRouter): Deployment | null {
-    const { namespace } = router.metadata
-    const key = keyOf({ namespace, name: routerObjectName(router) })
+  #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
+    const key = keyOf({ namespace: metadata.namespace, name: routerObjectName({ metadata }) })
     const found = this.#parts.children.latest<Deployment>(deployments, key)
-    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === router.metadata.uid)
+    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)
     return isOurs ? found : null
-  }
-
-  async #write(object: KubeObject, status: RpcRouterStatus, signal: AbortSignal): Promise<boolean> {
-    return this.#parts.statuses.write(object, status, signal)
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
@@ -202,6 +239,7 @@ export class RouterReconciler {
       if (object === undefined) continue
       outcomes.set(providerKey, {
         router: name,
+        isPending: false,
         refusals,
         programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
         health: null,
@@ -213,17 +251,17 @@ export class RouterReconciler {
   }
 
   #now(): string {
-    return new Date(this.#parts.clock.wallMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+    return rfc3339(this.#parts.clock.wallMs())
   }
 }
 
-function revisionOf(deployment: Deployment | null): Revision | null {
+function revisionOf(deployment: Deployment | null): PodRevision | null {
   if (deployment === null) return null
   const annotations = deployment.spec.template.metadata?.annotations
   return {
     configHash: annotations?.[configHashAnnotation],
     secretHash: annotations?.[secretHashAnnotation],
-    generation: deployment.metadata.generation,
+    template: deployment.spec.template,
   }
 }
 

@@ -7,6 +7,7 @@ import type { Controller } from '../kube/controller.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
 import { configMaps, deployments, secrets } from '../resources/kinds.ts'
+import { instanceKeys } from '../resources/labels.ts'
 import type { ChildApplier } from './child-applier.ts'
 import { routersOf } from './child-stores.ts'
 import type { StatusWriter } from './status-writer.ts'
@@ -64,15 +65,11 @@ export function connectTriggers(parts: TriggerParts): void {
       for (const provider of world.providers.byIndex(kind, key))
         providers.enqueue(keyOf(provider.metadata))
     })
-  world.replicaSets.subscribe(({ type, object }) => {
-    // Its config need not be kept any longer.
-    if (type === 'deleted') for (const key of instanceOf(object)) routers.enqueue(key)
+  world.replicaSets.subscribe(({ type, object, previous }) => {
+    // What it needs, its config or its Redis, need not be kept any longer.
+    const isDone = type === 'deleted' || (object.pods === 0 && (previous?.pods ?? 0) > 0)
+    if (isDone) for (const key of instanceKeys(object)) routers.enqueue(key)
   })
-}
-
-function instanceOf({ metadata }: KubeObject): readonly string[] {
-  const name = metadata.labels?.['app.kubernetes.io/instance']
-  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })]
 }
 
 /** Whether somebody means something by a change, beyond the status. */

@@ -2,19 +2,20 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient, Selection } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
-import { type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
 import {
   configMaps,
-  type ReplicaSet,
   replicaSets,
   rpcRouters,
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { childSelector, configHashAnnotation } from '../resources/labels.ts'
+import { childSelector } from '../resources/labels.ts'
+import { keepReference } from './reference-loader.ts'
+import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'
 
 type Reflected = ReflectorOptions<KubeObject>['store']
@@ -39,13 +40,23 @@ export interface ReflectOptions {
 /** Secrets that are nobody's keys: there can be many of them, and large ones. */
 const secretFields = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
 
-/** What fills a world: one reflector a kind, or one a kind and namespace. */
+type Reflectors = readonly Reflector<KubeObject>[]
+
+/**
+ * What fills a world: one reflector a kind, or one a kind and namespace. Those of `asked` go first: what else is kept
+ * depends on what routers and providers refer to.
+ */
 export function reflectWorld(
   world: World,
   options: ReflectOptions,
-): readonly Reflector<KubeObject>[] {
+): { readonly asked: Reflectors; readonly others: Reflectors } {
+  const [asked, others] = watchedKinds(world)
+  return { asked: reflect(asked, options), others: reflect(others, options) }
+}
+
+function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflectors {
   const { namespaces, ...parts } = options
-  return watchedKinds(world).flatMap(({ resource, store, selection, keep }) => {
+  return kinds.flatMap(({ resource, store, selection, keep }) => {
     if (namespaces === null) return [new Reflector({ ...parts, resource, store, selection, keep })]
     return namespaces.map((namespace) => {
       const part = { ...selection, namespace }
@@ -54,44 +65,36 @@ export function reflectWorld(
   })
 }
 
-function watchedKinds(world: World): readonly WatchedKind[] {
-  const keep = withoutManagedFields
+function watchedKinds(
+  world: World,
+): readonly [asked: readonly WatchedKind[], others: readonly WatchedKind[]] {
   const labelled = { labelSelector: childSelector }
+  const keepReferenced = (kind: 'secret' | 'configMap') => (object: KubeObject) => {
+    const isReferredTo = world.isReferredTo(kind, keyOf(object.metadata))
+    return keepReference(withoutManagedFields(object), isReferredTo)
+  }
   const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
-  return [
+  const asked = [
     { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
     { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
+  ]
+  const others = [
     {
       resource: replicaSets,
       store: world.replicaSets,
       selection: labelled,
-      keep: slimReplicaSet,
+      keep: revisionOf,
     },
     ...world.children.resources.map((resource) => ({
       resource,
       store: world.children.store(resource),
       // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.
-      selection:
-        resource.plural === secrets.plural
-          ? { fieldSelector: secretFields }
-          : resource.plural === configMaps.plural
-            ? {}
-            : labelled,
-      keep,
+      ...(resource.plural === secrets.plural
+        ? { selection: { fieldSelector: secretFields }, keep: keepReferenced('secret') }
+        : resource.plural === configMaps.plural
+          ? { selection: {}, keep: keepReferenced('configMap') }
+          : { selection: labelled, keep: withoutManagedFields }),
     })),
   ]
-}
-
-/** Of a ReplicaSet only matters whose it is and which config its pods have. */
-function slimReplicaSet(object: KubeObject): ReplicaSet {
-  const { apiVersion, kind, metadata, spec } = object as ReplicaSet
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
-  const hash = spec?.template?.metadata?.annotations?.[configHashAnnotation]
-  const annotations = hash === undefined ? {} : { [configHashAnnotation]: hash }
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    spec: { template: { metadata: { annotations } } },
-  }
+  return [asked, others]
 }

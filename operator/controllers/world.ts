@@ -8,18 +8,19 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
 import { configMapData, secretData } from '../translate/decode-data.ts'
+import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
+import { instanceKeys } from '../resources/labels.ts'
 import {
-  type ConfigMap,
-  configMaps,
-  type ReplicaSet,
-  type Secret,
-  secrets,
-} from '../resources/kinds.ts'
-import { referencesOfProvider, referencesOfRouter } from '../translate/references-of.ts'
+  type ReferenceNames,
+  referencesOfProvider,
+  referencesOfRouter,
+} from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { UpstreamPlan } from '../translate/router-document.ts'
 import { selects } from '../translate/select-labels.ts'
 import { ChildStores } from './child-stores.ts'
+import { isOutline } from './reference-loader.ts'
+import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
@@ -34,7 +35,7 @@ export class World {
     secret: (object) => this.#references(object, 'secrets'),
     configMap: (object) => this.#references(object, 'configMaps'),
   })
-  readonly replicaSets = new Store<ReplicaSet, 'instance'>({ instance: instanceKeys })
+  readonly replicaSets = new Store<Revision, 'instance'>({ instance: instanceKeys })
   readonly children: ChildStores
   readonly #routerReader = new TypedReader<RpcRouter>(rpcRouterSchema)
   readonly #providerReader = new TypedReader<UpstreamProvider>(upstreamProviderSchema)
@@ -85,6 +86,11 @@ export class World {
       .map((router) => keyOf(router.metadata))
   }
 
+  /** Whether a router is being deleted. */
+  isLeaving(router: string): boolean {
+    return this.routers.get(router)?.metadata.deletionTimestamp !== undefined
+  }
+
   /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
   routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
     const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
@@ -92,16 +98,39 @@ export class World {
     return [...new Set([...own, ...byProvider])]
   }
 
-  /** What the Secrets and ConfigMaps of a namespace hold. */
+  /** Whether a router or a provider refers to a Secret or a ConfigMap. */
+  isReferredTo(kind: 'secret' | 'configMap', key: string): boolean {
+    return [this.routers, this.providers].some((store) => store.byIndex(kind, key).length > 0)
+  }
+
+  /** All that a router's config is made from: what it refers to, its providers do, and the pods run with. */
+  referencesOf(
+    router: RpcRouter,
+    providers: readonly UpstreamProvider[],
+    running: readonly UpstreamPlan[],
+  ): ReferenceNames {
+    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
+    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const sorted = (all: readonly string[]) => [...new Set(all)].toSorted()
+    return {
+      secrets: sorted([
+        ...names.flatMap((each) => each.secrets),
+        ...ran.map(({ secret }) => secret.name),
+      ]),
+      configMaps: sorted(names.flatMap((each) => each.configMaps)),
+    }
+  }
+
+  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded. */
   dataOf(namespace: string): ReferenceData {
     return {
       secret: (name) => {
         const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        return found === undefined ? null : secretData({ data: found.data ?? {} })
+        return found === undefined ? null : secretData({ data: whole(found).data ?? {} })
       },
       configMap: (name) => {
         const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
-        return found === undefined ? null : configMapData(found.data)
+        return found === undefined ? null : configMapData(whole(found).data)
       },
     }
   }
@@ -113,10 +142,9 @@ export class World {
     running: readonly UpstreamPlan[],
   ): string {
     const { namespace } = router.metadata
-    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const names = this.referencesOf(router, providers, running)
     const versions = (resource: Resource, all: readonly string[]) =>
-      [...new Set(all)].toSorted().map((name) => {
+      all.map((name) => {
         const found = this.children.get(resource, keyOf({ namespace, name }))
         return `${name}@${found?.metadata.resourceVersion ?? ''}`
       })
@@ -124,14 +152,8 @@ export class World {
       ...[router, ...providers]
         .map(({ metadata }) => `${metadata.uid}@${metadata.generation}`)
         .toSorted(),
-      versions(secrets, [
-        ...names.flatMap((each) => each.secrets),
-        ...ran.map(({ secret }) => secret.name),
-      ]),
-      versions(
-        configMaps,
-        names.flatMap((each) => each.configMaps),
-      ),
+      versions(secrets, names.secrets),
+      versions(configMaps, names.configMaps),
     ])
   }
 
@@ -152,6 +174,12 @@ export class World {
   }
 }
 
+/** @throws TypeError when only the outline of the object is there: a mistake in the program, which must not look like a missing key */
+function whole<T extends KubeObject>(object: T): T {
+  if (isOutline(object)) throw new TypeError(`the data of ${keyOf(object.metadata)} was not loaded`)
+  return object
+}
+
 /** Under which a selector looks: one label that it wants, or all of the namespace. */
 function selectorKeys(namespace: string, selector: LabelSelector | undefined): readonly string[] {
   if (selector === undefined) return []
@@ -165,10 +193,4 @@ function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[
     `${namespace}/`,
     ...Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`),
   ]
-}
-
-function instanceKeys({ metadata }: KubeObject): readonly string[] {
-  const { namespace, labels } = metadata
-  const name = labels?.['app.kubernetes.io/instance']
-  return name === undefined ? [] : [keyOf({ namespace, name })]
 }

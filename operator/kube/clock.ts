@@ -52,6 +52,11 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   })
 }
 
+/** The instant as statuses have it, RFC 3339 without fractions: `2026-01-01T00:00:00Z`. */
+export function rfc3339(wallMs: number): string {
+  return new Date(wallMs).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
 /** The instant in the form of Kubernetes' MicroTime, which wants six digits: `2026-01-01T00:00:00.000000Z`. */
 export function microTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace('Z', '000Z')

@@ -84,7 +84,11 @@ describe('what a reconcile ends with', () => {
       () => new ApiError('PATCH', 429, {}, 30_000),
       ['0', '30000', '60000', '90000'],
     ],
-    ['a lead that was lost: not again, another has it', () => new NotLeadingError('no'), ['0']],
+    [
+      'a write that was held back while the term lasts: again, nobody else has the key',
+      () => new NotLeadingError('no'),
+      ['0', '5', '15', '35'],
+    ],
   ])('%s', async (_, error, expected) => {
     const clock = new VirtualClock()
     const atMs: number[] = []
@@ -125,6 +129,17 @@ describe('what a reconcile ends with', () => {
     await clock.advance(5_010)
     expect(told).toHaveLength(2)
   })
+})
+
+test('a write that is held back once is done later: the key is not lost', async () => {
+  const clock = new VirtualClock()
+  let times = 0
+  const { controller, told } = controllerOf(clock, async () => {
+    if (++times === 1) throw new NotLeadingError('not for now')
+  })
+  controller.enqueue('a')
+  await clock.advance(200)
+  expect(told.map(({ result }) => result)).toEqual(['error', 'success'])
 })
 
 test('workers share the keys and never one key', async () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock, Random } from './clock.ts'
 import { deadline } from './deadline.ts'
-import { ApiError, NotLeadingError, TerminalError, TimeoutError } from './errors.ts'
+import { ApiError, TerminalError, TimeoutError } from './errors.ts'
 import { keyOf, type KubeObject } from './object.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import type { Store } from './store.ts'
@@ -13,6 +13,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal
   /** Tells this run from others in logs. */
   readonly reconcileId: string
+  /** How often in a row the key has failed before. */
+  readonly failures: number
 }
 
 /** What a reconcile that went well may ask for. */
@@ -103,13 +105,15 @@ export class Controller {
       return new TimeoutError(`the reconcile of ${key} took longer than ${timeoutMs / 1000} s`)
     })
     try {
-      const { requeueAfterMs } = (await reconcile(key, { signal: limit.signal, reconcileId })) ?? {}
+      const context = { signal: limit.signal, reconcileId, failures: this.queue.failuresOf(key) }
+      const { requeueAfterMs } = (await reconcile(key, context)) ?? {}
       this.queue.forget(key)
       if (requeueAfterMs === undefined) return tell('success')
       this.queue.addAfter(key, requeueAfterMs)
       tell('requeue')
     } catch (error) {
-      if (signal.aborted || error instanceof NotLeadingError) return tell('stopped', error)
+      // A write that was held back as well: while the term lasts, nobody else will come to the key.
+      if (signal.aborted) return tell('stopped', error)
       if (error instanceof TerminalError) {
         this.queue.forget(key)
         return tell('terminal', error)

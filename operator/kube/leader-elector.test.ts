@@ -114,6 +114,47 @@ describe('one candidate', () => {
     expect(told.at(-1)).toBe(false)
   })
 
+  test('whose renewal comes too late has lost for good, though the server has it', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    const { elector, wire, state, told } = candidate(clock, keeper, 'a')
+    await clock.advance(20)
+    wire.isCut = true
+    // The attempt that begins at 8 s is answered after the deadline of 10 s, and before its own.
+    await clock.advance(7_000)
+    Object.assign(wire, { isCut: false, delayMs: 2_000 })
+    const led: boolean[] = []
+    for (let passed = 0; passed < 30_000; passed += 50) {
+      await clock.advance(50)
+      led.push(elector.isLeading)
+    }
+    expect(keeper.lease?.spec?.holderIdentity).toBe('a')
+    expect(led.lastIndexOf(true)).toBeLessThan(led.indexOf(false))
+    expect([state.outcome, told.at(-1)]).toEqual(['lost', false])
+  })
+
+  test('that slept through its lease does not even ask for it when it wakes', async () => {
+    const clock = new VirtualClock()
+    const keeper = new LeaseKeeper(clock)
+    let isAsleep = false
+    const held: (() => void)[] = []
+    const sleepy: Clock = {
+      nowMs: () => clock.nowMs(),
+      wallMs: () => clock.wallMs(),
+      after: (delayMs, run) => clock.after(delayMs, () => (isAsleep ? held.push(run) : run())),
+    }
+    const { state } = candidate(sleepy, keeper, 'a')
+    await clock.advance(20)
+    isAsleep = true
+    await clock.advance(12_000)
+    const before = keeper.lease
+    isAsleep = false
+    for (const run of held) run()
+    await clock.advance(5_000)
+    expect(state.outcome).toBe('lost')
+    expect(keeper.lease).toEqual(before)
+  })
+
   test('survives a short cut', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)

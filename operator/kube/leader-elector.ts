@@ -207,7 +207,8 @@ export class LeaderElector {
       ? await client.replace(leases, lease, signal)
       : await client.create(leases, lease, signal)
     this.#see(written)
-    this.#renewedMs = atMs
+    // One that comes too late does not bring the lead back: the term is over once a write was held back.
+    if (!this.#leads || this.isLeading) this.#renewedMs = atMs
   }
 
   async #read(signal: AbortSignal): Promise<Lease | null> {

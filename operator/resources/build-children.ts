@@ -8,6 +8,7 @@ import { buildAutoscaler } from './autoscaler.ts'
 import { buildConfigMap } from './config-map.ts'
 import { buildDeployment } from './deployment.ts'
 import { buildDisruptionBudget } from './disruption-budget.ts'
+import type { PodPorts } from './pod-ports.ts'
 import { buildPodMonitor, buildServiceMonitor } from './monitor.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
 import {
@@ -50,11 +51,16 @@ export function buildRedis(
   ]
 }
 
-/** Every object of a router but its Redis, in the order in which they are applied. */
+/**
+ * Every object of a router but its Redis, in the order in which they are applied.
+ *
+ * @param others ports of the other configs of the router that are kept
+ */
 export function buildFleet(
   router: RpcRouter,
   config: RenderedConfig,
   { images, monitors }: BuildContext,
+  others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
   const { type } = router.spec.monitoring
   const objects = [
@@ -62,7 +68,7 @@ export function buildFleet(
     buildServiceAccount(router),
     buildService(router),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
-    buildNetworkPolicy(router, config),
+    buildNetworkPolicy(router, config, others),
     buildAutoscaler(router),
     buildDeployment(router, config, images.router),
     buildDisruptionBudget(router),

@@ -52,7 +52,8 @@ export interface Deployment extends KubeObject {
 }
 
 export interface ReplicaSet extends KubeObject {
-  readonly spec?: { readonly template?: V1PodTemplateSpec }
+  readonly spec?: { readonly replicas?: number; readonly template?: V1PodTemplateSpec }
+  readonly status?: { readonly replicas?: number }
 }
 
 export interface StatefulSet extends KubeObject {

@@ -2,11 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { group } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 
 /** The part that a child plays. */
 export type Component = 'router' | 'redis'
 
 const managedBy = 'rpc-router-operator'
+const managedByLabel = 'app.kubernetes.io/managed-by'
+const instanceLabel = 'app.kubernetes.io/instance'
+const componentLabel = 'app.kubernetes.io/component'
 
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`
@@ -22,8 +26,8 @@ export function selectorLabels(
 ): Readonly<Record<string, string>> {
   return {
     'app.kubernetes.io/name': 'rpc-router',
-    'app.kubernetes.io/instance': metadata.name,
-    'app.kubernetes.io/component': component,
+    [instanceLabel]: metadata.name,
+    [componentLabel]: component,
   }
 }
 
@@ -38,12 +42,33 @@ export function childLabels(
     ...selectorLabels(router, component),
     ...(version !== null && { 'app.kubernetes.io/version': version }),
     'app.kubernetes.io/part-of': 'rpc-router',
-    'app.kubernetes.io/managed-by': managedBy,
+    [managedByLabel]: managedBy,
   }
 }
 
+/** Whether an object is labelled as one of ours. */
+export function isChild({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return metadata.labels?.[managedByLabel] === managedBy
+}
+
 /** What a list of all children selects by. */
-export const childSelector = `app.kubernetes.io/managed-by=${managedBy}`
+export const childSelector = `${managedByLabel}=${managedBy}`
+
+/** What a list of the children of one router selects by, ReplicaSets included. */
+export function childrenOf(router: string): string {
+  return `${childSelector},${instanceLabel}=${router}`
+}
+
+/** The key of the router that an object says it is for; none when it does not say. */
+export function instanceKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[] {
+  const name = metadata.labels?.[instanceLabel]
+  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })]
+}
+
+/** Which part an object plays; null when it does not say. */
+export function componentOf({ metadata }: Pick<KubeObject, 'metadata'>): string | null {
+  return metadata.labels?.[componentLabel] ?? null
+}
 
 /** The tag of an image, where it can be a label; null for a digest or none. */
 function versionOf(image: string): string | null {

@@ -11,31 +11,34 @@ import { routerObjectName } from '../translate/object-names.ts'
 import { metricsPort } from '../translate/pod-paths.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { childOf } from './child.ts'
-import { egressPorts } from './egress-ports.ts'
 import { type IngressRule, type NetworkPolicy, networkPolicies } from './kinds.ts'
 import { selectorLabels } from './labels.ts'
+import { type PodPorts, podPorts, unitePorts } from './pod-ports.ts'
 
-/** Who may reach the pods, and by which ports they may reach others. */
+/**
+ * Who may reach the pods, and by which ports they may reach others.
+ *
+ * @param others ports of other configs that pods still run, or may run again: old pods need theirs to the end
+ */
 export function buildNetworkPolicy(
   router: RpcRouter,
   config: RenderedConfig,
+  others: readonly PodPorts[],
 ): NetworkPolicy | null {
-  const { networkPolicy, endpoints } = router.spec
+  const { networkPolicy } = router.spec
   if (!networkPolicy.enabled) return null
   const name = routerObjectName(router)
+  const { listen, egress } = unitePorts(podPorts(router, config), others)
   return {
     ...childOf(router, networkPolicies, { name, component: 'router' }),
     spec: {
       podSelector: { matchLabels: { ...selectorLabels(router, 'router') } },
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
-        ingress(
-          networkPolicy.clients,
-          endpoints.map(({ port }) => port),
-        ),
+        ingress(networkPolicy.clients, listen),
         ingress(networkPolicy.monitoring, [metricsPort]),
       ],
-      egress: egress(router, config),
+      egress: egressRules(egress),
     },
   }
 }
@@ -59,8 +62,7 @@ function tcp(port: number): V1NetworkPolicyPort {
 }
 
 /** DNS, and the ports of whatever the config names. One that is hidden in a Secret may be any. */
-function egress(router: RpcRouter, config: RenderedConfig): V1NetworkPolicyEgressRule[] {
-  const ports = egressPorts(router, config)
+function egressRules(ports: PodPorts['egress']): V1NetworkPolicyEgressRule[] {
   if (ports === 'any') return [{}]
   const dns = [{ protocol: 'UDP', port: 53 }, tcp(53)]
   return [{ ports: dns }, { ports: ports.map(tcp) }]

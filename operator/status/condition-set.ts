@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Condition } from '../api/condition.ts'
 import {
+  type ConditionMeaning,
   rpcRouterConditions,
   type RpcRouterConditionType,
   type RpcRouterReason,
@@ -22,9 +23,7 @@ export function routerFinding<T extends RpcRouterConditionType>(
   reason: RpcRouterReason<T>,
   message: string,
 ): Finding {
-  const reasons: Readonly<Record<string, { readonly status: Condition['status'] }>> =
-    rpcRouterConditions[type].reasons
-  return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
+  return finding(rpcRouterConditions[type], type, reason, message)
 }
 
 /** A condition of an UpstreamProvider. */
@@ -33,8 +32,15 @@ export function providerFinding<T extends UpstreamProviderConditionType>(
   reason: UpstreamProviderReason<T>,
   message: string,
 ): Finding {
-  const reasons: Readonly<Record<string, { readonly status: Condition['status'] }>> =
-    upstreamProviderConditions[type].reasons
+  return finding(upstreamProviderConditions[type], type, reason, message)
+}
+
+function finding(
+  { reasons }: ConditionMeaning,
+  type: string,
+  reason: string,
+  message: string,
+): Finding {
   return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
 }
 

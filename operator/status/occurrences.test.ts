@@ -123,12 +123,12 @@ describe('a provider is told of', () => {
 })
 
 test('pods that become others are told of by what changed', () => {
-  const before = { configHash: 'a', secretHash: 'x', generation: 1 }
+  const before = { configHash: 'a', secretHash: 'x', template: { of: 1 } }
   const change = (after: object) => told(revisionOccurrences(before, { ...before, ...after }))
   expect(change({})).toEqual([])
-  expect(change({ generation: 2, configHash: 'b' })).toEqual(['ConfigRendered'])
-  expect(change({ generation: 2, secretHash: 'y' })).toEqual(['SecretRotated'])
-  expect(change({ generation: 2 })).toEqual(['RolloutStarted'])
+  expect(change({ template: { of: 2 }, configHash: 'b' })).toEqual(['ConfigRendered'])
+  expect(change({ template: { of: 2 }, secretHash: 'y' })).toEqual(['SecretRotated'])
+  expect(change({ template: { of: 2 } })).toEqual(['RolloutStarted'])
 })
 
 test('the note is the message, the type and the action are those of the table', () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
@@ -9,10 +10,16 @@ import { type EventReason, eventReasons } from '../api/events.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
 
 /** What the pods of a Deployment are made of, as far as events tell of it. */
-export interface Revision {
+export interface PodRevision {
   readonly configHash: string | undefined
   readonly secretHash: string | undefined
-  readonly generation: number | undefined
+  /** All that the pods are made of. */
+  readonly template: object
+}
+
+/** Whether the pods are asked to become others. */
+export function isOtherRevision(before: PodRevision | null, after: PodRevision | null): boolean {
+  return after !== null && !isDeepStrictEqual(before?.template, after.template)
 }
 
 type Told = Omit<Occurrence, 'regarding'>
@@ -24,15 +31,15 @@ function occurrence(reason: EventReason, note: string): Told {
 
 /** What people are told when the pods of a router are asked to become others. */
 export function revisionOccurrences(
-  before: Revision | null,
-  after: Revision | null,
+  before: PodRevision | null,
+  after: PodRevision | null,
 ): readonly Told[] {
-  if (after === null || before?.generation === after.generation) return []
+  if (after === null || !isOtherRevision(before, after)) return []
   if (before?.configHash !== after.configHash)
     return [occurrence('ConfigRendered', `Config ${after.configHash} was applied`)]
   if (before?.secretHash !== after.secretHash)
     return [occurrence('SecretRotated', 'The values of Secrets changed: the pods are replaced')]
-  return [occurrence('RolloutStarted', 'The Deployment was changed')]
+  return [occurrence('RolloutStarted', 'The template of the pods was changed')]
 }
 
 /** Events that a condition is told by when it gets a reason. */
@@ -43,8 +50,13 @@ const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason
     ConfigMapNotFound: 'ConfigMapNotFound',
     ConfigMapKeyNotFound: 'ConfigMapNotFound',
   },
-  Programmed: { NameConflict: 'NameConflict', ApplyFailed: 'ApplyFailed', Paused: 'Paused' },
-  Progressing: { RolloutStalled: 'RolloutStalled' },
+  Programmed: {
+    NameConflict: 'NameConflict',
+    StillDeleting: 'StillDeleting',
+    ApplyFailed: 'ApplyFailed',
+    Paused: 'Paused',
+  },
+  Progressing: { RolloutStalled: 'RolloutStalled', ReplicaFailure: 'ReplicaFailure' },
 }
 
 /** What people are told when the status of a router changes. */

@@ -9,6 +9,8 @@ import { type Finding, providerFinding, sentences, settle } from './condition-se
 /** What one router made of a provider. */
 export interface RouterVerdict {
   readonly router: string
+  /** It has not given its word on this generation yet. */
+  readonly isPending: boolean
   readonly refusals: readonly Refusal[]
   /** The pods of the router run with the provider as it is written. */
   readonly programmed: boolean
@@ -62,10 +64,12 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
 const mostRouters = 256
 
 function acceptance({ refusals, routers }: ProviderObservation): Finding {
-  const anywhere = routers.some((verdict) => verdict.refusals.length === 0)
+  const anywhere = routers.some((verdict) => !verdict.isPending && verdict.refusals.length === 0)
   const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
   // One router may have no endpoint for it while another has.
   const counted = all.filter(({ reason }) => reason !== 'ChainNotServed' || !anywhere)
+  if (counted.length === 0 && !anywhere && routers.length > 0)
+    return providerFinding('Accepted', 'Pending', 'No router that selects it has judged it yet.')
   return refusalFinding(counted)
 }
 
@@ -83,7 +87,11 @@ function resolution({ dangling }: ProviderObservation): Finding {
   return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function routerFindings({ refusals, programmed }: RouterVerdict): readonly Finding[] {
+function routerFindings({ isPending, refusals, programmed }: RouterVerdict): readonly Finding[] {
+  if (isPending)
+    return (['Accepted', 'Programmed'] as const).map((type) =>
+      providerFinding(type, 'Pending', 'The router has not judged this generation yet.'),
+    )
   return [
     refusalFinding(refusals),
     programmed
@@ -103,6 +111,8 @@ function readiness(
 ): Finding {
   if (routers.length === 0)
     return providerFinding('Ready', 'NotSelected', 'No RpcRouter of the namespace selects it.')
+  const isPending = routers.some((verdict) => verdict.isPending)
+  if (accepted.status === 'Unknown') return providerFinding('Ready', 'Pending', accepted.message)
   if (accepted.status !== 'True')
     return providerFinding(
       'Ready',
@@ -114,6 +124,12 @@ function readiness(
     return providerFinding('Ready', 'RefsNotResolved', message)
   }
   const running = routers.filter((verdict) => verdict.programmed)
+  if (running.length === 0 && isPending)
+    return providerFinding(
+      'Ready',
+      'Pending',
+      'Not every router that selects it has judged it yet.',
+    )
   if (running.length === 0)
     return providerFinding('Ready', 'NotProgrammed', 'No router that selects it has applied it.')
   if (running.every(({ health }) => health?.state === 'Ineligible'))

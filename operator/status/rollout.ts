@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { Deployment } from '../resources/kinds.ts'
-import { type Finding, routerFinding } from './condition-set.ts'
+import { configHashAnnotation } from '../resources/labels.ts'
+import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
-export interface ReplicaCounts {
+interface ReplicaCounts {
   readonly wanted: number
   readonly replicas: number
   readonly updated: number
@@ -13,7 +15,7 @@ export interface ReplicaCounts {
   readonly available: number
 }
 
-export function countReplicas({ spec, status }: Deployment): ReplicaCounts {
+function countReplicas({ spec, status }: Deployment): ReplicaCounts {
   return {
     wanted: spec.replicas ?? 1,
     replicas: status?.replicas ?? 0,
@@ -23,18 +25,54 @@ export function countReplicas({ spec, status }: Deployment): ReplicaCounts {
   }
 }
 
-/** Whether enough pods are ready: as many as are left when nodes are drained. */
+/** What the status says of the pods of a router, whatever becomes of its spec. */
+export function fleetFigures(deployment: Deployment | null) {
+  const counts = deployment === null ? null : countReplicas(deployment)
+  return {
+    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
+    image: deployment?.spec.template.spec?.containers[0]?.image,
+    replicas: counts?.replicas ?? 0,
+    updatedReplicas: counts?.updated ?? 0,
+    readyReplicas: counts?.ready ?? 0,
+    availableReplicas: counts?.available ?? 0,
+  } satisfies RpcRouterStatus
+}
+
+/** `2/3`. */
+export function readyOfWanted(deployment: Deployment | null): string {
+  if (deployment === null) return '0/0'
+  const { ready, wanted } = countReplicas(deployment)
+  return `${ready}/${wanted}`
+}
+
+/** Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. */
 export function availability(spec: RpcRouterSpec, deployment: Deployment | null): Finding {
   if (deployment === null)
     return routerFinding('Available', 'NotProgrammed', 'No config has been good yet.')
   const { wanted, available } = countReplicas(deployment)
   if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
-  const least = Math.max(1, wanted - awayAtMost(spec.pod.maxUnavailable, wanted))
+  const least = leastPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
   if (available >= least)
     return routerFinding('Available', 'MinimumReplicasAvailable', `${counts}.`)
   const message = `${counts}, ${least} are the least.`
   return routerFinding('Available', 'MinimumReplicasUnavailable', message)
+}
+
+/**
+ * Whether as many pods of the newest revision are available as are needed: with them this generation serves. Null while
+ * the Deployment has not counted them.
+ */
+export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null): boolean | null {
+  if (deployment === null || !isSeen(deployment)) return null
+  const { wanted, replicas, updated, available } = countReplicas(deployment)
+  // The count does not say which pods are available: at worst all that are old.
+  const newest = available - Math.max(0, replicas - updated)
+  return newest >= leastPods(spec, wanted)
+}
+
+function leastPods({ pod }: RpcRouterSpec, wanted: number): number {
+  return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }
 
 function awayAtMost(count: number | string, wanted: number): number {
@@ -43,24 +81,51 @@ function awayAtMost(count: number | string, wanted: number): number {
   return count.endsWith('%') ? Math.floor((amount / 100) * wanted) : amount
 }
 
-/** Whether pods of the newest revision are on their way. */
-export function progress(deployment: Deployment | null): Finding {
+/** The Deployment controller has looked at what was applied last. */
+function isSeen({ status, metadata }: Deployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+}
+
+/**
+ * Whether pods of a newest revision are on their way, by the word of the Deployment: one that is unwell, or a count that
+ * changes, is no rollout.
+ *
+ * @param before what was found last; it holds until the Deployment says more, unless `isNew`
+ * @param isNew the pods were just asked to become others
+ */
+export function progress(
+  deployment: Deployment | null,
+  before: Finding | undefined,
+  isNew: boolean,
+): Finding {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
-  const { status, metadata } = deployment
-  const { wanted, replicas, updated, available } = countReplicas(deployment)
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  const condition = status?.conditions?.find(({ type }) => type === 'Progressing')
-  if (isSeen && condition?.reason === 'ProgressDeadlineExceeded') {
-    const message = `${updated} of ${wanted} pods are of the newest revision; there was no progress for ${deployment.spec.progressDeadlineSeconds} s. The old pods keep serving.`
-    return routerFinding('Progressing', 'RolloutStalled', message)
+  const { wanted, updated, available } = countReplicas(deployment)
+  const counts = `${updated} of ${wanted} pods are of the newest revision`
+  const underWay = `${counts}, ${available} are available.`
+  if (!isSeen(deployment)) {
+    const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
+    return isKnown ? only(before) : routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
-  if (isSeen && updated >= wanted && replicas <= updated && available >= wanted)
-    return routerFinding(
-      'Progressing',
-      'RolloutComplete',
-      `All ${wanted} pods are of the newest revision.`,
-    )
-  const message = `${updated} of ${wanted} pods are of the newest revision, ${available} are available.`
-  return routerFinding('Progressing', 'RolloutInProgress', message)
+  const told = (type: string) =>
+    deployment.status?.conditions?.find((condition) => condition.type === type)
+  const failure = told('ReplicaFailure')
+  if (failure?.status === 'True') {
+    const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'it does not say why'}`
+    return routerFinding('Progressing', 'ReplicaFailure', sentences([message]))
+  }
+  switch (told('Progressing')?.reason) {
+    case 'NewReplicaSetAvailable':
+      return routerFinding('Progressing', 'RolloutComplete', 'All pods are of the newest revision.')
+    case 'ProgressDeadlineExceeded': {
+      const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s. The old pods keep serving.`
+      return routerFinding('Progressing', 'RolloutStalled', message)
+    }
+    default:
+      return routerFinding('Progressing', 'RolloutInProgress', underWay)
+  }
+}
+
+function only({ type, status, reason, message }: Finding): Finding {
+  return { type, status, reason, message }
 }

@@ -4,12 +4,12 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
-import { configHashAnnotation, selectorLabels } from '../resources/labels.ts'
+import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import type { ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
-import { availability, countReplicas, progress } from './rollout.ts'
+import { availability, fleetFigures, isRolledOut, progress, readyOfWanted } from './rollout.ts'
 
 /** How applying the objects of a router ended. */
 export type Applied =
@@ -18,7 +18,9 @@ export type Applied =
   | { readonly result: 'held' }
   /** An object of somebody else has a name that is needed. */
   | { readonly result: 'conflict'; readonly message: string }
-  /** The API server refused an object. */
+  /** An object of an earlier router of the name is still being deleted. */
+  | { readonly result: 'waiting'; readonly message: string }
+  /** The API server refused an object, or failed at it. */
   | { readonly result: 'refused'; readonly message: string }
 
 /** All that the status of a router follows from. */
@@ -28,6 +30,10 @@ export interface RouterObservation {
   readonly applied: Applied
   /** Null while there is none. */
   readonly deployment: Deployment | null
+  /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
+  readonly missingMonitor: string | null
+  /** The pods were just asked to become others. */
+  readonly rollsOut: boolean
   /** RFC 3339. */
   readonly now: string
 }
@@ -41,18 +47,12 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   const { router, translation, deployment, now } = observation
   const { spec, metadata, status } = router
-  const counts = deployment === null ? null : countReplicas(deployment)
   const selector = Object.entries(selectorLabels(router, 'router'))
   return {
     observedGeneration: metadata.generation,
     conditions: settle(findings(observation), status?.conditions, metadata.generation, now),
-    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
-    image: deployment?.spec.template.spec?.containers[0]?.image,
+    ...fleetFigures(deployment),
     selector: selector.map(([key, value]) => `${key}=${value}`).join(','),
-    replicas: counts?.replicas ?? 0,
-    updatedReplicas: counts?.updated ?? 0,
-    readyReplicas: counts?.ready ?? 0,
-    availableReplicas: counts?.available ?? 0,
     listeners: translation.endpoints.map(({ endpoint, upstreams, served }) => ({
       name: endpoint.name,
       port: endpoint.port,
@@ -64,7 +64,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
       providers: upstreams,
     })),
     summary: {
-      replicas: `${counts?.ready ?? 0}/${counts?.wanted ?? 0}`,
+      replicas: readyOfWanted(deployment),
       providers: providersSummary(translation.providers),
       listeners: spec.endpoints.length,
     },
@@ -83,14 +83,18 @@ function isElsewhere({ refusals }: ProviderVerdict): boolean {
 }
 
 function findings(observation: RouterObservation): readonly Finding[] {
-  const { router, translation, deployment } = observation
+  const { router, translation, deployment, rollsOut } = observation
+  const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
+  const progressing = progress(deployment, before('Progressing'), rollsOut)
   const parts = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
     availability(router.spec, deployment),
   ]
-  return [...parts, progress(deployment), readiness(parts)]
+  const wasReady = before('Ready')?.status === 'True'
+  const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
+  return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
 }
 
 function acceptance({ refusals, providers }: Translation): Finding {
@@ -117,16 +121,22 @@ function resolution({ dangling }: Translation): Finding {
   return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function programming({ router, applied, deployment }: RouterObservation): Finding {
+function programming({ router, applied, deployment, missingMonitor }: RouterObservation): Finding {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
   }
   switch (applied.result) {
     case 'applied':
+      if (missingMonitor !== null) {
+        const message = `All objects are applied but the ${missingMonitor}: the cluster did not know this kind when the operator started.`
+        return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
+      }
       return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
     case 'conflict':
       return routerFinding('Programmed', 'NameConflict', applied.message)
+    case 'waiting':
+      return routerFinding('Programmed', 'StillDeleting', sentences([applied.message]))
     case 'refused':
       return routerFinding('Programmed', 'ApplyFailed', applied.message)
     case 'held': {
@@ -144,8 +154,11 @@ const consequences = {
   Available: 'NotAvailable',
 } as const
 
-function readiness(parts: readonly Finding[]): Finding {
+/** @param underWay what is found of the rollout while too few pods are of this generation */
+function readiness(parts: readonly Finding[], underWay: Finding | null): Finding {
   const worst = parts.find(({ status }) => status !== 'True')
+  if (worst === undefined && underWay !== null)
+    return routerFinding('Ready', 'NotRolledOut', `Older pods serve. ${underWay.message}`)
   if (worst === undefined) return routerFinding('Ready', 'Ready', 'This generation serves.')
   const reason = consequences[worst.type as keyof typeof consequences]
   return routerFinding('Ready', reason, `${worst.type} is ${worst.status}: ${worst.message}`)

@@ -3,7 +3,11 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 
 /** What every object of a router is called, or begins with. */
-export function routerObjectName({ metadata }: RpcRouter): string {
+export function routerObjectName({
+  metadata,
+}: {
+  readonly metadata: Pick<RpcRouter['metadata'], 'name'>
+}): string {
   return `${metadata.name}-router`
 }
 

@@ -66,8 +66,15 @@ async function leads({ url }: Program): Promise<boolean> {
 
 /** A kubeconfig of a service account with the rules for the namespace alone, and the flags that go with it. */
 async function account(): Promise<{ kubeconfig: string; flags: readonly string[] }> {
+  const before = await roleNames()
   const access = await grantRules({ ...place, namespaces: [place.namespace] })
-  const name = /^operator-[0-9a-f]+$/
+  const role = (await roleNames()).find((name) => !before.includes(name)) ?? ''
+  const kubeconfig = await writeKubeconfig(place.folder, role, access, place.namespace)
+  const lease = ['--lease-namespace', 'default', '--lease-name', role]
+  return { kubeconfig, flags: ['--namespaces', place.namespace, ...lease] }
+}
+
+async function roleNames(): Promise<readonly string[]> {
   const { items } = await place.client.list(
     {
       group: 'rbac.authorization.k8s.io',
@@ -79,10 +86,7 @@ async function account(): Promise<{ kubeconfig: string; flags: readonly string[]
     { namespace: place.namespace },
     place.signal,
   )
-  const role = items.map(({ metadata }) => metadata.name).findLast((each) => name.test(each)) ?? ''
-  const kubeconfig = await writeKubeconfig(place.folder, role, access, place.namespace)
-  const lease = ['--lease-namespace', 'default', '--lease-name', role]
-  return { kubeconfig, flags: ['--namespaces', place.namespace, ...lease] }
+  return items.map(({ metadata }) => metadata.name)
 }
 
 describe('the program', () => {

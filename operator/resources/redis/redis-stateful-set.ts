@@ -11,7 +11,7 @@ import { childLabels, selectorLabels } from '../labels.ts'
 import { containerSecurity, podSecurity } from '../pod-security.ts'
 import { resourcesOf } from '../router-container.ts'
 import { schedulingOf } from '../scheduling.ts'
-import { memoryBytes } from './memory-bytes.ts'
+import { quantityValue } from '../quantity-value.ts'
 import { probeUser, redisUsersKey } from './redis-secret.ts'
 
 const usualResources: Resources = {
@@ -116,7 +116,7 @@ function container(settings: ManagedRedis, image: string): V1Container {
 
 /** Sessions outlive answers: what is pushed out first is what was not read for long. */
 function redisArguments({ storage }: ManagedRedis, { limits }: Resources): string[] {
-  const limit = memoryBytes(limits?.['memory'])
+  const limit = quantityValue(limits?.['memory'])
   return [
     ...['--port', String(redisPort)],
     ...['--dir', '/data'],

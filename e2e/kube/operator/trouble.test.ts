@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../../operator/kube/event.ts'
+import type { Resource } from '../../../operator/kube/resource.ts'
+import {
+  deployments,
+  networkPolicies,
+  rpcRouters,
+  services,
+  upstreamProviders,
+} from '../../../operator/resources/kinds.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { PretendKubelet } from '../pretend-kubelet.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { Fleet } from './fleet.ts'
+import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
+
+const place = useNamespace()
+const fleet = new Fleet(place)
+const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
+let running: RunningOperator
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+  void kubelet.run(place.signal)
+  running = await runOperator({ ...place, namespaces: [place.namespace] })
+})
+
+afterAll(() => running.stop())
+
+/** How often each event was told of a router, by reason. */
+async function toldOf(router: string): Promise<Readonly<Record<string, number>>> {
+  const all = (await fleet.list(events)).filter(({ regarding }) => regarding?.name === router)
+  return Object.fromEntries(
+    all.map(({ reason, series }) => [reason ?? '', series?.count ?? 1] as const),
+  )
+}
+
+test('while new pods are not ready, old ones serve: they keep their ports, and Ready says so', async () => {
+  await fleet.provider('old', 'old-a', { nodeUrls: [{ url: 'http://old.example:8545' }] })
+  await fleet.router('old')
+  await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('old', 'Progressing', 'RolloutComplete', 30_000)
+  const template = (await fleet.get(deployments, 'old-router')).spec.template.metadata
+  const hash = template?.annotations?.['rpcrouter.dev/config-hash']
+  kubelet.decide(({ metadata }) =>
+    metadata.name.startsWith('old-') && metadata.annotations?.['rpcrouter.dev/config-hash'] !== hash
+      ? 'failing'
+      : 'ready',
+  )
+  await fleet.patch(upstreamProviders, 'old-a', {
+    spec: { nodeUrls: [{ url: 'http://new.example:9545' }] },
+  })
+  await eventually(async () => {
+    const { spec } = await fleet.get(networkPolicies, 'old-router')
+    const ports = spec.egress.flatMap((rule) => rule.ports ?? []).map(({ port }) => port)
+    expect(ports).toEqual([53, 53, 8545, 9545])
+  })
+  await fleet.routerIs('old', 'Ready', 'NotRolledOut')
+  await fleet.routerIs('old', 'Available', 'MinimumReplicasAvailable')
+  kubelet.decide(() => 'ready')
+  await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
+})
+
+test('a pod that fails and comes back is no rollout, nor is another count', async () => {
+  await fleet.provider('flap', 'flap-a')
+  await fleet.router('flap')
+  await fleet.routerIs('flap', 'Progressing', 'RolloutComplete', 30_000)
+  await quiet(running)
+  const before = await toldOf('flap')
+  kubelet.decide(({ metadata }) => (metadata.name.startsWith('flap-') ? 'failing' : 'ready'))
+  await fleet.routerIs('flap', 'Available', 'MinimumReplicasUnavailable')
+  await fleet.routerIs('flap', 'Progressing', 'RolloutComplete')
+  kubelet.decide(() => 'ready')
+  await fleet.routerIs('flap', 'Ready', 'Ready', 30_000)
+  await fleet.patch(rpcRouters, 'flap', { spec: { replicas: 4 } })
+  await eventually(async () => {
+    const { status } = await fleet.get(rpcRouters, 'flap')
+    expect(status?.availableReplicas).toBe(4)
+  }, 30_000)
+  await quiet(running)
+  expect(await toldOf('flap')).toEqual(before)
+})
+
+const webhooks: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+}
+
+test('a webhook that is down stands in the status, of routers that are there and of new ones', async () => {
+  await fleet.provider('hook', 'hook-a')
+  await fleet.router('hook')
+  await fleet.routerIs('hook', 'Ready', 'Ready', 30_000)
+  const name = `down-${place.namespace}`
+  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['*'] }
+  const webhook = {
+    name: 'down.example.com',
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: 1,
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': place.namespace } },
+    objectSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'rpc-router' } },
+    clientConfig: { url: 'https://127.0.0.1:1/x' },
+    rules: [{ ...rule, resources: ['deployments'] }],
+  }
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const down = { apiVersion, kind: webhooks.kind, metadata: { name }, webhooks: [webhook] }
+  await fleet.create(webhooks, down)
+  try {
+    await eventually(async () => {
+      const labels = { probe: String(performance.now()) }
+      await expect(
+        fleet.patch(deployments, 'hook-router', { metadata: { labels } }),
+      ).rejects.toThrow('failed calling webhook')
+    })
+    await fleet.provider('fresh', 'fresh-a')
+    await fleet.router('fresh')
+    await fleet.patch(rpcRouters, 'hook', { spec: { logging: { level: 'debug' } } })
+    for (const router of ['hook', 'fresh']) {
+      const { message } = await fleet.routerIs(router, 'Programmed', 'ApplyFailed', 40_000)
+      expect(message).toContain('failed calling webhook "down.example.com"')
+    }
+    await fleet.providerIs('fresh-a', 'Ready', 'NotProgrammed')
+  } finally {
+    await place.client.delete(webhooks, { name }, {}, place.signal)
+  }
+})
+
+test('a field that the API does not know stands in the status, though it is answered as a failure', async () => {
+  await fleet.provider('odd', 'odd-a')
+  const affinity = { nodeAffinity: { noSuchField: true } }
+  await fleet.router('odd', { pod: { affinity, rollout: { minReadySeconds: 0 } } })
+  const { message } = await fleet.routerIs('odd', 'Programmed', 'ApplyFailed', 40_000)
+  expect(message).toContain('noSuchField')
+  await fleet.delete(rpcRouters, 'odd')
+})
+
+test('a Service that is stuck in its deletion is named', async () => {
+  await fleet.provider('stuck', 'stuck-a')
+  await fleet.router('stuck')
+  await fleet.routerIs('stuck', 'Ready', 'Ready', 30_000)
+  const finalizers = ['example.com/load-balancer']
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
+  await fleet.delete(rpcRouters, 'stuck')
+  await fleet.router('stuck')
+  const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
+  expect(message).toMatch(/of an earlier RpcRouter of this name is still being deleted/)
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
+  await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
+})
+
+test('amounts in other words are written once, also by an operator that starts anew', async () => {
+  await fleet.provider('words', 'words-a')
+  const resources = { requests: { cpu: '0.5', memory: '1024Mi' }, limits: { memory: '1024Mi' } }
+  await fleet.router('words', { pod: { resources, rollout: { minReadySeconds: 0 } } })
+  await fleet.routerIs('words', 'Progressing', 'RolloutComplete', 30_000)
+  await quiet(running)
+  await using second = await runOperator({ ...place, namespaces: [place.namespace] })
+  await eventually(() => second.operator.hasSynced)
+  await quiet(second)
+  expect(writes(second.asked).filter(({ resource }) => resource === 'deployments')).toEqual([])
+})

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { rpcRouterSchema } from '../api/rpc-router.ts'
+import { Applier } from '../kube/applier.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { buildRedis } from '../resources/build-children.ts'
+import { childKinds, replicaSets, secrets, statefulSets } from '../resources/kinds.ts'
+import { childLabels } from '../resources/labels.ts'
+import { ChildApplier } from './child-applier.ts'
+import { DeploymentApplier } from './deployment-applier.ts'
+import { FleetApplier } from './fleet-applier.ts'
+import { Revisions } from './revisions.ts'
+import { World } from './world.ts'
+
+const { signal } = new AbortController()
+const router = rpcRouterSchema.parse({
+  apiVersion: 'rpcrouter.dev/v1alpha1',
+  kind: 'RpcRouter',
+  metadata: { namespace: 'ns', name: 'r', uid: 'uid-of-r', generation: 1 },
+  spec: { endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }] },
+})
+
+/** A ReplicaSet whose pods have the password of the managed Redis. */
+function replicaSet(replicas: number): KubeObject {
+  const secretKeyRef = { name: 'r-redis', key: 'password' }
+  const env = [{ name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef } }]
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { namespace: 'ns', name: 'r-router-1', labels: childLabels(router, 'router') },
+    spec: { replicas, template: { spec: { containers: [{ name: 'router', env }] } } },
+  } as KubeObject
+}
+
+test('a Redis goes when no pod uses it any more, its Secret with it', async () => {
+  const keeper = new ObjectKeeper()
+  const { client } = keeper
+  const world = new World([...childKinds])
+  const applier = new Applier({ client, fieldManager: 'f', statusManager: 's' })
+  const children = new ChildApplier({ client, applier, children: world.children })
+  const revisions = new Revisions(client, world.replicaSets)
+  const fleet = new FleetApplier(children, new DeploymentApplier(client, children), revisions)
+  const context = {
+    images: { router: 'router:test', redis: 'redis:test' },
+    monitors: new Set<string>(),
+  }
+  const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
+  const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length
+
+  keeper.put(replicaSets, replicaSet(2))
+  await fleet.apply(router, redis, undefined, signal)
+  expect(left()).toBe(2)
+  // It is no longer asked for, but the pods that roll away still talk to it.
+  await fleet.apply(router, [], undefined, signal)
+  expect(left()).toBe(2)
+  keeper.put(replicaSets, replicaSet(0))
+  await fleet.apply(router, [], undefined, signal)
+  expect(left()).toBe(0)
+})

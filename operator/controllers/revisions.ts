@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { listAll } from '../kube/list-all.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { Store } from '../kube/store.ts'
+import { type ReplicaSet, replicaSets } from '../resources/kinds.ts'
+import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
+
+/** What is kept of a ReplicaSet: what its pods, if it has any, need in order to run. */
+export interface Revision extends KubeObject {
+  readonly configHash: string | null
+  readonly pods: number
+  /** Names of the Secrets that its containers take variables from. */
+  readonly secrets: readonly string[]
+}
+
+export function revisionOf(object: KubeObject): Revision {
+  const { apiVersion, kind, metadata, spec, status } = object as ReplicaSet
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const variables = spec?.template?.spec?.containers.flatMap(({ env }) => env ?? []) ?? []
+  const secrets = variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? [])
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
+    configHash: spec?.template?.metadata?.annotations?.[configHashAnnotation] ?? null,
+    pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
+    secrets: [...new Set(secrets)],
+  }
+}
+
+/** What the ReplicaSets of routers refer to: old pods may start again, and a rollout may be undone. */
+export class Revisions {
+  readonly #client: Pick<KubeClient, 'list'>
+  readonly #store: Store<Revision, 'instance'>
+
+  constructor(client: Pick<KubeClient, 'list'>, store: Store<Revision, 'instance'>) {
+    this.#client = client
+    this.#store = store
+  }
+
+  /** As far as the watch has told. */
+  known({ metadata }: RpcRouter): readonly Revision[] {
+    return this.#store.byIndex('instance', keyOf(metadata))
+  }
+
+  /** As the API server has it now: for what cannot be taken back. */
+  async live({ metadata }: RpcRouter, signal: AbortSignal): Promise<readonly Revision[]> {
+    const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
+    const { items } = await listAll(this.#client, replicaSets, selection, signal)
+    return items.map(revisionOf)
+  }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import {
+  configMaps,
+  networkPolicies,
+  replicaSets,
+  rpcRouters,
+  upstreamProviders,
+} from '../resources/kinds.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+test('a router gets its objects, and is Ready when its pods are', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  expect(desk.failures).toEqual([])
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({ Ready: expect.stringMatching(/^True/) })
+  expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+    Ready: expect.stringMatching(/^True/),
+  })
+})
+
+describe('in a rollout', () => {
+  async function servingDesk() {
+    const desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { replicas: 3 })
+    await desk.pass()
+    desk.rollOut('r', 3)
+    await desk.pass()
+    return desk
+  }
+  const full = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 }
+  const is = (text: string) => expect.stringMatching(new RegExp(`^${text}@`))
+
+  test('Available says that something serves, Ready that this generation does', async () => {
+    await using desk = await servingDesk()
+    desk.provider('a', 'https://another.example')
+    await desk.pass()
+    // The Deployment controller has not even looked.
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: is('True/Programmed'),
+      Available: is('True/MinimumReplicasAvailable'),
+      Progressing: is('True/RolloutInProgress'),
+      Ready: is('False/NotRolledOut'),
+    })
+    // One new pod beside all old ones, and it is not ready.
+    desk.count('r', { ...full, replicas: 4, updatedReplicas: 1 }, 'ReplicaSetUpdated')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Available: is('True/MinimumReplicasAvailable'),
+      Ready:
+        'False/NotRolledOut@1: Older pods serve. 1 of 3 pods are of the newest revision, 3 are available.',
+    })
+    desk.count('r', { ...full, replicas: 4, availableReplicas: 3 }, 'ReplicaSetUpdated')
+    await desk.pass()
+    // At worst the one that is not available is new: two of three are enough.
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({ Ready: is('True/Ready') })
+    desk.count('r', full)
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Progressing: is('False/RolloutComplete'),
+      Ready: is('True/Ready'),
+    })
+    // The end of the second is told as one more of the first.
+    expect(desk.events).toEqual(['ConfigRendered', 'RolloutComplete', 'ConfigRendered'])
+  })
+
+  test('that stands still, older pods serve', async () => {
+    await using desk = await servingDesk()
+    desk.provider('a', 'https://another.example')
+    await desk.pass()
+    desk.count('r', { ...full, replicas: 4, updatedReplicas: 1 }, 'ProgressDeadlineExceeded')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Available: is('True/MinimumReplicasAvailable'),
+      Progressing: is('False/RolloutStalled'),
+      Ready: is('False/NotRolledOut'),
+    })
+  })
+
+  test.each([
+    ['a pod that fails and comes back', { readyReplicas: 2, availableReplicas: 2 }],
+    ['an autoscaler that adds pods', { replicas: 5, updatedReplicas: 5 }],
+  ])('there is none for %s', async (_, counts) => {
+    await using desk = await servingDesk()
+    const before = desk.events
+    desk.count('r', { ...full, ...counts })
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Progressing: is('False/RolloutComplete'),
+      Ready: is('True/Ready'),
+    })
+    desk.count('r', full)
+    await desk.pass()
+    expect(desk.events).toEqual(before)
+  })
+
+  test('there is none for another count of pods, and Ready does not flap', async () => {
+    await using desk = await servingDesk()
+    const before = desk.events
+    desk.router('r', { replicas: 4 })
+    await desk.pass()
+    const unseen = desk.conditions(rpcRouters, 'r')
+    desk.count('r', { ...full, replicas: 4, updatedReplicas: 4 })
+    await desk.pass()
+    for (const conditions of [unseen, desk.conditions(rpcRouters, 'r')])
+      expect(conditions).toMatchObject({
+        Progressing: is('False/RolloutComplete'),
+        Ready: is('True/Ready'),
+      })
+    expect(desk.events).toEqual(before)
+  })
+
+  test('pods that Kubernetes does not create are told of with its words', async () => {
+    await using desk = await servingDesk()
+    desk.count('r', full, 'NewReplicaSetAvailable', [
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
+    ])
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Progressing: 'False/ReplicaFailure@1: Kubernetes does not create a pod: exceeded quota.',
+    })
+    expect(desk.events.at(-1)).toBe('ReplicaFailure')
+  })
+})
+
+describe('what old pods need stays', () => {
+  const tcp = (rules: readonly { ports?: readonly { port?: unknown; protocol?: string }[] }[]) =>
+    rules.flatMap(({ ports = [] }) =>
+      ports.map(({ port, protocol }) => `${protocol} ${String(port)}`),
+    )
+
+  async function rollingDesk() {
+    const desk = new OperatorDesk()
+    desk.provider('a', 'http://old.example:8545')
+    desk.router('r', { pod: { rollout: { revisionHistoryLimit: 1 } } })
+    await desk.pass()
+    desk.rollOut('r')
+    await desk.pass()
+    return desk
+  }
+
+  test('their ports, until their config is gone', async () => {
+    await using desk = await rollingDesk()
+    const policy = () => desk.get(networkPolicies, 'r-router').spec
+    expect(tcp(policy().egress)).toContain('TCP 8545')
+    const [old = ''] = desk.names(replicaSets)
+    desk.provider('a', 'http://new.example:9545')
+    desk.router('r', {
+      endpoints: [{ name: 'eth1', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }],
+      pod: { rollout: { revisionHistoryLimit: 1 } },
+    })
+    await desk.pass()
+    expect(tcp(policy().egress)).toEqual(['UDP 53', 'TCP 53', 'TCP 8545', 'TCP 9545'])
+    expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 3360', 'TCP 7779'])
+    // It can be undone as long as the ReplicaSet is there.
+    desk.rollOut('r')
+    await desk.pass()
+    expect(tcp(policy().egress)).toContain('TCP 8545')
+    desk.remove(replicaSets, old)
+    await desk.pass()
+    expect(tcp(policy().egress)).toEqual(['UDP 53', 'TCP 53', 'TCP 9545'])
+    expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 7779'])
+    expect(desk.names(configMaps)).toHaveLength(1)
+  })
+
+  test('their config, though nothing is heard of ReplicaSets', async () => {
+    await using desk = new OperatorDesk()
+    desk.keeper.deaf.add('replicasets')
+    desk.provider('a', 'https://first.example')
+    desk.router('r')
+    await desk.pass()
+    for (const url of ['https://second.example', 'https://third.example']) {
+      desk.rollOut('r')
+      desk.provider('a', url)
+      await desk.pass()
+    }
+    expect(desk.names(configMaps)).toHaveLength(3)
+    const [oldest = ''] = desk.names(replicaSets)
+    desk.rollOut('r')
+    desk.remove(replicaSets, oldest)
+    await desk.pass()
+    expect(desk.names(configMaps)).toHaveLength(2)
+  })
+
+  test('ReplicaSets are listed when a config is to go, and not else', async () => {
+    await using desk = await rollingDesk()
+    const lists = () =>
+      desk.keeper.asked.filter(({ verb, plural }) => verb === 'list' && plural === 'replicasets')
+    const before = lists().length
+    for (let port = 1; port < 4; port++) {
+      desk.provider('a', `http://old.example:${port}`)
+      await desk.pass()
+      desk.rollOut('r')
+      await desk.pass()
+    }
+    expect(lists()).toHaveLength(before)
+    desk.remove(replicaSets, desk.names(replicaSets)[0] ?? '')
+    await desk.pass()
+    expect(lists()).toHaveLength(before + 1)
+  })
+})

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../../proxy/clock/random.ts'
+import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
+import type { Condition } from '../../api/condition.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Resource } from '../../kube/resource.ts'
+import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
+import {
+  childKinds,
+  type Deployment,
+  deployments,
+  replicaSets,
+  rpcRouters,
+  upstreamProviders,
+} from '../../resources/kinds.ts'
+import { knownChains } from '../../translate/known-chains.ts'
+import { Operator } from '../operator.ts'
+
+const namespace = 'ns'
+
+/** The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the test does. */
+export class OperatorDesk implements AsyncDisposable {
+  readonly clock = new VirtualClock()
+  readonly keeper = new ObjectKeeper()
+  readonly failures: string[] = []
+  readonly operator: Operator
+  readonly #stop = new AbortController()
+  readonly #running: Promise<unknown>
+
+  constructor() {
+    const { client } = this.keeper
+    this.operator = new Operator({
+      client,
+      writer: client,
+      clock: this.clock,
+      random: seededRandom(1),
+      observer: {
+        reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
+      },
+      namespaces: null,
+      build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
+      chains: knownChains([['ETH1', ['ETH'], 'jsonrpc', [], []]]),
+      workers: 2,
+      instance: 'desk',
+      generatePassword: () => 'password',
+    })
+    const { signal } = this.#stop
+    this.#running = Promise.all([this.operator.watch(signal), this.operator.lead(signal)])
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  /** Lets so much time pass, by default enough for all that waits for a moment. */
+  async pass(ms = 2_000): Promise<void> {
+    await this.clock.advance(ms)
+  }
+
+  router(name: string, spec: object = {}, metadata: object = {}): void {
+    this.keeper.put(rpcRouters, {
+      apiVersion: 'rpcrouter.dev/v1alpha1',
+      kind: 'RpcRouter',
+      metadata: { namespace, name, ...metadata },
+      spec: {
+        endpoints: [{ name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' }],
+        providerSelector: {},
+        ...spec,
+      },
+    } as KubeObject)
+  }
+
+  provider(name: string, url = `https://${name}.example`, spec: object = {}): void {
+    this.keeper.put(upstreamProviders, {
+      apiVersion: 'rpcrouter.dev/v1alpha1',
+      kind: 'UpstreamProvider',
+      metadata: { namespace, name },
+      spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url }], ...spec },
+    } as KubeObject)
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, name: string): T {
+    const found = this.keeper.find(resource, { namespace, name })
+    if (found === null) throw new Error(`there is no ${resource.kind} ${name}`)
+    return found
+  }
+
+  names(resource: Resource): readonly string[] {
+    return this.keeper.list(resource).map(({ metadata }) => metadata.name)
+  }
+
+  remove(resource: Resource, name: string): void {
+    this.keeper.remove(resource, { namespace, name })
+  }
+
+  /** Deletes what belongs to routers that are gone. */
+  collectGarbage(): void {
+    const uids = this.keeper.list(rpcRouters).map(({ metadata }) => metadata.uid)
+    for (const resource of childKinds)
+      for (const { metadata } of this.keeper.list(resource))
+        if (metadata.ownerReferences?.some(({ uid }) => !uids.includes(uid)))
+          this.keeper.remove(resource, metadata)
+  }
+
+  status(resource: Resource, name: string): Readonly<Record<string, unknown>> {
+    const { status = {} } = this.get(resource, name) as KubeObject & {
+      status?: Record<string, unknown>
+    }
+    return status
+  }
+
+  /** `Type=Status/Reason@generation: message` of each condition. */
+  conditions(resource: Resource, name: string): Readonly<Record<string, string>> {
+    const all = (this.status(resource, name)['conditions'] ?? []) as readonly Condition[]
+    return Object.fromEntries(
+      all.map(({ type, status, reason, observedGeneration, message }) => [
+        type,
+        `${status}/${reason}@${observedGeneration}: ${message}`,
+      ]),
+    )
+  }
+
+  /** Reasons of the events that were told, in order. */
+  get events(): readonly string[] {
+    const all = this.keeper.list({
+      group: 'events.k8s.io',
+      version: 'v1',
+      kind: 'Event',
+      plural: 'events',
+      namespaced: true,
+    })
+    return all.map((event) => (event as KubeObject & { reason: string }).reason)
+  }
+
+  /** What the Deployment controller does: a ReplicaSet for the present template, whose pods are all there. */
+  rollOut(router: string, pods = 2): void {
+    const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
+    const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/config-hash']
+    const name = `${metadata.name}-${hash}`
+    for (const { metadata: old } of this.keeper.list(replicaSets))
+      if (old.labels?.['app.kubernetes.io/instance'] === router && old.name !== name)
+        this.pods(old.name, 0)
+    this.keeper.put(replicaSets, {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: { namespace, name, labels: metadata.labels },
+      spec: { replicas: pods, template: spec.template },
+    } as KubeObject)
+    this.pods(name, pods)
+    this.count(router, {
+      replicas: pods,
+      updatedReplicas: pods,
+      readyReplicas: pods,
+      availableReplicas: pods,
+    })
+  }
+
+  /** How many pods a ReplicaSet has. */
+  pods(replicaSet: string, replicas: number): void {
+    this.keeper.putStatus(replicaSets, { namespace, name: replicaSet }, { replicas })
+  }
+
+  /** What the Deployment says of itself; by default that its rollout is over. */
+  count(
+    router: string,
+    status: object,
+    reason = 'NewReplicaSetAvailable',
+    more: readonly object[] = [],
+  ): void {
+    const { metadata } = this.get(deployments, `${router}-router`)
+    const progressing = {
+      type: 'Progressing',
+      status: reason === 'ProgressDeadlineExceeded' ? 'False' : 'True',
+      reason,
+    }
+    this.keeper.putStatus(deployments, metadata, {
+      observedGeneration: metadata.generation,
+      conditions: [progressing, ...more],
+      ...status,
+    })
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../kube/errors.ts'
+import {
+  rpcRouters,
+  secrets,
+  services,
+  statefulSets,
+  upstreamProviders,
+} from '../resources/kinds.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+describe('an API server that', () => {
+  const fails = (status: number, message: string) => (asked: { plural: string; verb: string }) =>
+    asked.plural === 'deployments' && asked.verb === 'patch'
+      ? new ApiError('PATCH deployments', status, { reason: 'InternalError', message })
+      : null
+
+  test.each([
+    ['will not have an object', 403, 'exceeded quota'],
+    ['fails at an object and goes on failing', 500, 'failed to create typed patch object'],
+    ['cannot reach its webhook', 500, 'failed calling webhook'],
+    ['asks for patience for long', 503, 'busy'],
+    ['finds somebody else always first', 409, 'the object has been modified'],
+  ])('%s is quoted in the status, with an event', async (_, status, message) => {
+    await using desk = new OperatorDesk()
+    desk.keeper.refuse = fails(status, message)
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(5_000)
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: `False/ApplyFailed@1: PATCH deployments: InternalError: ${message}`,
+      Ready: expect.stringMatching(/^False\/NotProgrammed@1/),
+    })
+    expect(desk.status(rpcRouters, 'r')['observedGeneration']).toBe(1)
+    expect(desk.events).toEqual(['ApplyFailed'])
+    expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+      Accepted: expect.stringMatching(/^True/),
+      Ready: expect.stringMatching(/^False\/NotProgrammed@1/),
+    })
+    desk.router('r', { replicas: 3 })
+    await desk.pass(5_000)
+    expect(desk.status(rpcRouters, 'r')['observedGeneration']).toBe(2)
+    desk.keeper.refuse = () => null
+    await desk.pass(120_000)
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: expect.stringMatching(/^True\/Programmed@2/),
+    })
+    expect(desk.failures.length).toBeGreaterThan(5)
+  })
+
+  test('fails for a moment says nothing of it', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass()
+    desk.keeper.refuse = fails(500, 'etcdserver: leader changed')
+    desk.router('r', { replicas: 3 })
+    await desk.pass(500)
+    desk.keeper.refuse = () => null
+    await desk.pass(5_000)
+    expect(desk.failures.length).toBeGreaterThan(2)
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: expect.stringMatching(/^True\/Programmed@2/),
+    })
+    expect(desk.events).not.toContain('ApplyFailed')
+  })
+})
+
+test('what is still being deleted is waited for, and named', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const service = desk.get(services, 'r-router')
+  const metadata = { ...service.metadata, finalizers: ['example.com/load-balancer'] }
+  desk.keeper.put(services, { ...service, metadata })
+  desk.remove(rpcRouters, 'r')
+  await desk.pass()
+  desk.collectGarbage()
+  desk.router('r')
+  await desk.pass(5_000)
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    Programmed:
+      'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted.',
+  })
+  expect(desk.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
+  expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+    Ready: expect.stringMatching(/^False\/NotProgrammed/),
+  })
+  desk.keeper.finish(services, { namespace: 'ns', name: 'r-router' })
+  await desk.pass(5_000)
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    Programmed: expect.stringMatching(/^True/),
+  })
+})
+
+describe('a provider', () => {
+  test('is told of by the routers that stay, though one that selects it is being deleted', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('leaving', {}, { finalizers: ['example.com/slow'] })
+    desk.router('staying')
+    await desk.pass()
+    desk.remove(rpcRouters, 'leaving')
+    await desk.pass()
+    desk.provider('a', 'https://changed.example')
+    desk.provider('b')
+    await desk.pass()
+    for (const [name, generation] of [
+      ['a', 2],
+      ['b', 1],
+    ] as const) {
+      expect(desk.status(upstreamProviders, name)).toMatchObject({
+        observedGeneration: generation,
+        routers: [{ name: 'staying' }],
+      })
+      expect(desk.conditions(upstreamProviders, name)['Ready']).toMatch(/^True/)
+    }
+  })
+
+  test('is not held up for ever by a router that gives no word', async () => {
+    await using desk = new OperatorDesk()
+    // Even its status cannot be written.
+    desk.keeper.refuse = ({ plural, name }) =>
+      plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
+    desk.provider('a')
+    desk.router('mute')
+    await desk.pass(30_000)
+    expect(desk.conditions(upstreamProviders, 'a')).toEqual({})
+    await desk.pass(40_000)
+    expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+      Accepted: 'Unknown/Pending@1: No router that selects it has judged it yet.',
+      Ready: 'Unknown/Pending@1: No router that selects it has judged it yet.',
+    })
+    desk.router('telling')
+    await desk.pass()
+    expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
+    expect(desk.status(upstreamProviders, 'a')['routers']).toMatchObject([
+      { name: 'mute', conditions: [{ reason: 'Pending' }, { reason: 'Pending' }] },
+      { name: 'telling', conditions: [{ reason: 'Accepted' }, { reason: 'Programmed' }] },
+    ])
+  })
+})
+
+test('a router that fits the types no more keeps what its status says of the fleet', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  const before = desk.status(rpcRouters, 'r')
+  desk.router('r', { endpoints: 'of another time' })
+  await desk.pass()
+  const { conditions: _, observedGeneration, ...rest } = desk.status(rpcRouters, 'r')
+  expect(before).toMatchObject(rest)
+  expect(rest).toMatchObject({ replicas: 2, selector: expect.any(String), summary: {} })
+  expect(observedGeneration).toBe(2)
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    Accepted: expect.stringMatching(/^False\/InvalidSpec@2: spec.endpoints/),
+    Available: expect.stringMatching(/^True\/MinimumReplicasAvailable/),
+    Ready: expect.stringMatching(/^False\/NotAccepted@2/),
+  })
+  desk.count('r', { replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1 })
+  await desk.pass()
+  expect(desk.status(rpcRouters, 'r')).toMatchObject({
+    readyReplicas: 1,
+    summary: { replicas: '1/2' },
+  })
+})
+
+test('no Redis is run for a router that would be refused with it', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState: { mode: 'Managed' } })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
+  expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
+})
+
+test('a monitor of a kind that the cluster does not know is told of', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { monitoring: { type: 'PodMonitor' } })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(
+    /^True\/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor/,
+  )
+})

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { ApplyOptions, KubeClient, Selection, WatchOptions } from '../client.ts'
+import { ApiError } from '../errors.ts'
+import { keyOf, type KubeObject, type ObjectRef } from '../object.ts'
+import type { Verb } from '../observer.ts'
+import type { Resource } from '../resource.ts'
+import type { WatchEvent } from '../watch-event.ts'
+
+type Stored = KubeObject & { readonly status?: unknown }
+
+interface Told {
+  readonly version: number
+  readonly plural: string
+  readonly event: WatchEvent<KubeObject>
+}
+
+/** One request, as a test sees it. */
+export interface Asked {
+  readonly verb: Verb
+  readonly plural: string
+  readonly name: string
+}
+
+/**
+ * Objects as an API server keeps them, for tests of controllers in virtual time: versions, generations, a watch,
+ * and refusals and deaf watches where the test says so. It judges nothing; the real one is tried in `e2e/kube`.
+ */
+export class ObjectKeeper {
+  readonly asked: Asked[] = []
+  /** What a request is answered with, instead of what it asked for. */
+  refuse: (asked: Asked) => Error | null = () => null
+  /** Kinds whose watches bring nothing. */
+  readonly deaf = new Set<string>()
+  readonly #objects = new Map<string, Stored>()
+  readonly #told: Told[] = []
+  readonly #wake = new Set<() => void>()
+  #version = 0
+
+  get client(): KubeClient {
+    return {
+      get: (resource: Resource, ref: ObjectRef) =>
+        this.#answer('get', resource, ref.name, () => this.#get(resource, ref)),
+      list: (resource: Resource, selection: Selection) =>
+        this.#answer('list', resource, '', () => ({
+          items: this.list(resource, selection.labelSelector),
+          resourceVersion: String(this.#version),
+        })),
+      apply: (resource: Resource, object: KubeObject, { subresource }: ApplyOptions) =>
+        this.#answer('patch', resource, object.metadata.name, () => {
+          if (subresource !== 'status') return this.put(resource, object)
+          return this.putStatus(resource, object.metadata, (object as Stored).status)
+        }),
+      create: (resource: Resource, object: KubeObject) =>
+        this.#answer('create', resource, object.metadata.name, () => this.put(resource, object)),
+      mergePatch: (resource: Resource, ref: ObjectRef) =>
+        this.#answer('patch', resource, ref.name, () => this.#get(resource, ref)),
+      delete: (resource: Resource, ref: ObjectRef) =>
+        this.#answer('delete', resource, ref.name, () => this.remove(resource, ref)),
+      watch: (resource: Resource, options: WatchOptions, signal: AbortSignal) =>
+        this.#watch(resource, options, signal),
+    } as unknown as KubeClient
+  }
+
+  list<T extends KubeObject>({ plural }: Resource<T>, labelSelector?: string): readonly T[] {
+    const wanted = (labelSelector ?? '')
+      .split(',')
+      .filter((each) => each !== '')
+      .map((each) => each.split('='))
+    return [...this.#objects]
+      .filter(([path]) => path.startsWith(`${plural} `))
+      .map(([, object]) => object as KubeObject as T)
+      .filter(({ metadata }) =>
+        wanted.every(([key = '', value]) => metadata.labels?.[key] === value),
+      )
+  }
+
+  find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
+    return (this.#objects.get(pathOf(resource, ref)) as T | undefined) ?? null
+  }
+
+  /** Stores an object, its status apart. What is as it was gets no new version. */
+  put(resource: Resource, object: KubeObject): KubeObject {
+    const before = this.#objects.get(pathOf(resource, object.metadata))
+    const { metadata, status: _, ...rest } = object as Stored
+    const { metadata: known, status, ...old } = before ?? { metadata: { name: '', generation: 0 } }
+    const isSame = isDeepStrictEqual(strip(rest), strip(old))
+    const next: Stored = {
+      ...rest,
+      metadata: {
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ...known,
+        ...metadata,
+        uid: known.uid ?? `uid-${this.#version + 1}`,
+        generation: (known.generation ?? 0) + (isSame ? 0 : 1),
+        resourceVersion: known.resourceVersion,
+      },
+      ...(status !== undefined && { status }),
+    }
+    if (before !== undefined && isDeepStrictEqual(strip(next), strip(before))) return before
+    return this.#store(resource, next, before === undefined ? 'ADDED' : 'MODIFIED')
+  }
+
+  putStatus(resource: Resource, ref: ObjectRef, status: unknown): KubeObject {
+    const before = this.#get(resource, ref)
+    if (isDeepStrictEqual(strip(before.status), strip(status))) return before
+    return this.#store(resource, { ...before, status }, 'MODIFIED')
+  }
+
+  /** Deletes an object; one with a finalizer only begins to go. */
+  remove(resource: Resource, ref: ObjectRef): boolean {
+    const before = this.find(resource, ref)
+    if (before === null) return false
+    if ((before.metadata.finalizers ?? []).length > 0) {
+      const metadata = { ...before.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+      this.#store(resource, { ...before, metadata }, 'MODIFIED')
+      return true
+    }
+    this.#objects.delete(pathOf(resource, ref))
+    this.#tell(resource, 'DELETED', before)
+    return true
+  }
+
+  /** Ends what finalizers have held up. */
+  finish(resource: Resource, ref: ObjectRef): void {
+    const before = this.#get(resource, ref)
+    this.#objects.delete(pathOf(resource, ref))
+    this.#tell(resource, 'DELETED', before)
+  }
+
+  #get(resource: Resource, ref: ObjectRef): Stored {
+    const found = this.#objects.get(pathOf(resource, ref))
+    if (found === undefined)
+      throw new ApiError(`${resource.plural} ${ref.name}`, 404, { reason: 'NotFound' })
+    return found
+  }
+
+  async #answer<T>(verb: Verb, { plural }: Resource, name: string, answer: () => T): Promise<T> {
+    const asked = { verb, plural, name }
+    this.asked.push(asked)
+    const refusal = this.refuse(asked)
+    if (refusal !== null) throw refusal
+    return structuredClone(answer())
+  }
+
+  #store(resource: Resource, object: Stored, type: 'ADDED' | 'MODIFIED'): KubeObject {
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version + 1) }
+    const stored = { ...object, metadata }
+    this.#objects.set(pathOf(resource, metadata), stored)
+    this.#tell(resource, type, stored)
+    return stored
+  }
+
+  #tell({ plural }: Resource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
+    this.#version += 1
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version) }
+    const event = { type, object: structuredClone({ ...object, metadata }) }
+    this.#told.push({ version: this.#version, plural, event })
+    for (const wake of this.#wake) wake()
+  }
+
+  async *#watch(
+    { plural }: Resource,
+    { resourceVersion }: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<KubeObject>> {
+    let index = 0
+    while (!signal.aborted) {
+      const told = this.#told[index]
+      if (told === undefined) {
+        await this.#next(signal)
+        continue
+      }
+      index += 1
+      const isNews = told.plural === plural && told.version > Number(resourceVersion)
+      if (isNews && !this.deaf.has(plural)) yield told.event
+    }
+  }
+
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#wake.delete(wake)
+        resolve()
+      }
+      this.#wake.add(wake)
+      signal.addEventListener('abort', wake, { once: true })
+    })
+  }
+}
+
+function pathOf({ plural }: Resource, ref: ObjectRef): string {
+  return `${plural} ${keyOf({ namespace: ref.namespace, name: ref.name })}`
+}
+
+/** Without keys that are undefined, as on the wire. */
+function strip(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+}

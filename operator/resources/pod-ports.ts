@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { group } from '../api/group.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { egressPorts } from './egress-ports.ts'
+
+/** The TCP ports of the pods of one config. */
+export interface PodPorts {
+  /** By which clients reach them. */
+  readonly listen: readonly number[]
+  /** To which they connect; `any` when one of them stands in a Secret. */
+  readonly egress: readonly number[] | 'any'
+}
+
+const listenAnnotation = `${group}/listen-ports`
+const egressAnnotation = `${group}/egress-ports`
+
+export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
+  const listen = router.spec.endpoints.map(({ port }) => port)
+  return { listen, egress: egressPorts(router, config) }
+}
+
+/** Annotations of a ConfigMap: by which ports the pods that run its config are reached, and reach others. */
+export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
+  return {
+    [listenAnnotation]: listen.join(','),
+    [egressAnnotation]: egress === 'any' ? egress : egress.join(','),
+  }
+}
+
+/** The ports that a ConfigMap tells of. One that does not tell may need any. */
+export function portsOf({ metadata }: Pick<KubeObject, 'metadata'>): PodPorts {
+  const egress = metadata.annotations?.[egressAnnotation]
+  return {
+    listen: numbers(metadata.annotations?.[listenAnnotation] ?? ''),
+    egress: egress === undefined || egress === 'any' ? 'any' : numbers(egress),
+  }
+}
+
+/** What pods of any of the configs need: the first in its order, then what the others add. */
+export function unitePorts(first: PodPorts, others: readonly PodPorts[]): PodPorts {
+  const listen = [first, ...others].flatMap((ports) => ports.listen)
+  const egress = [first, ...others].map((ports) => ports.egress)
+  const added = [...new Set(listen.slice(first.listen.length))].toSorted((a, b) => a - b)
+  return {
+    listen: [...new Set([...first.listen, ...added])],
+    egress: egress.includes('any')
+      ? 'any'
+      : [...new Set((egress as readonly (readonly number[])[]).flat())].toSorted((a, b) => a - b),
+  }
+}
+
+function numbers(text: string): readonly number[] {
+  return text.split(',').filter(Boolean).map(Number)
+}
