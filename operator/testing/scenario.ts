@@ -7,8 +7,8 @@ import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-p
 import { configMapData, secretData } from '../translate/decode-data.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import { readUpstreams } from '../translate/rendered-config.ts'
 import { selects } from '../translate/select-labels.ts'
+import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation, TranslateInput } from '../translate/translation.ts'
 

@@ -5,6 +5,7 @@ import { secretValues } from './environment.ts'
 import { configFile, upstreamsFile } from './pod-paths.ts'
 import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+import { writeUpstreams } from './stored-upstreams.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
@@ -50,25 +51,6 @@ export function renderConfig(
     configHash: digestEntries(Object.entries(texts)),
     secretHash: digestEntries(secretValues(variables, files, data)),
   }
-}
-
-/** How each upstream of a config came about, as it is kept beside the config. */
-function writeUpstreams(upstreams: readonly UpstreamPlan[]): string {
-  const plans = upstreams.map(({ copies, ...plan }) => ({
-    ...plan,
-    copies: copies.map(({ name }) => name),
-  }))
-  return `${JSON.stringify(plans, null, 1)}\n`
-}
-
-/** The upstreams of a ConfigMap that was applied earlier; none when it is not one of ours. */
-export function readUpstreams(data: Readonly<Record<string, string>>): readonly UpstreamPlan[] {
-  type Kept = Omit<UpstreamPlan, 'copies'> & { readonly copies: readonly string[] }
-  const plans = JSON.parse(data[upstreamsFile] ?? '[]') as readonly Kept[]
-  return plans.map((plan) => ({
-    ...plan,
-    copies: plan.copies.map((name) => ({ name, text: data[name] ?? '' })),
-  }))
 }
 
 function sortBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {

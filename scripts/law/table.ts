@@ -93,6 +93,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'operator/api/**',
     'operator/controllers/typed-object.ts',
     'operator/manifests/read-manifests.ts',
+    'operator/translate/stored-upstreams.ts',
   ],
 }
 
