@@ -10,17 +10,21 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
 import { configMapName } from '../resources/config-map.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
-import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import {
+  configHashAnnotation,
+  secretHashAnnotation,
+  secretHashesAnnotation,
+} from '../resources/labels.ts'
 import { invalidRouterStatus } from '../status/invalid-router-status.ts'
 import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import type { UpstreamPlan } from '../translate/router-document.ts'
+import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
-import type { Translation } from '../translate/translation.ts'
+import { nothingRuns, type Running, type Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
 import { StillThereError } from './errors.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
@@ -108,11 +112,7 @@ export class RouterReconciler {
     return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
 
-  #translate(
-    router: RpcRouter,
-    running: readonly UpstreamPlan[],
-    redisPassword: string | null,
-  ): Translation {
+  #translate(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
     const { world, chains, translations } = this.#parts
     const { namespace } = router.metadata
     const providers = world.providersOf(router)
@@ -121,7 +121,8 @@ export class RouterReconciler {
     const fingerprint = JSON.stringify([
       world.fingerprint(router, providers, running),
       redisPassword,
-      running,
+      running.upstreams,
+      [...running.secretHashes],
     ])
     return translations.of(keyOf(router.metadata), fingerprint, () =>
       translate({ router, providers, data: known, chains, running }),
@@ -164,13 +165,16 @@ export class RouterReconciler {
     return new Set([...hashes, current].filter((hash) => hash !== undefined))
   }
 
-  /** The upstreams of the config that the Deployment has now. */
-  #running(router: RpcRouter): readonly UpstreamPlan[] {
-    const hash = revisionOf(this.#deployment(router))?.configHash
-    if (hash === undefined) return []
+  /** The upstreams of the config that the Deployment has now, and the Secrets that it was started with. */
+  #running(router: RpcRouter): Running {
+    const deployment = this.#deployment(router)
+    const hash = revisionOf(deployment)?.configHash
+    if (hash === undefined) return nothingRuns
     const { namespace } = router.metadata
     const key = keyOf({ namespace, name: configMapName(router, hash) })
-    return readUpstreams(this.#parts.children.latest<ConfigMap>(configMaps, key)?.data ?? {})
+    const { data = {} } = this.#parts.children.latest<ConfigMap>(configMaps, key) ?? {}
+    const hashes = deployment?.metadata.annotations?.[secretHashesAnnotation] ?? ''
+    return { upstreams: readUpstreams(data), secretHashes: readSecretHashes(hashes) }
   }
 
   #deployment(router: RpcRouter): Deployment | null {
@@ -186,15 +190,10 @@ export class RouterReconciler {
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
-  #tell(
-    key: string,
-    router: RpcRouter,
-    { providers }: Translation,
-    running: readonly UpstreamPlan[] | null,
-  ): void {
+  #tell(key: string, router: RpcRouter, { providers }: Translation, running: Running | null): void {
     const { world, verdicts, onVerdicts } = this.#parts
     const { namespace, name } = router.metadata
-    const ran = new Set(running?.map((plan) => JSON.stringify(plan)))
+    const ran = new Set(running?.upstreams.map((plan) => JSON.stringify(plan)))
     const outcomes = new Map<string, ProviderOutcome>()
     for (const { provider, fate, refusals, plan } of providers) {
       const providerKey = keyOf({ namespace, name: provider })
@@ -230,6 +229,7 @@ function revisionOf(deployment: Deployment | null): Revision | null {
 /** The Secret of the managed Redis may be younger than what the watch has brought. */
 function withPassword(data: ReferenceData, router: RpcRouter, password: string): ReferenceData {
   const own = {
+    uid: router.metadata.uid,
     keys: [redisPasswordKey],
     get: (key: string) => (key === redisPasswordKey ? password : null),
   }

@@ -17,8 +17,8 @@ import {
 } from '../resources/kinds.ts'
 import { referencesOfProvider, referencesOfRouter } from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import type { UpstreamPlan } from '../translate/router-document.ts'
 import { selects } from '../translate/select-labels.ts'
+import type { Running } from '../translate/translation.ts'
 import { ChildStores } from './child-stores.ts'
 import { TypedReader } from './typed-object.ts'
 
@@ -97,7 +97,9 @@ export class World {
     return {
       secret: (name) => {
         const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        return found === undefined ? null : secretData({ data: found.data ?? {} })
+        return found === undefined
+          ? null
+          : secretData({ data: found.data ?? {}, uid: found.metadata.uid })
       },
       configMap: (name) => {
         const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
@@ -107,14 +109,10 @@ export class World {
   }
 
   /** Changes whenever a router, its providers or what they refer to do. */
-  fingerprint(
-    router: RpcRouter,
-    providers: readonly UpstreamProvider[],
-    running: readonly UpstreamPlan[],
-  ): string {
+  fingerprint(router: RpcRouter, providers: readonly UpstreamProvider[], running: Running): string {
     const { namespace } = router.metadata
     const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const ran = running.upstreams.flatMap(({ variables, files }) => [...variables, ...files])
     const versions = (resource: Resource, all: readonly string[]) =>
       [...new Set(all)].toSorted().map((name) => {
         const found = this.children.get(resource, keyOf({ namespace, name }))

@@ -9,6 +9,7 @@ import type { KeyedData, ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
+import { nothingRuns } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
@@ -42,7 +43,7 @@ export function renderManifests(
         metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
     )
     const data = dataOf(manifests, namespace)
-    const translation = translate({ router, providers, data, chains, running: [] })
+    const translation = translate({ router, providers, data, chains, running: nothingRuns })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
     for (const { provider, refusals, dangling } of translation.providers) {

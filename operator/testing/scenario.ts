@@ -10,7 +10,7 @@ import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
-import type { Translation, TranslateInput } from '../translate/translation.ts'
+import { nothingRuns, type Translation, type TranslateInput } from '../translate/translation.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -85,7 +85,7 @@ function scenarioOf(text: ScenarioText): Scenario {
     data: {
       secret(name) {
         const stringData = own(secrets, name)
-        return stringData && secretData({ stringData })
+        return stringData && secretData({ stringData, uid: `uid-of-${name}` })
       },
       configMap(name) {
         const data = own(configMaps, name)
@@ -107,7 +107,10 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
     ),
     data,
     chains,
-    running: ran === null ? [] : readUpstreams(ran.data),
+    running:
+      ran === null
+        ? nothingRuns
+        : { upstreams: readUpstreams(ran.data), secretHashes: ran.secretHashes },
   }
 }
 

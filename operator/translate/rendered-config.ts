@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { digestEntries } from './digest.ts'
-import { secretValues } from './environment.ts'
 import { configFile, upstreamsFile } from './pod-paths.ts'
 import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+import { hashSecrets, type SecretHashes } from './secret-hashes.ts'
 import { writeUpstreams } from './stored-upstreams.ts'
 
 /** A config that the router accepts, with all that its pods need. */
@@ -18,15 +18,22 @@ export interface RenderedConfig {
   readonly files: readonly SecretFile[]
   /** Of the ConfigMap's data. */
   readonly configHash: string
-  /** Of the values of the keys that are referred to, and of nothing else in their Secrets. */
+  /** Of the keys that are referred to, and of nothing else in their Secrets. */
+  readonly secretHashes: SecretHashes
+  /** Of all of them. */
   readonly secretHash: string
 }
 
-/** Gathers what a config needs, under hashes that change when it does. */
+/**
+ * Gathers what a config needs, under hashes that change when it does.
+ *
+ * @param before hashes of the Secrets that pods run with
+ */
 export function renderConfig(
   { text, upstreams }: RouterDocument,
   router: RouterPlan,
   data: ReferenceData,
+  before: SecretHashes,
 ): RenderedConfig {
   const parts = [router, ...upstreams]
   const copies = parts.flatMap((part) => part.copies.map((copy) => [copy.name, copy.text] as const))
@@ -43,13 +50,16 @@ export function renderConfig(
     [upstreamsFile]: writeUpstreams(upstreams),
     ...Object.fromEntries(sortBy(copies, ([name]) => name)),
   }
+  const used = [...variables, ...files].map(({ secret }) => secret)
+  const secretHashes = hashSecrets(used, data, before)
   return {
     data: texts,
     upstreams,
     variables,
     files,
     configHash: digestEntries(Object.entries(texts)),
-    secretHash: digestEntries(secretValues(variables, files, data)),
+    secretHashes,
+    secretHash: digestEntries(secretHashes),
   }
 }
 

@@ -50,7 +50,8 @@ class Translator {
 
   translate(): Translation {
     const { providers, data, router } = this.#input
-    const running = new Map(this.#input.running.map((plan) => [plan.provider, plan]))
+    const { secretHashes } = this.#input.running
+    const running = new Map(this.#input.running.upstreams.map((plan) => [plan.provider, plan]))
     const isRunning = (provider: string) => running.has(provider)
     const candidates = planUpstreams(providers, isRunning, this.#serving, this.#chainIdOf, data)
     const pick = pickUpstreams(candidates, running, (upstreams) => this.#judge(upstreams))
@@ -58,7 +59,7 @@ class Translator {
     const upstreams = this.#serving.used(settled.upstreams)
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
-    const config = renderConfig(this.#document(upstreams), this.#plan, data)
+    const config = renderConfig(this.#document(upstreams), this.#plan, data, secretHashes)
     const chosen = [...pick.chosen.values()]
     const blocking = [
       ...refusalsOfSpec(router.spec),
