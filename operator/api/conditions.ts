@@ -49,7 +49,7 @@ const configMapKeyNotFound = {
 } as const satisfies ReasonMeaning
 
 const resolvedRefs = {
-  meaning: 'Every Secret and ConfigMap that is referred to exists and has the key.',
+  meaning: 'Every Secret and ConfigMap that it refers to exists and has the key.',
   reasons: {
     ResolvedRefs: { status: 'True', when: 'All references are good.', remedy: null },
     SecretNotFound: secretNotFound,
@@ -104,7 +104,11 @@ export const rpcRouterConditions = {
       Pending: pending,
     },
   },
-  ResolvedRefs: resolvedRefs,
+  ResolvedRefs: {
+    ...resolvedRefs,
+    meaning:
+      'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
+  },
   Programmed: {
     meaning: 'The objects of this generation were applied.',
     reasons: {

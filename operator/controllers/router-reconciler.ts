@@ -9,6 +9,7 @@ import type { EventRecorder } from '../kube/event-recorder.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
 import { configMapName } from '../resources/config-map.ts'
+import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import {
   configHashAnnotation,
@@ -17,9 +18,11 @@ import {
 } from '../resources/labels.ts'
 import { invalidRouterStatus } from '../status/invalid-router-status.ts'
 import { type Revision, revisionOccurrences, routerOccurrences } from '../status/occurrences.ts'
+import { progress } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
@@ -93,7 +96,7 @@ export class RouterReconciler {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redis = isPaused(router) ? null : await this.#redis(router, signal)
-    const translation = this.#translate(router, running, redis?.password ?? null)
+    const translation = this.#settle(router, running, redis?.password ?? null)
     const attempt = await this.#apply(router, translation, redis, signal)
     const deployment = this.#deployment(router)
     const { applied } = attempt
@@ -112,7 +115,30 @@ export class RouterReconciler {
     return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
 
-  #translate(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
+  /** A config with which new pods could not start is good for as long as none has to. */
+  #settle(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
+    const kept = this.#translate(router, running, redisPassword, false)
+    const goesOn = kept.startable || kept.config === null || this.#isRunning(router, kept.config)
+    return goesOn ? kept : this.#translate(router, running, redisPassword, true)
+  }
+
+  /** Whether all pods run with a config, and with all else that the router asks of them. */
+  #isRunning(router: RpcRouter, config: RenderedConfig): boolean {
+    const deployment = this.#deployment(router)
+    const { children, build } = this.#parts
+    const wanted = buildDeployment(router, config, build.images.router)
+    return (
+      progress(deployment).reason === 'RolloutComplete' &&
+      children.isApplied(router, deployments, wanted)
+    )
+  }
+
+  #translate(
+    router: RpcRouter,
+    running: Running,
+    redisPassword: string | null,
+    newPods: boolean,
+  ): Translation {
     const { world, chains, translations } = this.#parts
     const { namespace } = router.metadata
     const providers = world.providersOf(router)
@@ -121,11 +147,12 @@ export class RouterReconciler {
     const fingerprint = JSON.stringify([
       world.fingerprint(router, providers, running),
       redisPassword,
+      newPods,
       running.upstreams,
       [...running.secretHashes],
     ])
     return translations.of(keyOf(router.metadata), fingerprint, () =>
-      translate({ router, providers, data: known, chains, running }),
+      translate({ router, providers, data: known, chains, running, newPods }),
     )
   }
 

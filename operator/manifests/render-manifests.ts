@@ -43,7 +43,14 @@ export function renderManifests(
         metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
     )
     const data = dataOf(manifests, namespace)
-    const translation = translate({ router, providers, data, chains, running: nothingRuns })
+    const translation = translate({
+      router,
+      providers,
+      data,
+      chains,
+      running: nothingRuns,
+      newPods: true,
+    })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
     for (const { provider, refusals, dangling } of translation.providers) {

@@ -22,6 +22,8 @@ interface ScenarioText {
   readonly configMaps?: Readonly<Record<string, Texts>>
   /** The world before: what the pods run with. */
   readonly before?: ScenarioText
+  /** False when the pods go on that run; true unless it is said. */
+  readonly newPods?: boolean
   readonly [other: string]: unknown
 }
 
@@ -98,7 +100,7 @@ function scenarioOf(text: ScenarioText): Scenario {
 }
 
 /** What the translation of a scenario works on, the world before translated first. */
-function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
+function translateInput({ router, providers, data, before, text }: Scenario): TranslateInput {
   const ran = before === null ? null : translate(translateInput(before)).config
   return {
     router,
@@ -107,6 +109,7 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
     ),
     data,
     chains,
+    newPods: text.newPods ?? true,
     running:
       ran === null
         ? nothingRuns

@@ -46,6 +46,7 @@ export function judgeProvider(
     data,
     chains,
     running: nothingRuns,
+    newPods: true,
   })
   return { refusals: providers[0]?.refusals ?? [], dangling }
 }

@@ -4,7 +4,7 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
-import { pickUpstreams } from './pick-upstreams.ts'
+import { type Pick, pickUpstreams } from './pick-upstreams.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
   planRouter,
@@ -49,14 +49,18 @@ class Translator {
   }
 
   translate(): Translation {
-    const { providers, data, router } = this.#input
+    const { providers, data, router, newPods } = this.#input
     const { secretHashes } = this.#input.running
     const running = new Map(this.#input.running.upstreams.map((plan) => [plan.provider, plan]))
     const isRunning = (provider: string) => running.has(provider)
     const candidates = planUpstreams(providers, isRunning, this.#serving, this.#chainIdOf, data)
     const pick = pickUpstreams(candidates, running, (upstreams) => this.#judge(upstreams))
     const settled = settleReferences(candidates, pick.chosen, running, data)
-    const upstreams = this.#serving.used(settled.upstreams)
+    const closing = this.#closingWithout(settled)
+    const usable = newPods && closing.size === 0 ? startable(settled) : settled.upstreams
+    const isPicked = settled.waiting.size === 0 && settled.lost.size === 0
+    const { chosen: sound, ofRouter } = isPicked ? pick : this.#pickAgain(usable)
+    const upstreams = this.#serving.used(usable.filter(({ provider }) => sound.has(provider)))
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
     const config = renderConfig(this.#document(upstreams), this.#plan, data, secretHashes)
@@ -64,13 +68,15 @@ class Translator {
     const blocking = [
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
-      ...(settled.waiting.size === 0 ? pick.ofRouter : this.#judgeWhole(upstreams)),
+      ...ofRouter,
       ...tooLarge(config),
     ]
-    const awaited = [...this.#plan.dangling, ...settled.held]
-    const isBlocked = blocking.length > 0 || awaited.length > 0 || served.length === 0
+    const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
+    const isHeld = this.#plan.dangling.length > 0 || (newPods && closing.size > 0)
+    const isBlocked = blocking.length > 0 || isHeld || served.length === 0
     return {
       config: isBlocked ? null : config,
+      startable: upstreams.every(({ provider }) => !settled.lost.has(provider)),
       refusals: [
         ...blocking,
         ...unservedEndpoints(unserved, this.#serving, chosen, candidates, this.#chains),
@@ -99,9 +105,25 @@ class Translator {
     return judgeConfig(this.#document(upstreams), environment, this.#chains)
   }
 
-  #judgeWhole(upstreams: readonly UpstreamPlan[]): readonly Refusal[] {
-    const { ofRouter, ofProviders } = this.#judge(upstreams)
-    return [...ofRouter, ...[...ofProviders.values()].flat()]
+  /** Some are not in the form in which they were picked: those go that the router refuses in the other one. */
+  #pickAgain(upstreams: readonly UpstreamPlan[]): Pick {
+    const candidates = upstreams.map((plan) => ({ plan, refusals: [], dangling: [] }))
+    return pickUpstreams(candidates, new Map(), (all) => this.#judge(all))
+  }
+
+  /** By provider: what pods run with and is gone, where an endpoint would close that only such providers serve. */
+  #closingWithout({ upstreams, lost }: Settled): ReadonlyMap<string, readonly Dangling[]> {
+    const left = this.#serving.served(startable({ upstreams, lost }))
+    const closing = this.#serving.served(upstreams).filter((endpoint) => !left.includes(endpoint))
+    const providers = closing.flatMap((endpoint) => this.#serving.of(endpoint, upstreams))
+    return new Map(
+      providers.flatMap(({ provider }) => {
+        const gone = lost.get(provider) ?? []
+        return gone.length === 0
+          ? []
+          : [[provider, gone.map((each) => held(each, closing))] as const]
+      }),
+    )
   }
 
   /** What endpoints wait for that are closed for want of references alone. */
@@ -117,6 +139,17 @@ class Translator {
     )
     return [...waiting].flatMap(([provider, dangling]) => (providers.has(provider) ? dangling : []))
   }
+}
+
+/** Those with which new pods can start. */
+function startable({ upstreams, lost }: Omit<Settled, 'waiting'>) {
+  return upstreams.filter(({ provider }) => !lost.has(provider))
+}
+
+function held(gone: Dangling, closing: readonly Endpoint[]): Dangling {
+  const names = closing.map(({ name }) => name).join(', ')
+  const message = `${gone.message}; no pod is replaced before it is back, since nothing else serves ${names}`
+  return { ...gone, message }
 }
 
 function verdictOf(

@@ -29,6 +29,8 @@ export interface TranslateInput {
   /** The chains of the image's specs. */
   readonly chains: KnownChains
   readonly running: Running
+  /** Pods have to start with the config, so all that it refers to must be there. */
+  readonly newPods: boolean
 }
 
 /** What becomes of a provider: used as it is written, kept in its last good form, or not used. */
@@ -57,6 +59,8 @@ export interface EndpointVerdict {
 export interface Translation {
   /** Null when what runs must stay as it is; `refusals` or `dangling` then say why. */
   readonly config: RenderedConfig | null
+  /** False for a config that pods which run can go on with, and with which new ones could not start. */
+  readonly startable: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
   readonly refusals: readonly Refusal[]
   /** References that the router waits for. */

@@ -229,18 +229,6 @@ describe('Secrets', () => {
       expect(after[config]).toBe(template(before)[config])
     })
   })
-
-  test('one that is deleted while pods run with it changes nothing', async () => {
-    await fleet.secret('lost-keys', { key: 'first' })
-    await fleet.provider('lost', 'lost-a', keyHeader('lost-keys'))
-    await fleet.router('lost')
-    await fleet.routerIs('lost', 'Ready', 'Ready', 30_000)
-    const before = await deployment('lost')
-    await fleet.delete(secrets, 'lost-keys')
-    await fleet.routerIs('lost', 'ResolvedRefs', 'SecretNotFound')
-    await fleet.routerIs('lost', 'Available', 'MinimumReplicasAvailable')
-    expect((await deployment('lost')).metadata.generation).toBe(before.metadata.generation)
-  })
 })
 
 describe('configs', () => {
