@@ -131,7 +131,6 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const dialect = dialects.jsonrpc
   const attempt = createAttempt({
     ...{ ...limits, chain, pool, judge, clock, observer, dialect },
-    poolObserver: silence,
   })
   const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })
   const race = step(route(pool, attempt, { clock, strategy: 'balanced', selectionStats: false }))

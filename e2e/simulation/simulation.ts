@@ -134,7 +134,6 @@ class Simulation implements Arena, WireObserver {
       selectionStats: false,
       clock,
       observer: this.#relayObserver(),
-      poolObserver: observer,
     })
     this.#watch = new Watch({
       pool: this.pool,

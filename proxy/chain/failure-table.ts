@@ -38,8 +38,11 @@ export interface FailureTable {
   ofTransport(fault: string): FailureClass
   /** For an answer that is not in the interface's form (HTML, empty, cut): by HTTP status. */
   ofStatus(status: number): FailureClass
-  /** For an error in the interface's own form. */
-  ofNodeError(error: NodeError): FailureClass
+  /**
+   * For an error in the interface's own form.
+   * @param isQuoted whether words of its message may come from the request: they blame no upstream
+   */
+  ofNodeError(error: NodeError, isQuoted?: (words: string) => boolean): FailureClass
   /** For an answer that a check refuses. */
   ofAnswer(finding: AnswerFinding): FailureClass
 }

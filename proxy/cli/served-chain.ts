@@ -114,7 +114,6 @@ function serveChain(
       selectionStats: router.enableSelectionStats,
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
-      poolObserver,
     })
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), strategy: first.relay.strategy },

@@ -179,7 +179,7 @@ const configCases: readonly Case[] = [
   {
     text: url('eth.example.com/SECRET'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {
@@ -191,7 +191,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {
@@ -209,7 +209,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x:99999/'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {
@@ -238,7 +238,7 @@ const configCases: readonly Case[] = [
   {
     text: url('5'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL without a scheme | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
   {

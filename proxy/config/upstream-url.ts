@@ -19,7 +19,8 @@ export interface UpstreamUrl {
   readonly secretParts: readonly string[]
 }
 
-const hint = 'Write one such as https://eth.example.com/v1.'
+const hint =
+  'Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.'
 
 /** The URL of a node. No message ever shows it, for keys stand in paths, queries and host names. */
 export function upstreamUrl(): Field<UpstreamUrl> {

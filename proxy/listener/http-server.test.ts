@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import type { Relay } from '../relay/step.ts'
 import { systemClock } from '../clock/system-clock.ts'
+import type { HttpExchange } from './http-exchange.ts'
 import { createHttpServer, type HttpServerOptions } from './http-server.ts'
 import { RawClient, echoRelay, rawPost, reply, startListener } from './listener-fixture.ts'
 
@@ -250,11 +251,25 @@ describe('a slow client', () => {
     await server.close()
   })
 
-  test('that does not take its answer is cut off', async () => {
+  async function* endless() {
+    for (;;) {
+      await Promise.resolve()
+      yield Buffer.alloc(1024 * 1024)
+    }
+  }
+
+  test.each([
+    ['whole', () => Buffer.alloc(32 * 1024 * 1024)],
+    ['a stream', endless],
+  ])('that does not take its answer is cut off: %s', async (_, answer) => {
     let open = 0
     const connectionsChanged = (now: number) => (open = now)
     const timeouts = { ...patient, stalledMs: 50 }
-    const server = createHttpServer({ ...serverOptions, connectionsChanged, timeouts })
+    const handler = {
+      ...serverOptions.handler,
+      serve: (exchange: HttpExchange) => void exchange.respond(200, [], answer()),
+    }
+    const server = createHttpServer({ ...serverOptions, handler, connectionsChanged, timeouts })
     const { port } = await server.start()
     using client = new RawClient(port)
     client.socket.pause()

@@ -4,7 +4,7 @@ import type { Call } from '../relay/call.ts'
 import { RelayError, type ErrorKind } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import { answerCall, type Wording } from './answer-call.ts'
-import { Calls } from './calls.ts'
+import { Calls, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http-exchange.ts'
@@ -58,23 +58,25 @@ class TendermintHandler implements HttpHandler {
   async #relay(exchange: HttpExchange): Promise<void> {
     const { newGuid, version, iface, observer } = this.#options
     const guid = newGuid()
-    const call = this.#makeCall(exchange, guid)
-    if (call instanceof RelayError) {
-      observer.requestRefused(call, guid)
+    try {
+      const call = this.#makeCall(exchange, guid)
+      const { responseHeaders } = iface
+      const wording = wordingFor(exchange.verb, guid)
+      await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+    } catch (cause) {
+      const error = cause instanceof RelayError ? cause : internal(cause)
+      observer.requestRefused(error, guid)
       const headers = new ResponseMetadata(guid, version).toHeaders(json)
-      const { kind, message } = call
+      const { kind, message } = error
       void exchange.respond(kind.httpStatus, headers, errorBytes(kind, message, uriId, guid))
-      return
     }
-    const { responseHeaders } = iface
-    const wording = wordingFor(exchange.verb, guid)
-    await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
   }
 
-  #makeCall({ verb, path, query, headers, signal }: HttpExchange, guid: string): Call | RelayError {
+  /** @throws RelayError when the directives make no sense */
+  #makeCall({ verb, path, query, headers, signal }: HttpExchange, guid: string): Call {
     const { iface, clock } = this.#options
     const directives = readDirectives(headers)
-    if (directives instanceof RelayError) return directives
+    if (directives instanceof RelayError) throw directives
     const method = path.slice(1)
     const asked = iface.classify({
       apiInterface: 'tendermintrpc',

@@ -24,15 +24,18 @@ class Hub implements Subscriptions {
   readonly topics: string[] = []
   begun = 0
   failure: Error | null = null
+  /** When set, subscriptions are opened only after their client has left. */
+  isLate = false
 
-  subscribe(...[, topic, subscriber]: Parameters<Subscriptions['subscribe']>) {
-    if (this.failure) return Promise.reject(this.failure)
+  async subscribe(...[{ signal }, topic, subscriber]: Parameters<Subscriptions['subscribe']>) {
+    if (this.failure) throw this.failure
     this.topics.push(topic.key)
     this.members.add(subscriber)
-    return Promise.resolve({
+    if (this.isLate) await once(signal, 'abort')
+    return {
       begin: () => (this.begun += 1),
       unsubscribe: () => this.members.delete(subscriber),
-    })
+    }
   }
 
   tell(text: string): void {
@@ -86,6 +89,17 @@ describe('a subscription', () => {
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ result: true })
     expect(hub.members.size).toBe(0)
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
+  })
+
+  it('that is open only when its client has left is given up', async () => {
+    const { hub, fixture } = await setUp()
+    hub.isLate = true
+    const { socket } = await connect(fixture.port)
+    socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+    await expect.poll(() => hub.members.size).toBe(1)
+    socket.terminate()
+    await expect.poll(() => hub.members.size).toBe(0)
+    expect(hub.begun).toBe(0)
   })
 
   it('of Solana has an integer', async () => {

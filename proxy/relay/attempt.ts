@@ -7,7 +7,6 @@ import { readBlockNumber } from '../upstream/block-number.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { parseRetryAfter } from '../upstream/hold-off.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
-import type { PoolObserver } from '../upstream/observer.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -36,7 +35,6 @@ export interface AttemptOptions {
   readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
-  readonly poolObserver: PoolObserver
 }
 
 /**
@@ -261,11 +259,10 @@ class Asking {
   }
 
   #holdOff(failure: FailureClass, reply: Reply | null): void {
-    const { clock, poolObserver } = this.#options
-    if (reply) this.#url.refusal = { incoming: reply.incoming, failure }
+    const { clock } = this.#options
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    const holdOffMs = this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()))
-    poolObserver.heldOff(this.#upstream.name, this.#url.printable, holdOffMs)
+    const refusal = reply && { incoming: reply.incoming, failure }
+    this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
   }
 
   #elapsedMs(): number {

@@ -35,8 +35,9 @@ function isEmptyPool(error: unknown): boolean {
 /** Null when it is not for that reason, or nothing is known but that the URL is held off. */
 function refusalFor(pool: Pool, call: Call): Reply | null {
   const { upstream, url } = pool.nextHeldOff(wantedBy(call)) ?? {}
-  if (!upstream || !url?.refusal) return null
-  const { incoming, failure } = url.refusal
+  const { refusal } = url?.holdOff ?? {}
+  if (!upstream || !url || !refusal) return null
+  const { incoming, failure } = refusal
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return null
   const told: Incoming = {

@@ -11,6 +11,7 @@ import type { Call } from './call.ts'
 import { BlockMemory } from './integrity/block-memory.ts'
 import { findViolation } from './integrity/find-violation.ts'
 import { violation, type Violation } from './integrity/violation.ts'
+import { quotedFrom } from './quoted.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
@@ -70,7 +71,7 @@ export class Judge {
     }
     const { rest = null } = finding
     if (finding.kind === 'node-error') {
-      const failure = failures.ofNodeError(finding.error)
+      const failure = failures.ofNodeError(finding.error, quotedFrom(call.request))
       if (!failure.retry && !failure.holdOff) return { kind: 'refusal', failure, rest }
       return failed(failure, `code ${finding.error.code}`, 'node-error')
     }

@@ -52,6 +52,7 @@ test('the trouble of one node is none of another', async () => {
   expect(two.held.size).toBe(1)
   expect(fixture.pool.upstreams[0]?.sockets[0]?.holdOff.active).toBe(true)
   expect(fixture.pool.upstreams[0]?.urls[0]?.holdOff.active).toBe(false)
+  expect(fixture.events).toContain('one is held off at ws://one.test')
 })
 
 test('without a WebSocket URL there is nothing to hear it from, and it says so', async () => {

@@ -25,13 +25,16 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
       if (from === 'disabled' && to === 'eligible') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
     })
-    const holdOff = () => new HoldOff(clock, random)
+    const holdOffOf = ({ url }: NodeUrlConfig) =>
+      new HoldOff(clock, random, (holdOffMs) => {
+        observer.heldOff(config.name, url.toString(), holdOffMs)
+      })
     const sockets = config.nodeUrls
       .filter(isSocketUrl)
-      .map((url) => new NodeUrl(url, createSocketTransport(url), holdOff()))
+      .map((url) => new NodeUrl(url, createSocketTransport(url), holdOffOf(url)))
     const others = config.nodeUrls
       .filter((url) => !isSocketUrl(url))
-      .map((url) => new NodeUrl(url, createTransport(url), holdOff()))
+      .map((url) => new NodeUrl(url, createTransport(url), holdOffOf(url)))
     const urls = others.length > 0 ? others : sockets
     const upstream = new Upstream(config, { urls, sockets }, availability, clock)
     return upstream

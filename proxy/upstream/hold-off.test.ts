@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import { HoldOff, parseRetryAfter } from './hold-off.ts'
+import { HoldOff, parseRetryAfter, type Refusal } from './hold-off.ts'
 
 const noJitter = { next: () => 0 }
 
@@ -35,6 +35,21 @@ describe('HoldOff', () => {
     expect([holdOff.begin(null), holdOff.begin(null), holdOff.begin(60_000)]).toEqual([
       30_000, 30_000, 30_000,
     ])
+  })
+
+  it('is told of once, and passes on the words of who asked for this one only', async () => {
+    const clock = new VirtualClock()
+    const begun: number[] = []
+    const holdOff = new HoldOff(clock, noJitter, (holdOffMs) => begun.push(holdOffMs))
+    const words = { incoming: { status: 429 }, failure: { name: 'limited' } } as Refusal
+    holdOff.begin(1_000, words)
+    holdOff.begin(5_000)
+    expect([begun, holdOff.refusal]).toEqual([[1_000], words])
+    await clock.advance(1_000)
+    expect(holdOff.refusal).toBeNull()
+    // A question of our own: nobody gets the answer to an earlier call.
+    holdOff.begin(2_000)
+    expect([begun, holdOff.refusal]).toEqual([[1_000, 2_000], null])
   })
 
   it('is not cut short by an answer to a call that was under way', async () => {

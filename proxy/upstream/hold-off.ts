@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import type { FailureClass } from '../chain/failure-table.ts'
 import type { Random } from '../clock/random.ts'
+import type { Incoming } from './wire.ts'
 
 const firstMs = 30_000
 const longestMs = 30 * 60_000
 /** Of what a provider says itself: quotas are counted by the day. */
 const longestToldMs = 24 * 3_600_000
+
+/** In what words a URL asked to be left alone. */
+export interface Refusal {
+  readonly incoming: Incoming
+  readonly failure: FailureClass
+}
 
 /**
  * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
@@ -15,12 +23,16 @@ const longestToldMs = 24 * 3_600_000
 export class HoldOff {
   readonly #clock: Clock
   readonly #random: Random
+  readonly #began: (holdOffMs: number) => void
   #untilMs = -Infinity
   #nextMs = firstMs
+  #refusal: Refusal | null = null
 
-  constructor(clock: Clock, random: Random) {
+  /** @param began hears how long it will be left alone, whoever found out */
+  constructor(clock: Clock, random: Random, began: (holdOffMs: number) => void = () => {}) {
     this.#clock = clock
     this.#random = random
+    this.#began = began
   }
 
   get active(): boolean {
@@ -32,10 +44,18 @@ export class HoldOff {
     return Math.max(0, this.#untilMs - this.#clock.nowMs())
   }
 
+  /** In what words it asked for it, where they may be passed on; null for those to a question of our own. */
+  get refusal(): Refusal | null {
+    return this.active ? this.#refusal : null
+  }
+
   /** @returns how long it will be left alone, in milliseconds */
-  begin(retryAfterMs: number | null): number {
+  begin(retryAfterMs: number | null, refusal: Refusal | null = null): number {
     // Answers to calls that were already under way say nothing new.
-    if (this.active) return this.leftMs
+    if (this.active) {
+      this.#refusal ??= refusal
+      return this.leftMs
+    }
     // Jitter keeps replicas from coming back in step.
     const holdOffMs =
       retryAfterMs === null
@@ -43,6 +63,8 @@ export class HoldOff {
         : Math.min(retryAfterMs, longestToldMs)
     this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
     this.#untilMs = this.#clock.nowMs() + holdOffMs
+    this.#refusal = refusal
+    this.#began(holdOffMs)
     return holdOffMs
   }
 

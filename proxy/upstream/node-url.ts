@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass } from '../chain/failure-table.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { HoldOff } from './hold-off.ts'
 import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
-import type { Incoming } from './wire.ts'
-
-/** In what words a URL asked to be left alone. */
-export interface Refusal {
-  readonly incoming: Incoming
-  readonly failure: FailureClass
-}
 
 /** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
 export class NodeUrl<Wire extends Transport = Transport> {
@@ -24,8 +16,6 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly declaredAddons: readonly string[]
   /** What it declares and has shown; a failed add-on verification takes one away. */
   addons: ReadonlySet<string>
-  /** The last such words, if any; of use while it is held off. */
-  refusal: Refusal | null = null
   /** Null until the first verification has come to an end. */
   verified: boolean | null = null
   /** Where it serves the router's own questions that a node may serve at several paths. */

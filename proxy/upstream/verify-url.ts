@@ -26,7 +26,10 @@ export async function verifyUrl(
 ): Promise<void> {
   if (url.holdOff.active) return
   const verdict = await verify(url, url.declaredAddons, iface, ask)
-  if (verdict.kind === 'limited') return holdOff(upstream, url, verdict.retryAfterMs, observer)
+  if (verdict.kind === 'limited') {
+    url.holdOff.begin(verdict.retryAfterMs)
+    return
+  }
   if (verdict.kind === 'unreachable') {
     if (url.verified === true) unreachable(verdict.fault)
     else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
@@ -41,15 +44,4 @@ export async function verifyUrl(
       addons.delete(verification.addon)
     observer.verificationFailed(upstream.name, url.printable, verification.name, why)
   }
-}
-
-/** It wants to be left alone. */
-export function holdOff(
-  upstream: Upstream,
-  url: NodeUrl,
-  retryAfterMs: number | null,
-  observer: PoolObserver,
-): void {
-  const holdOffMs = url.holdOff.begin(retryAfterMs)
-  observer.heldOff(upstream.name, url.printable, holdOffMs)
 }

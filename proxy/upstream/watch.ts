@@ -13,7 +13,7 @@ import type { Pool } from './pool.ts'
 import { toBlockNumber } from './block-number.ts'
 import type { Upstream } from './upstream.ts'
 import { ownSockets, tendSockets } from './tend-sockets.ts'
-import { holdOff, verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
+import { verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
 
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
@@ -137,13 +137,16 @@ export class Watch {
 
   /** Asks for the latest block: a sign of life, and news of the tip. */
   async #probe(upstream: Upstream): Promise<void> {
-    const { iface, pool, observer } = this.#options
+    const { iface, pool } = this.#options
     const probe = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!probe || !url) return this.#verify(upstream)
     const askedMs = this.#options.clock.nowMs()
     const answer = await this.#ask(url, probe)
-    if (answer.kind === 'limited') return holdOff(upstream, url, answer.retryAfterMs, observer)
+    if (answer.kind === 'limited') {
+      url.holdOff.begin(answer.retryAfterMs)
+      return
+    }
     if (answer.kind === 'failed') {
       upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
       return

@@ -116,7 +116,6 @@ class Simulation {
       selectionStats: false,
       clock,
       observer: { attemptEnded() {}, breakerChanged() {} },
-      poolObserver: observer,
     })
     const newCall = (question: OwnQuestion) => this.#newCall(question)
     this.#hub = new Hub({

@@ -38,22 +38,29 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
         message:
           row.message === undefined
             ? null
-            : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'i'),
+            : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
       })
   }
   const inOrder = [...firstRows, ...rows]
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus: (status) => statuses.get(status) ?? malformed,
-    ofNodeError: (error) => inOrder.find((row) => matches(row, error))?.verdict ?? otherNodeError,
+    ofNodeError: (error, isQuoted = () => false) =>
+      inOrder.find((row) => matches(row, error, isQuoted))?.verdict ?? otherNodeError,
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
 }
 
-function matches(row: NodeErrorRow, error: NodeError): boolean {
+function matches(
+  row: NodeErrorRow,
+  error: NodeError,
+  isQuoted: (words: string) => boolean,
+): boolean {
   if (row.codes !== null && (error.code === null || !row.codes.has(error.code))) return false
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
-  return row.message === null || row.message.test(error.message.slice(0, longestMessage))
+  if (row.message === null) return true
+  const found = error.message.slice(0, longestMessage).matchAll(row.message)
+  return found.some(([words]) => row.verdict.whose !== 'upstream' || !isQuoted(words))
 }
 
 /** A row's verdict with its defaults filled in. */

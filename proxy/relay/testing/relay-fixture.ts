@@ -154,7 +154,6 @@ export class RelayFixture {
         attemptEnded: () => {},
         breakerChanged: (open) => this.events.push(open ? 'breaker open' : 'breaker closed'),
       },
-      poolObserver,
     })
   }
 

@@ -101,7 +101,11 @@ export class SubscriptionFixture {
         maxSessions: 1_000,
         clock,
         random: seededRandom(1),
-        observer: { stateChanged() {}, heldOff() {}, verificationFailed() {} },
+        observer: {
+          stateChanged() {},
+          heldOff: (upstream, url) => events.push(`${upstream} is held off at ${url}`),
+          verificationFailed() {},
+        },
         failureThreshold: 5,
         createTransport: () => new ScriptedTransport(clock, () => ({ hang: true })),
         createSocketTransport: (url) =>
