@@ -4,6 +4,7 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { standIn } from '../translate/environment.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
 import type { KeyedData, ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
@@ -20,9 +21,6 @@ export interface RenderedManifests {
   /** What would keep objects from being accepted: `RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
 }
-
-/** A password that the operator would make, and the value of a Secret that is not among the manifests. */
-const standIn = 'value-of-the-secret'
 
 /**
  * Does what the operator would do with fresh objects. Secrets need not be among the manifests: those that are missing

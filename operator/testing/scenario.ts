@@ -11,6 +11,7 @@ import { selects } from '../translate/select-labels.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
 import { nothingRuns, type Translation, type TranslateInput } from '../translate/translation.ts'
+import { pemTexts } from './pem.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -87,16 +88,23 @@ function scenarioOf(text: ScenarioText): Scenario {
     data: {
       secret(name) {
         const stringData = own(secrets, name)
-        return stringData && secretData({ stringData, uid: `uid-of-${name}` })
+        return stringData && secretData({ stringData: filled(stringData), uid: `uid-of-${name}` })
       },
       configMap(name) {
         const data = own(configMaps, name)
-        return data && configMapData(data)
+        return data && configMapData(filled(data))
       },
     },
     before: before === undefined ? null : scenarioOf(before),
     text,
   }
+}
+
+/** With the texts that golden files only name. */
+function filled(texts: Texts): Texts {
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, pemTexts.get(text) ?? text]),
+  )
 }
 
 /** What the translation of a scenario works on, the world before translated first. */

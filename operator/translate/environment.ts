@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ReferenceData, SecretKey, Variable } from './reference-data.ts'
 
-/** What stands for a value that is missing, so that the rest of a config can be judged all the same. */
-export const standIn = 'missing'
+/** What stands for a value that is not known, so that the rest of a config can be judged all the same. */
+export const standIn = 'value-that-is-not-known'
 
 /** The value of a key of a Secret; null when it is missing or empty. */
 export function valueOf({ name, key }: SecretKey, data: ReferenceData): string | null {

@@ -4,6 +4,7 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
+import { refusalsOfTls } from './judge-tls.ts'
 import { type Pick, pickUpstreams } from './pick-upstreams.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
@@ -98,11 +99,21 @@ class Translator {
   }
 
   /** What the router says; nothing while it would have no listener to open. */
-  #judge(all: readonly UpstreamPlan[]): Judgement {
-    const upstreams = this.#serving.used(all)
+  #judge(picked: readonly UpstreamPlan[]): Judgement {
+    const upstreams = this.#serving.used(picked)
     if (upstreams.length === 0) return nothingWrong
     const environment = environmentOf([this.#plan, ...upstreams], this.#input.data)
-    return judgeConfig(this.#document(upstreams), environment, this.#chains)
+    const { ofRouter, ofProviders } = judgeConfig(
+      this.#document(upstreams),
+      environment,
+      this.#chains,
+    )
+    const all = new Map(ofProviders)
+    for (const plan of upstreams) {
+      const ofTls = refusalsOfTls(plan, this.#input.data)
+      if (ofTls.length > 0) all.set(plan.provider, [...(all.get(plan.provider) ?? []), ...ofTls])
+    }
+    return { ofRouter, ofProviders: all }
   }
 
   /** Some are not in the form in which they were picked: those go that the router refuses in the other one. */
