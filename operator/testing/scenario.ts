@@ -100,11 +100,15 @@ function scenarioOf(text: ScenarioText): Scenario {
   }
 }
 
-/** With the texts that golden files only name. */
+/** With the texts that golden files only name; `@200000` are so many letters. */
 function filled(texts: Texts): Texts {
-  return Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, pemTexts.get(text) ?? text]),
-  )
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, textOf(text)]))
+}
+
+function textOf(text: string): string {
+  if (!text.startsWith('@')) return text
+  const words = text.split(' ')
+  return words.map((word) => pemTexts.get(word) ?? 'x'.repeat(Number(word.slice(1)))).join('')
 }
 
 /** What the translation of a scenario works on, the world before translated first. */

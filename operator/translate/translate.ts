@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
+import { largestOf, refusalsOfLength, refusalsOfSize } from './bounds.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
 import { type Pick, pickUpstreams } from './pick-upstreams.ts'
-import { renderConfig } from './rendered-config.ts'
+import { type RenderedConfig, renderConfig } from './rendered-config.ts'
 import {
   planRouter,
   type RouterDocument,
@@ -14,7 +15,7 @@ import {
   type RouterPlan,
 } from './router-document.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import { refusalsOfSpec, tooLarge, unservedEndpoints } from './router-refusals.ts'
+import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
 import { Serving } from './serving.ts'
 import { settleReferences, type Settled } from './settle-references.ts'
 import { usesBundledSpecsAlone } from './spec-source-section.ts'
@@ -38,6 +39,8 @@ class Translator {
   readonly #serving: Serving
   readonly #state: Translation['state']
   readonly #plan: RouterPlan
+  /** What the pods run with, by provider. */
+  readonly #running: ReadonlyMap<string, UpstreamPlan>
 
   constructor(input: TranslateInput) {
     const { spec } = input.router
@@ -47,12 +50,12 @@ class Translator {
     this.#serving = new Serving(spec.endpoints, this.#chainIdOf)
     this.#state = chooseState(spec)
     this.#plan = planRouter(input.router, this.#state, input.data, this.#chainIdOf)
+    this.#running = new Map(input.running.upstreams.map((plan) => [plan.provider, plan]))
   }
 
   translate(): Translation {
     const { providers, data, router, newPods } = this.#input
-    const { secretHashes } = this.#input.running
-    const running = new Map(this.#input.running.upstreams.map((plan) => [plan.provider, plan]))
+    const running = this.#running
     const isRunning = (provider: string) => running.has(provider)
     const candidates = planUpstreams(providers, isRunning, this.#serving, this.#chainIdOf, data)
     const pick = pickUpstreams(candidates, running, (upstreams) => this.#judge(upstreams))
@@ -64,13 +67,14 @@ class Translator {
     const upstreams = this.#serving.used(usable.filter(({ provider }) => sound.has(provider)))
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
-    const config = renderConfig(this.#document(upstreams), this.#plan, data, secretHashes)
+    const config = this.#render(upstreams)
     const chosen = [...pick.chosen.values()]
     const blocking = [
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
       ...ofRouter,
-      ...tooLarge(config),
+      ...refusalsOfLength(this.#plan, data),
+      ...refusalsOfSize(config, data),
     ]
     const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
     const isHeld = this.#plan.dangling.length > 0 || (newPods && closing.size > 0)
@@ -102,18 +106,36 @@ class Translator {
   #judge(picked: readonly UpstreamPlan[]): Judgement {
     const upstreams = this.#serving.used(picked)
     if (upstreams.length === 0) return nothingWrong
-    const environment = environmentOf([this.#plan, ...upstreams], this.#input.data)
-    const { ofRouter, ofProviders } = judgeConfig(
-      this.#document(upstreams),
-      environment,
-      this.#chains,
-    )
+    const { data } = this.#input
+    const environment = environmentOf([this.#plan, ...upstreams], data)
+    const document = this.#document(upstreams)
+    const { ofRouter, ofProviders } = judgeConfig(document, environment, this.#chains)
     const all = new Map(ofProviders)
     for (const plan of upstreams) {
-      const ofTls = refusalsOfTls(plan, this.#input.data)
-      if (ofTls.length > 0) all.set(plan.provider, [...(all.get(plan.provider) ?? []), ...ofTls])
+      const ofValues = [...refusalsOfLength(plan, data), ...refusalsOfTls(plan, data)]
+      if (ofValues.length > 0)
+        all.set(plan.provider, [...(all.get(plan.provider) ?? []), ...ofValues])
     }
-    return { ofRouter, ofProviders: all }
+    return { ofRouter, ofProviders: all.size > 0 ? all : this.#judgeSize(upstreams) }
+  }
+
+  /** Refuses one of them when they are too much together, and would not be without it or others. */
+  #judgeSize(upstreams: readonly UpstreamPlan[]): Judgement['ofProviders'] {
+    const [tooMuch] = this.#refusalsOfSize(upstreams)
+    const largest = largestOf(upstreams, this.#running, this.#input.data)
+    if (tooMuch === undefined || largest === null || this.#refusalsOfSize([]).length > 0)
+      return new Map()
+    const message = `with it, ${tooMuch.message}`
+    return new Map([[largest.provider, [{ ...tooMuch, message }]]])
+  }
+
+  #refusalsOfSize(upstreams: readonly UpstreamPlan[]): readonly Refusal[] {
+    return refusalsOfSize(this.#render(upstreams), this.#input.data)
+  }
+
+  #render(upstreams: readonly UpstreamPlan[]): RenderedConfig {
+    const { data, running } = this.#input
+    return renderConfig(this.#document(upstreams), this.#plan, data, running.secretHashes)
   }
 
   /** Some are not in the form in which they were picked: those go that the router refuses in the other one. */
