@@ -95,9 +95,9 @@ export class RouterReconciler {
   async #reconcile(key: string, router: RpcRouter, signal: AbortSignal): Promise<Outcome> {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
-    const redis = isPaused(router) ? null : await this.#redis(router, signal)
-    const translation = this.#settle(router, running, redis?.password ?? null)
-    const attempt = await this.#apply(router, translation, redis, signal)
+    const redisPassword = await this.#redisPassword(router, signal)
+    const translation = this.#settle(router, running, redisPassword)
+    const attempt = await this.#apply(router, translation, redisPassword, signal)
     const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
@@ -156,29 +156,27 @@ export class RouterReconciler {
     )
   }
 
-  /** The Redis of the router, applied first since the config refers to its password; null when there is none. */
-  async #redis(
-    router: RpcRouter,
-    signal: AbortSignal,
-  ): Promise<{ objects: readonly KubeObject[]; password: string; attempt: Attempt } | null> {
+  /** Of the Redis that the operator runs for the router; null when it runs none. */
+  async #redisPassword(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
     const { store, refusals } = chooseState(router.spec)
-    if (store.kind !== 'managed' || refusals.length > 0) return null
-    const { passwords, fleet, build } = this.#parts
-    const password = await passwords.of(router, signal)
-    const objects = buildRedis(router, store, password, build)
-    return { objects, password, attempt: await fleet.applyFirst(router, objects, signal) }
+    if (store.kind !== 'managed' || refusals.length > 0 || isPaused(router)) return null
+    return this.#parts.passwords.of(router, signal)
   }
 
   async #apply(
     router: RpcRouter,
-    { config }: Translation,
-    redis: { objects: readonly KubeObject[]; attempt: Attempt } | null,
+    { config, state }: Translation,
+    redisPassword: string | null,
     signal: AbortSignal,
   ): Promise<Attempt> {
     if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
-    if (redis !== null && redis.attempt.applied.result !== 'applied') return redis.attempt
     const { fleet, build } = this.#parts
-    const objects = [...(redis?.objects ?? []), ...buildFleet(router, config, build)]
+    const redis =
+      redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
+    // The pods refer to its password.
+    const attempt = await fleet.applyFirst(router, redis, signal)
+    if (attempt.applied.result !== 'applied') return attempt
+    const objects = [...redis, ...buildFleet(router, config, build)]
     return fleet.apply(router, objects, this.#keptConfigs(router), signal)
   }
 

@@ -157,6 +157,17 @@ describe('a router', () => {
   })
 })
 
+test('nothing is built for a router that is refused, nor a Redis', async () => {
+  await fleet.router('bare', { sharedState: { mode: 'Managed' } })
+  const { message } = await fleet.routerIs('bare', 'Programmed', 'NotAccepted')
+  expect(message).toBe('Nothing runs yet.')
+  await quiet(running)
+  const built = (await fleet.everything()).filter(
+    ({ kind, metadata }) => kind !== 'RpcRouter' && metadata.name.startsWith('bare'),
+  )
+  expect(built.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
+})
+
 describe('providers', () => {
   test('one that is invalid beside five that are fine is left out, and alone in it', async () => {
     for (const name of ['five-a', 'five-b', 'five-c', 'five-d', 'five-e'])
