@@ -60,7 +60,8 @@ function matches(
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
   if (row.message === null) return true
   const found = error.message.slice(0, longestMessage).matchAll(row.message)
-  return found.some(([words]) => row.verdict.whose !== 'upstream' || !isQuoted(words))
+  const { holdOff, weight } = row.verdict
+  return found.some(([words]) => (!holdOff && weight === 0) || !isQuoted(words))
 }
 
 /** A row's verdict with its defaults filled in. */
