@@ -292,11 +292,6 @@ export const upstreamProviderConditions = {
         when: 'No router that selects it has applied it.',
         remedy: 'Look at status.routers[] and at the conditions of the routers.',
       },
-      Ineligible: {
-        status: 'False',
-        when: 'The replicas take it out of the request path: it fails, lags behind or was not verified.',
-        remedy: 'Ask the node itself, and look at the logs of the router.',
-      },
       Pending: pending,
     },
   },

@@ -228,7 +228,6 @@ export class RouterReconciler {
         router: name,
         refusals,
         programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
-        health: null,
         providerUid: object.metadata.uid ?? '',
         generation: object.metadata.generation ?? 0,
       })
