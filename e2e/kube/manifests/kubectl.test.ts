@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
+import { accountManifests, rbacManifests } from '../../../operator/rbac/manifests.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
@@ -39,6 +40,22 @@ beforeAll(async () => {
     provider('gamma', { tier: 'backup' }),
   ]
   await printed(kubectl(['apply', '-f', '-'], ...objects))
+})
+
+test('kubectl apply of what rpc-operator rbac prints works where nothing is yet', async () => {
+  const name = `${namespace}-system`
+  const options = {
+    namespaces: null,
+    serviceAccount: { namespace: name, name },
+    lease: { namespace: name, name },
+  }
+  const objects = [...accountManifests(options), ...rbacManifests(options)]
+  const elsewhere = kubectlFor(kubeconfig, name)
+  await printed(elsewhere(['apply', '-f', '-'], ...objects))
+  const account = `system:serviceaccount:${name}:${name}`
+  expect(await run('auth', 'can-i', 'list', 'rpcrouters', '-A', '--as', account)).toContain('yes')
+  await run('delete', 'namespace', name, '--wait=false')
+  await run('delete', 'clusterrole,clusterrolebinding', name)
 })
 
 describe('kubectl explain', () => {
