@@ -9,14 +9,17 @@ import {
 import { readStatus } from '../upstream/dialects/grpc-status.ts'
 import { header, type Incoming } from '../upstream/wire.ts'
 import { GrpcFrames } from './grpc-frames.ts'
+import { wordlessRefusal } from './wordless-refusal.ts'
 
 /** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
 export class GrpcReplyReader implements ReplyReader {
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
-    if (status !== 200 || !type.startsWith('application/grpc'))
-      return { kind: 'malformed', why: `HTTP ${status} that is not gRPC` }
+    if (status !== 200 || !type.startsWith('application/grpc')) {
+      const why = `HTTP ${status} that is not gRPC`
+      return wordlessRefusal(status) ?? { kind: 'malformed', why }
+    }
     if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge() }
     const frames = new GrpcFrames()
     frames.push(body)

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Clock } from '../clock/clock.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
@@ -37,11 +38,18 @@ export class Http2Exchange {
     stream
       .on('data', (chunk: Buffer) => {
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes) this.#refuseMessage(maxMessageBytes)
+        if (frames.longestBytes > maxMessageBytes) this.#refuse(tooLarge(maxMessageBytes))
         else body.push(chunk)
       })
       .on('end', () => {
-        body.end()
+        if (frames.isWhole) return body.end()
+        // A node would take it for trouble of its own, or for all there is.
+        const error = new RelayError(
+          errorKinds.badGrpc,
+          'the request ends in the middle of a message',
+        )
+        body.fail(error)
+        this.#refuse(error)
       })
       .on('close', () => {
         body.fail(new Error('the client left'))
@@ -97,8 +105,7 @@ export class Http2Exchange {
     this.#abort.abort()
   }
 
-  #refuseMessage(maxBytes: number): void {
-    const { kind, message } = tooLarge(maxBytes)
+  #refuse({ kind, message }: RelayError): void {
     this.cutOff(grpcStatusOf(kind, message))
   }
 

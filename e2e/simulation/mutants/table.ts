@@ -59,7 +59,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a client that is in a hurry has upstreams disabled',
     file: relay('attempt'),
-    text: "else if (fault?.fault === 'timeout' && this.#isCutShort)",
+    text: 'else if (failure.late && this.#isCutShort)',
     replacement: 'else if (false)',
   },
   {
@@ -77,8 +77,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a URL that took all the time is followed by the next one',
     file: relay('attempt'),
-    text: 'failed.failure.retry && !failed.timedOut',
-    replacement: 'failed.failure.retry',
+    text: 'failure.retry && !failed.timedOut',
+    replacement: 'failure.retry',
   },
   {
     name: 'writes are hedged',

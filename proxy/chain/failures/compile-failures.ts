@@ -74,6 +74,7 @@ export function verdictOf(row: FailureVerdict): FailureClass {
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (blamed ? 1 : 0),
     reported: row.reported ?? false,
+    late: row.late ?? false,
     transaction: row.transaction ?? null,
   })
 }
@@ -101,6 +102,7 @@ const unknownFault: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -112,6 +114,7 @@ const malformed: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -123,5 +126,6 @@ const otherNodeError: FailureClass = Object.freeze({
   holdOff: false,
   weight: 0,
   reported: false,
+  late: false,
   transaction: null,
 })
