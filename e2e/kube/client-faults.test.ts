@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { KubeClientOptions } from '../../operator/kube/client.ts'
 import { systemClock } from '../../operator/kube/clock.ts'
+import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import type { AnswerFault } from './chaos-faults.ts'
 import { ChaosProxy } from './chaos-proxy.ts'
 import { clientOf } from './cluster-access.ts'
 import { eventually } from './eventually.ts'
-import { type ConfigMap, configMaps } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()

@@ -13,9 +13,15 @@ import {
   NotLeadingError,
 } from '../../operator/kube/errors.ts'
 import { listAll } from '../../operator/kube/list-all.ts'
+import {
+  type ConfigMap,
+  configMaps,
+  type Deployment,
+  deployments,
+} from '../../operator/resources/kinds.ts'
 import { clientOf, clusterOf } from './cluster-access.ts'
 import { eventually } from './eventually.ts'
-import { type Condition, type ConfigMap, configMaps, deployments, pods } from './resources.ts'
+import { type Condition, pods } from './resources.ts'
 import { accessFor, writeKubeconfig } from './test-cluster.ts'
 import { useNamespace } from './test-namespace.ts'
 
@@ -169,10 +175,11 @@ describe('server-side apply', () => {
         spec: { containers: [{ name: 'c', image: 'localhost/none:1' }] },
       },
     }
-    await applier.apply(deployments, { ...meta, spec } as object as typeof meta, signal)
+    await applier.apply(deployments, { ...meta, spec }, signal)
     const condition: Condition = { type: 'Ours', status: 'True', reason: 'Test', message: 'set' }
-    const status = { conditions: [condition] }
-    const applied = await applier.applyStatus(deployments, { ...meta, status }, signal)
+    // The status alone is applied, without the spec that the type wants.
+    const own = { ...meta, status: { conditions: [condition] } } as object as Deployment
+    const applied = await applier.applyStatus(deployments, own, signal)
     expect(applied.spec).toMatchObject({ replicas: 0 })
     // The controllers write theirs beside it.
     expect(applied.status?.conditions).toContainEqual(expect.objectContaining(condition))

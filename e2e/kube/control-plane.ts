@@ -4,11 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { serviceAccounts } from '../../operator/resources/kinds.ts'
 import type { Assets } from './assets.ts'
 import { Authority, createSigningKey } from './certificates.ts'
 import { clientOf } from './cluster-access.ts'
 import { type Access, kubeconfigOf } from './kubeconfig-file.ts'
-import { roles, serviceAccounts } from './resources.ts'
+import { roles } from './resources.ts'
 import { unusedPort } from './unused-port.ts'
 
 const readyMs = 60_000

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { events } from '../../operator/kube/event.ts'
 import { EventRecorder } from '../../operator/kube/event-recorder.ts'
+import { configMaps } from '../../operator/resources/kinds.ts'
 import { eventually } from './eventually.ts'
-import { configMaps } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, signal } = useNamespace()

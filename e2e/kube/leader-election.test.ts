@@ -7,8 +7,8 @@ import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { leases } from '../../operator/kube/lease.ts'
 import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
+import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
 import { eventually } from './eventually.ts'
-import { type ConfigMap, configMaps } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, folder, signal } = useNamespace()

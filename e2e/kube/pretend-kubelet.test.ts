@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Deployment, deployments } from '../../operator/resources/kinds.ts'
 import { eventually } from './eventually.ts'
 import { PretendKubelet } from './pretend-kubelet.ts'
-import { type Deployment, deployments, pods } from './resources.ts'
+import { pods } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, signal } = useNamespace()

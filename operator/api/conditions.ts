@@ -49,7 +49,7 @@ const configMapKeyNotFound = {
 } as const satisfies ReasonMeaning
 
 const resolvedRefs = {
-  meaning: 'Every Secret and ConfigMap that is referred to exists and has the key.',
+  meaning: 'Every Secret and ConfigMap that it refers to exists and has the key.',
   reasons: {
     ResolvedRefs: { status: 'True', when: 'All references are good.', remedy: null },
     SecretNotFound: secretNotFound,
@@ -102,7 +102,11 @@ export const rpcRouterConditions = {
       },
     },
   },
-  ResolvedRefs: resolvedRefs,
+  ResolvedRefs: {
+    ...resolvedRefs,
+    meaning:
+      'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
+  },
   Programmed: {
     meaning: 'The objects of this generation were applied.',
     reasons: {
@@ -306,11 +310,6 @@ export const upstreamProviderConditions = {
         status: 'False',
         when: 'No router that selects it has applied it.',
         remedy: 'Look at status.routers[] and at the conditions of the routers.',
-      },
-      Ineligible: {
-        status: 'False',
-        when: 'The replicas take it out of the request path: it fails, lags behind or was not verified.',
-        remedy: 'Ask the node itself, and look at the logs of the router.',
       },
       Pending: pending,
     },

@@ -41,7 +41,7 @@ const spec = object(
     upstreams: upstreamSettings.prefault({}),
     crossValidation: crossValidation.optional(),
     cache: cache.optional(),
-    sharedState: sharedState.optional(),
+    sharedState: sharedState.default({ mode: 'None' }),
     specSources: specSources.optional(),
     skipWebsocketVerification: boolean({
       description: 'Start without a WebSocket URL on chains whose spec has subscriptions.',

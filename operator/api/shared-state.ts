@@ -42,13 +42,6 @@ const managed = object(
     description:
       'A Redis that the operator runs: a single instance. While it is away, calls with a session id fail; others are not touched.',
     example: { storage: { size: '1Gi' } },
-    rules: [
-      {
-        rule: 'has(self.storage) == has(oldSelf.storage)',
-        message: 'storage must not come or go: set sharedState.mode to None, then to Managed again',
-        fieldPath: '.storage',
-      },
-    ],
   },
 )
 
@@ -71,7 +64,7 @@ export const sharedState = object(
   },
   {
     description:
-      'Where replicas share the choices of sticky sessions. Unset: Managed when there can be more than one replica and this version of the router can share state, else None.',
+      'Where replicas share the choices of sticky sessions. Unset: nowhere; each replica keeps them to itself.',
     example: { mode: 'Managed' },
     rules: [
       {
@@ -81,6 +74,12 @@ export const sharedState = object(
       {
         rule: "self.mode == 'Managed' || !has(self.managed)",
         message: 'managed must be set with mode Managed alone',
+      },
+      {
+        rule: "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
+        message:
+          'managed.storage must not come or go: set sharedState.mode to None, then to Managed again',
+        fieldPath: '.managed',
       },
     ],
   },

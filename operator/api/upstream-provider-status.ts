@@ -2,32 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { conditions, observedGeneration } from './condition.ts'
-import { integer, list, object, oneOf, text } from './field.ts'
-
-/** How the replicas of a router see an upstream, from the best to the worst. */
-const upstreamHealthStates = ['Eligible', 'Degraded', 'Ineligible', 'Unknown'] as const
-
-const health = object(
-  {
-    state: oneOf(upstreamHealthStates, {
-      description:
-        'Eligible: every replica would ask it. Degraded: some would. Ineligible: none would. Unknown: no replica answered.',
-    }),
-    replicas: integer({ description: 'Replicas that were asked.', min: 0, max: 10_000 }),
-    eligibleReplicas: integer({
-      description: 'Replicas to which it is eligible.',
-      min: 0,
-      max: 10_000,
-    }),
-  },
-  { description: 'How the replicas of the router see it.' },
-)
+import { integer, list, object, text } from './field.ts'
 
 const routerEntry = object(
   {
     name: text({ description: 'Name of the RpcRouter.', max: 253 }),
     conditions: conditions.optional(),
-    health: health.optional(),
   },
   { description: 'A router that selects it.' },
 )
@@ -57,4 +37,3 @@ export const upstreamProviderStatus = object(
 )
 
 export type UpstreamProviderStatus = z.output<typeof upstreamProviderStatus>
-export type UpstreamHealth = z.output<typeof health>

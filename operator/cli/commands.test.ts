@@ -185,10 +185,12 @@ describe('validate', () => {
 })
 
 describe('rbac', () => {
-  test('one role for all of the cluster, and one for the lease', async () => {
+  test('the account in its namespace, one role for all of the cluster, and one for the lease', async () => {
     const { stdout } = await run(['rbac'])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.map(({ kind }) => kind)).toEqual([
+      'Namespace',
+      'ServiceAccount',
       'ClusterRole',
       'ClusterRoleBinding',
       'Role',
@@ -202,6 +204,8 @@ describe('rbac', () => {
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.filter(({ kind }) => kind === 'Role')).toHaveLength(3)
     expect(stdout).not.toContain('ClusterRole')
+    expect(stdout).not.toContain('kind: Namespace')
+    expect(stdout).toContain('kind: ServiceAccount')
   })
 })
 

@@ -16,7 +16,7 @@ Usage:
   rpc-operator [flags]                    reconcile, against the current kubeconfig or in the cluster
   rpc-operator render -f router.yaml      print what would be applied
   rpc-operator validate -f manifests/     judge manifests, for CI
-  rpc-operator rbac | kubectl apply -f -  install the rules
+  rpc-operator rbac | kubectl apply -f -  install its account and rules
 
 Commands:
 ${Object.entries(commands)

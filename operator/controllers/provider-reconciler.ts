@@ -112,5 +112,5 @@ function isOf({ metadata }: UpstreamProvider, outcome: ProviderOutcome): boolean
 
 function pending(router: string): RouterVerdict {
   const { name } = refOf(router)
-  return { router: name, isPending: true, refusals: [], programmed: false, health: null }
+  return { router: name, isPending: true, refusals: [], programmed: false }
 }

@@ -11,8 +11,13 @@ import type { EventRecorder } from '../kube/event-recorder.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
 import { configMapName } from '../resources/config-map.ts'
+import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
-import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import {
+  configHashAnnotation,
+  secretHashAnnotation,
+  secretHashesAnnotation,
+} from '../resources/labels.ts'
 import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import {
@@ -21,14 +26,16 @@ import {
   revisionOccurrences,
   routerOccurrences,
 } from '../status/occurrences.ts'
+import { isComplete } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import { readUpstreams, type RenderedConfig } from '../translate/rendered-config.ts'
-import type { UpstreamPlan } from '../translate/router-document.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
+import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
-import type { Translation } from '../translate/translation.ts'
+import { nothingRuns, type Running, type Translation } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
@@ -111,15 +118,15 @@ export class RouterReconciler {
   ): Promise<Outcome> {
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
-    const redis = isPaused(router) ? null : await this.#redis(router, signal)
+    const redisPassword = await this.#redisPassword(router, signal)
     const { world, references } = this.#parts
     const translation = await references.read(
       router.metadata.namespace,
       () => world.referencesOf(router, world.providersOf(router), running),
-      () => this.#translate(router, running, redis?.password ?? null),
+      () => this.#settle(router, running, redisPassword),
       signal,
     )
-    const attempt = await this.#apply(router, translation, redis, signal)
+    const attempt = await this.#apply(router, translation, redisPassword, signal)
     if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
       throw attempt.error
     const deployment = this.#deployment(router)
@@ -144,10 +151,26 @@ export class RouterReconciler {
     return waits ? { requeueAfterMs: heldAgainMs } : {}
   }
 
+  /** A config with which new pods could not start is good for as long as none has to. */
+  #settle(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
+    const kept = this.#translate(router, running, redisPassword, false)
+    const goesOn = kept.startable || kept.config === null || this.#isRunning(router, kept.config)
+    return goesOn ? kept : this.#translate(router, running, redisPassword, true)
+  }
+
+  /** Whether all pods run with a config, and with all else that the router asks of them. */
+  #isRunning(router: RpcRouter, config: RenderedConfig): boolean {
+    const deployment = this.#deployment(router)
+    const { children, build } = this.#parts
+    const wanted = buildDeployment(router, config, build.images.router)
+    return isComplete(deployment) && children.isApplied(router, deployments, wanted)
+  }
+
   #translate(
     router: RpcRouter,
-    running: readonly UpstreamPlan[],
+    running: Running,
     redisPassword: string | null,
+    newPods: boolean,
   ): Translation {
     const { world, chains, translations } = this.#parts
     const { namespace } = router.metadata
@@ -157,38 +180,38 @@ export class RouterReconciler {
     const fingerprint = JSON.stringify([
       world.fingerprint(router, providers, running),
       redisPassword,
-      running,
+      newPods,
+      running.upstreams,
+      [...running.secretHashes],
     ])
     return translations.of(keyOf(router.metadata), fingerprint, () =>
-      translate({ router, providers, data: known, chains, running }),
+      translate({ router, providers, data: known, chains, running, newPods }),
     )
   }
 
-  /** The Redis of the router, applied first since the config refers to its password; null when there is none. */
-  async #redis(
-    router: RpcRouter,
-    signal: AbortSignal,
-  ): Promise<{ objects: readonly KubeObject[]; password: string; attempt: Attempt } | null> {
+  /** Of the Redis that the operator runs for the router; null when it runs none. */
+  async #redisPassword(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
     const { store, refusals } = chooseState(router.spec)
-    if (store.kind !== 'managed' || refusals.length > 0 || !canShareState) return null
-    const { passwords, fleet, build } = this.#parts
-    const password = await passwords.of(router, signal)
-    const objects = buildRedis(router, store, password, build)
-    return { objects, password, attempt: await fleet.applyFirst(router, objects, signal) }
+    const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
+    return isHere && !isPaused(router) ? this.#parts.passwords.of(router, signal) : null
   }
 
   async #apply(
     router: RpcRouter,
-    { config }: Translation,
-    redis: { objects: readonly KubeObject[]; attempt: Attempt } | null,
+    { config, state }: Translation,
+    redisPassword: string | null,
     signal: AbortSignal,
   ): Promise<Attempt> {
     if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
-    if (redis !== null && redis.attempt.applied.result !== 'applied') return redis.attempt
     const { fleet, build } = this.#parts
+    const redis =
+      redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
+    // The pods refer to its password.
+    const attempt = await fleet.applyFirst(router, redis, signal)
+    if (attempt.applied.result !== 'applied') return attempt
     const fleetObjects = buildFleet(router, config, build, this.#portsOfOthers(router, config))
     const current = revisionOf(this.#deployment(router))?.configHash
-    return fleet.apply(router, [...(redis?.objects ?? []), ...fleetObjects], current, signal)
+    return fleet.apply(router, [...redis, ...fleetObjects], current, signal)
   }
 
   /** Ports of the configs that are kept: pods run them to the end of a rollout, and again when it is undone. */
@@ -206,13 +229,16 @@ export class RouterReconciler {
     return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
-  /** The upstreams of the config that the Deployment has now. */
-  #running(router: RpcRouter): readonly UpstreamPlan[] {
-    const hash = revisionOf(this.#deployment(router))?.configHash
-    if (hash === undefined) return []
+  /** The upstreams of the config that the Deployment has now, and the Secrets that it was started with. */
+  #running(router: RpcRouter): Running {
+    const deployment = this.#deployment(router)
+    const hash = revisionOf(deployment)?.configHash
+    if (hash === undefined) return nothingRuns
     const { namespace } = router.metadata
     const key = keyOf({ namespace, name: configMapName(router, hash) })
-    return readUpstreams(this.#parts.children.latest<ConfigMap>(configMaps, key)?.data ?? {})
+    const { data = {} } = this.#parts.children.latest<ConfigMap>(configMaps, key) ?? {}
+    const hashes = deployment?.metadata.annotations?.[secretHashesAnnotation] ?? ''
+    return { upstreams: readUpstreams(data), secretHashes: readSecretHashes(hashes) }
   }
 
   #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
@@ -223,15 +249,10 @@ export class RouterReconciler {
   }
 
   /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
-  #tell(
-    key: string,
-    router: RpcRouter,
-    { providers }: Translation,
-    running: readonly UpstreamPlan[] | null,
-  ): void {
+  #tell(key: string, router: RpcRouter, { providers }: Translation, running: Running | null): void {
     const { world, verdicts, onVerdicts } = this.#parts
     const { namespace, name } = router.metadata
-    const ran = new Set(running?.map((plan) => JSON.stringify(plan)))
+    const ran = new Set(running?.upstreams.map((plan) => JSON.stringify(plan)))
     const outcomes = new Map<string, ProviderOutcome>()
     for (const { provider, fate, refusals, plan } of providers) {
       const providerKey = keyOf({ namespace, name: provider })
@@ -242,7 +263,6 @@ export class RouterReconciler {
         isPending: false,
         refusals,
         programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
-        health: null,
         providerUid: object.metadata.uid ?? '',
         generation: object.metadata.generation ?? 0,
       })
@@ -268,6 +288,7 @@ function revisionOf(deployment: Deployment | null): PodRevision | null {
 /** The Secret of the managed Redis may be younger than what the watch has brought. */
 function withPassword(data: ReferenceData, router: RpcRouter, password: string): ReferenceData {
   const own = {
+    uid: router.metadata.uid,
     keys: [redisPasswordKey],
     get: (key: string) => (key === redisPasswordKey ? password : null),
   }

@@ -16,8 +16,8 @@ import {
   referencesOfRouter,
 } from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import type { UpstreamPlan } from '../translate/router-document.ts'
 import { selects } from '../translate/select-labels.ts'
+import type { Running } from '../translate/translation.ts'
 import { ChildStores } from './child-stores.ts'
 import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
@@ -107,10 +107,10 @@ export class World {
   referencesOf(
     router: RpcRouter,
     providers: readonly UpstreamProvider[],
-    running: readonly UpstreamPlan[],
+    running: Running,
   ): ReferenceNames {
     const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const ran = running.flatMap(({ variables, files }) => [...variables, ...files])
+    const ran = running.upstreams.flatMap(({ variables, files }) => [...variables, ...files])
     const sorted = (all: readonly string[]) => [...new Set(all)].toSorted()
     return {
       secrets: sorted([
@@ -126,7 +126,8 @@ export class World {
     return {
       secret: (name) => {
         const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        return found === undefined ? null : secretData({ data: whole(found).data ?? {} })
+        if (found === undefined) return null
+        return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
       },
       configMap: (name) => {
         const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
@@ -136,11 +137,7 @@ export class World {
   }
 
   /** Changes whenever a router, its providers or what they refer to do. */
-  fingerprint(
-    router: RpcRouter,
-    providers: readonly UpstreamProvider[],
-    running: readonly UpstreamPlan[],
-  ): string {
+  fingerprint(router: RpcRouter, providers: readonly UpstreamProvider[], running: Running): string {
     const { namespace } = router.metadata
     const names = this.referencesOf(router, providers, running)
     const versions = (resource: Resource, all: readonly string[]) =>

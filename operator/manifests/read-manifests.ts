@@ -78,7 +78,7 @@ class ManifestReader implements ManifestSet {
     const object = { ...document, metadata: { namespace: this.#namespace, ...given } }
     const key = `${object.metadata.namespace}/${String(given['name'])}`
     if (String(document['apiVersion']).startsWith(`${group}/`)) this.#takeOurs(file, key, object)
-    else if (kind === 'Secret') this.secrets.set(key, secretData(document))
+    else if (kind === 'Secret') this.secrets.set(key, secretData({ ...document, uid: undefined }))
     else if (kind === 'ConfigMap')
       this.configMaps.set(key, configMapData(document['data'] as Record<string, string>))
   }

@@ -4,11 +4,13 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { standIn } from '../translate/environment.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
 import type { KeyedData, ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
+import { nothingRuns } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
@@ -19,9 +21,6 @@ export interface RenderedManifests {
   /** What would keep objects from being accepted: `RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
 }
-
-/** A password that the operator would make, and the value of a Secret that is not among the manifests. */
-const standIn = 'value-of-the-secret'
 
 /**
  * Does what the operator would do with fresh objects. Secrets need not be among the manifests: those that are missing
@@ -42,7 +41,14 @@ export function renderManifests(
         metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
     )
     const data = dataOf(manifests, namespace)
-    const translation = translate({ router, providers, data, chains, running: [] })
+    const translation = translate({
+      router,
+      providers,
+      data,
+      chains,
+      running: nothingRuns,
+      newPods: true,
+    })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
     for (const { provider, refusals, dangling } of translation.providers) {

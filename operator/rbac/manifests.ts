@@ -4,6 +4,7 @@ import type { KubeObject } from '../kube/object.ts'
 import { leaseRules, namespaceRules, type Rule } from './rules.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
+const labels = { 'app.kubernetes.io/part-of': 'rpc-router' }
 
 export interface RbacOptions {
   /** Namespaces that the operator looks at; null for all. */
@@ -43,7 +44,7 @@ function roleWithBinding(
   rules: readonly Rule[],
   subjects: readonly object[],
 ): readonly RbacObject[] {
-  const metadata = { ...names, labels: { 'app.kubernetes.io/part-of': 'rpc-router' } }
+  const metadata = { ...names, labels }
   const apiVersion = `${apiGroup}/v1`
   return [
     { apiVersion, kind, metadata, rules: rules.map(policyRule) },
@@ -64,4 +65,24 @@ function policyRule({ group, resource, verbs, names }: Rule): object {
     verbs: [...verbs],
     ...(names && { resourceNames: [...names] }),
   }
+}
+
+/**
+ * The account that the roles are bound to, and its namespace where the roles are of the whole cluster: who may write
+ * only into namespaces that are there cannot create any.
+ */
+export function accountManifests({
+  namespaces,
+  serviceAccount,
+  lease,
+}: RbacOptions): readonly KubeObject[] {
+  const needed = namespaces === null ? new Set([serviceAccount.namespace, lease.namespace]) : []
+  return [
+    ...[...needed].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
+    })),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...serviceAccount, labels } },
+  ]
 }

@@ -6,6 +6,7 @@ import { routerObjectName } from '../translate/object-names.ts'
 import type { SecretFile } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { wantedReplicas } from '../translate/replica-count.ts'
+import { writeSecretHashes } from '../translate/secret-hashes.ts'
 import { childOf } from './child.ts'
 import { configMapName } from './config-map.ts'
 import { type Deployment, deployments } from './kinds.ts'
@@ -13,6 +14,7 @@ import {
   childLabels,
   configHashAnnotation,
   secretHashAnnotation,
+  secretHashesAnnotation,
   selectorLabels,
 } from './labels.ts'
 import { podSecurity } from './pod-security.ts'
@@ -37,7 +39,12 @@ export function buildDeployment(
       name: routerObjectName(router),
       component: 'router',
       image,
-      annotations: { [configHashAnnotation]: config.configHash },
+      annotations: {
+        [configHashAnnotation]: config.configHash,
+        ...(config.secretHashes.size > 0 && {
+          [secretHashesAnnotation]: writeSecretHashes(config.secretHashes),
+        }),
+      },
     }),
     spec: {
       ...(spec.autoscaling === undefined && { replicas: wantedReplicas(spec) }),

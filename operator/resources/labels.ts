@@ -16,7 +16,9 @@ const componentLabel = 'app.kubernetes.io/component'
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: of the config that they run. */
 export const configHashAnnotation = `${group}/config-hash`
-/** On pods: of the Secret values that they were started with. */
+/** On the Deployment: of each key of a Secret that its pods use. */
+export const secretHashesAnnotation = `${group}/secret-hashes`
+/** On pods: of all keys of Secrets that they were started with. */
 export const secretHashAnnotation = `${group}/secret-hash`
 
 /** What selects the pods of a component: of fixed labels alone, since a selector can never change. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import type { UpstreamHealth, UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Dangling, Refusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
@@ -14,8 +14,6 @@ export interface RouterVerdict {
   readonly refusals: readonly Refusal[]
   /** The pods of the router run with the provider as it is written. */
   readonly programmed: boolean
-  /** How the replicas see it; null when they were not asked. */
-  readonly health: UpstreamHealth | null
 }
 
 /** All that the status of a provider follows from. */
@@ -53,7 +51,6 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
         return {
           name: verdict.router,
           conditions: settle(routerFindings(verdict), before?.conditions, generation, now),
-          ...(verdict.health && { health: verdict.health }),
         }
       }),
     summary: { routers: `${programmed}/${routers.length}`, urls: spec.nodeUrls.length },
@@ -123,16 +120,14 @@ function readiness(
     const message = `ResolvedRefs is ${resolved.status}: ${resolved.message}`
     return providerFinding('Ready', 'RefsNotResolved', message)
   }
-  const running = routers.filter((verdict) => verdict.programmed)
-  if (running.length === 0 && isPending)
+  const isRun = routers.some((verdict) => verdict.programmed)
+  if (!isRun && isPending)
     return providerFinding(
       'Ready',
       'Pending',
       'Not every router that selects it has judged it yet.',
     )
-  if (running.length === 0)
+  if (!isRun)
     return providerFinding('Ready', 'NotProgrammed', 'No router that selects it has applied it.')
-  if (running.every(({ health }) => health?.state === 'Ineligible'))
-    return providerFinding('Ready', 'Ineligible', 'No replica would send it a call.')
   return providerFinding('Ready', 'Ready', 'It serves.')
 }

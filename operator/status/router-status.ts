@@ -117,7 +117,11 @@ function acceptance({ refusals, providers }: Translation): Finding {
 function resolution({ dangling }: Translation): Finding {
   const [first] = dangling
   if (first === undefined)
-    return routerFinding('ResolvedRefs', 'ResolvedRefs', 'All references are good.')
+    return routerFinding(
+      'ResolvedRefs',
+      'ResolvedRefs',
+      'Nothing is missing that an endpoint needs.',
+    )
   return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 

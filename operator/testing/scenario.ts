@@ -7,10 +7,11 @@ import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-p
 import { configMapData, secretData } from '../translate/decode-data.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
-import { readUpstreams } from '../translate/rendered-config.ts'
 import { selects } from '../translate/select-labels.ts'
+import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
-import type { Translation, TranslateInput } from '../translate/translation.ts'
+import { nothingRuns, type Translation, type TranslateInput } from '../translate/translation.ts'
+import { pemTexts } from './pem.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -22,6 +23,8 @@ interface ScenarioText {
   readonly configMaps?: Readonly<Record<string, Texts>>
   /** The world before: what the pods run with. */
   readonly before?: ScenarioText
+  /** False when the pods go on that run; true unless it is said. */
+  readonly newPods?: boolean
   readonly [other: string]: unknown
 }
 
@@ -85,11 +88,11 @@ function scenarioOf(text: ScenarioText): Scenario {
     data: {
       secret(name) {
         const stringData = own(secrets, name)
-        return stringData && secretData({ stringData })
+        return stringData && secretData({ stringData: filled(stringData), uid: `uid-of-${name}` })
       },
       configMap(name) {
         const data = own(configMaps, name)
-        return data && configMapData(data)
+        return data && configMapData(filled(data))
       },
     },
     before: before === undefined ? null : scenarioOf(before),
@@ -97,8 +100,19 @@ function scenarioOf(text: ScenarioText): Scenario {
   }
 }
 
+/** With the texts that golden files only name; `@200000` are so many letters. */
+function filled(texts: Texts): Texts {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, textOf(text)]))
+}
+
+function textOf(text: string): string {
+  if (!text.startsWith('@')) return text
+  const words = text.split(' ')
+  return words.map((word) => pemTexts.get(word) ?? 'x'.repeat(Number(word.slice(1)))).join('')
+}
+
 /** What the translation of a scenario works on, the world before translated first. */
-function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
+function translateInput({ router, providers, data, before, text }: Scenario): TranslateInput {
   const ran = before === null ? null : translate(translateInput(before)).config
   return {
     router,
@@ -107,7 +121,11 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
     ),
     data,
     chains,
-    running: ran === null ? [] : readUpstreams(ran.data),
+    newPods: text.newPods ?? true,
+    running:
+      ran === null
+        ? nothingRuns
+        : { upstreams: readUpstreams(ran.data), secretHashes: ran.secretHashes },
   }
 }
 

@@ -6,11 +6,14 @@ import type { KeyedData } from './reference-data.ts'
 export interface SecretData {
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>
+  /** Of the Secret; undefined when it does not come from the API server. */
+  readonly uid?: string | undefined
 }
 
 /** Reads a Secret's data, decoding a value only when it is asked for. */
-export function secretData({ data = {}, stringData = {} }: SecretData): KeyedData {
+export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
   return {
+    uid,
     keys: Object.keys({ ...data, ...stringData }),
     get(key) {
       if (Object.hasOwn(stringData, key)) return stringData[key] ?? null

@@ -6,6 +6,7 @@ import { rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { translate } from './translate.ts'
+import { nothingRuns } from './translation.ts'
 import { upstreamEntry } from './upstream-entry.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling, Refusal } from './violation.ts'
@@ -39,6 +40,13 @@ export function judgeProvider(
     spec: { endpoints: [{ name: 'any', chainId, apiInterface }], providerSelector: {} },
   })
   const primary = { ...provider, spec: { ...provider.spec, tier: 'primary' as const } }
-  const { providers } = translate({ router, providers: [primary], data, chains, running: [] })
+  const { providers } = translate({
+    router,
+    providers: [primary],
+    data,
+    chains,
+    running: nothingRuns,
+    newPods: true,
+  })
   return { refusals: providers[0]?.refusals ?? [], dangling }
 }

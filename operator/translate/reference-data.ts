@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 /** The data of one Secret or ConfigMap, decoded. */
 export interface KeyedData {
+  /** Of a Secret of the API server: known to those alone who may read it. */
+  readonly uid?: string | undefined
   readonly keys: readonly string[]
   /** Null when there is no such key. */
   get(key: string): string | null

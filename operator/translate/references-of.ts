@@ -28,7 +28,7 @@ export function referencesOfProvider({ spec }: UpstreamProvider): ReferenceNames
 export function referencesOfRouter({ spec }: RpcRouter): ReferenceNames {
   const names = new Names()
   names.redis(spec.cache?.redis)
-  names.redis(spec.sharedState?.external)
+  names.redis(spec.sharedState.external)
   for (const { configMap } of spec.specSources ?? []) names.configMap(configMap?.name)
   names.values(spec.tracing?.headers)
   return names.all

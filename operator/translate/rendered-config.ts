@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { digestEntries } from './digest.ts'
-import { secretValues } from './environment.ts'
 import { configFile, upstreamsFile } from './pod-paths.ts'
 import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+import { hashSecrets, type SecretHashes } from './secret-hashes.ts'
+import { writeUpstreams } from './stored-upstreams.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
@@ -17,15 +18,22 @@ export interface RenderedConfig {
   readonly files: readonly SecretFile[]
   /** Of the ConfigMap's data. */
   readonly configHash: string
-  /** Of the values of the keys that are referred to, and of nothing else in their Secrets. */
+  /** Of the keys that are referred to, and of nothing else in their Secrets. */
+  readonly secretHashes: SecretHashes
+  /** Of all of them. */
   readonly secretHash: string
 }
 
-/** Gathers what a config needs, under hashes that change when it does. */
+/**
+ * Gathers what a config needs, under hashes that change when it does.
+ *
+ * @param before hashes of the Secrets that pods run with
+ */
 export function renderConfig(
   { text, upstreams }: RouterDocument,
   router: RouterPlan,
   data: ReferenceData,
+  before: SecretHashes,
 ): RenderedConfig {
   const parts = [router, ...upstreams]
   const copies = parts.flatMap((part) => part.copies.map((copy) => [copy.name, copy.text] as const))
@@ -42,33 +50,17 @@ export function renderConfig(
     [upstreamsFile]: writeUpstreams(upstreams),
     ...Object.fromEntries(sortBy(copies, ([name]) => name)),
   }
+  const used = [...variables, ...files].map(({ secret }) => secret)
+  const secretHashes = hashSecrets(used, data, before)
   return {
     data: texts,
     upstreams,
     variables,
     files,
     configHash: digestEntries(Object.entries(texts)),
-    secretHash: digestEntries(secretValues(variables, files, data)),
+    secretHashes,
+    secretHash: digestEntries(secretHashes),
   }
-}
-
-/** How each upstream of a config came about, as it is kept beside the config. */
-function writeUpstreams(upstreams: readonly UpstreamPlan[]): string {
-  const plans = upstreams.map(({ copies, ...plan }) => ({
-    ...plan,
-    copies: copies.map(({ name }) => name),
-  }))
-  return `${JSON.stringify(plans, null, 1)}\n`
-}
-
-/** The upstreams of a ConfigMap that was applied earlier; none when it is not one of ours. */
-export function readUpstreams(data: Readonly<Record<string, string>>): readonly UpstreamPlan[] {
-  type Kept = Omit<UpstreamPlan, 'copies'> & { readonly copies: readonly string[] }
-  const plans = JSON.parse(data[upstreamsFile] ?? '[]') as readonly Kept[]
-  return plans.map((plan) => ({
-    ...plan,
-    copies: plan.copies.map((name) => ({ name, text: data[name] ?? '' })),
-  }))
 }
 
 function sortBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {

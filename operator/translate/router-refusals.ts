@@ -5,7 +5,6 @@ import { checkChains, type KnownChains } from '../../proxy/config/check-chains.t
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import { sentenceOf } from './judge-config.ts'
-import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
 import type { Candidate } from './upstream-plan.ts'
@@ -21,19 +20,6 @@ export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly Refu
 
 function unsupported(field: string, name: string): Refusal {
   return { reason: 'Unsupported', field, message: unsupportedMessage(name) }
-}
-
-/** An object of Kubernetes has at most 1 MiB; the rest is for its metadata. */
-const mostConfigBytes = 1_000_000
-
-/** A config that no ConfigMap can hold. */
-export function tooLarge({ data }: RenderedConfig): readonly Refusal[] {
-  const bytes = Object.entries(data)
-    .flat()
-    .reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (bytes <= mostConfigBytes) return []
-  const message = `the config has ${bytes} bytes, and a ConfigMap takes ${mostConfigBytes}: use fewer or shorter ConfigMaps in specSources, or two routers`
-  return [{ reason: 'InvalidSpec', field: 'spec', message }]
 }
 
 /** Endpoints that nothing acceptable serves, each with what is known of the reason. */

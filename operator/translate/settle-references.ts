@@ -8,12 +8,12 @@ import type { Dangling } from './violation.ts'
 
 /** What comes of upstreams whose Secrets or ConfigMaps are not all there. */
 export interface Settled {
-  /** Those that can be used now. */
+  /** Those that pods can run with, or run with now. */
   readonly upstreams: readonly UpstreamPlan[]
   /** Providers that are not used as they are written, for want of references. */
   readonly waiting: ReadonlyMap<string, readonly Dangling[]>
-  /** What the pods run with and would not find again: nothing may be rolled out before it is back. */
-  readonly held: readonly Dangling[]
+  /** By provider: what pods run with and new pods would not find. */
+  readonly lost: ReadonlyMap<string, readonly Dangling[]>
 }
 
 /**
@@ -28,7 +28,7 @@ export function settleReferences(
 ): Settled {
   const upstreams: UpstreamPlan[] = []
   const waiting = new Map<string, readonly Dangling[]>()
-  const held: Dangling[] = []
+  const lost = new Map<string, readonly Dangling[]>()
   const written = new Map(candidates.map((candidate) => [candidate.plan, candidate]))
   for (const plan of chosen.values()) {
     const { provider } = plan
@@ -38,9 +38,10 @@ export function settleReferences(
     if (used === undefined) continue
     upstreams.push(used)
     // A plan as it is written has been looked at already.
-    if (used !== plan || !written.has(plan)) held.push(...lostBy(used, data))
+    const gone = used === plan && written.has(plan) ? [] : lostBy(used, data)
+    if (gone.length > 0) lost.set(provider, gone)
   }
-  return { upstreams, waiting, held }
+  return { upstreams, waiting, lost }
 }
 
 function ofProvider(provider: string, { reason, field, message }: Dangling): Dangling {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
 import type { RedisConnection } from '../api/redis.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { ManagedRedis } from '../api/shared-state.ts'
 import type { YamlMap } from './canonical-yaml.ts'
 import { configText } from './config-text.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
-import { mostReplicas } from './replica-count.ts'
 import { tlsSection } from './tls-section.ts'
 import type { Place, ValueCollector } from './value-collector.ts'
 import type { Refusal } from './violation.ts'
@@ -25,26 +23,24 @@ export interface StateChoice {
   readonly refusals: readonly Refusal[]
 }
 
-/** Decides where state is kept, defaults included. */
+/** Decides where state is kept. */
 export function chooseState(spec: RpcRouterSpec): StateChoice {
   const { sharedState, cache } = spec
   const ofCache: StateStore =
     cache?.redis === undefined
       ? { kind: 'none' }
       : { kind: 'external', connection: cache.redis, field: 'spec.cache.redis' }
-  switch (sharedState?.mode ?? usualMode(spec)) {
+  switch (sharedState.mode) {
     case 'None':
       return { store: ofCache, shared: false, refusals: [] }
-    case 'Cache':
-      return { store: ofCache, shared: true, refusals: [] }
     case 'Managed':
       return {
-        store: { kind: 'managed', settings: sharedState?.managed ?? {} },
+        store: { kind: 'managed', settings: sharedState.managed ?? {} },
         shared: true,
         refusals: ofCache.kind === 'none' ? [] : [twoStores],
       }
     case 'External': {
-      const connection = sharedState?.external
+      const connection = sharedState.external
       const store: StateStore =
         connection === undefined
           ? { kind: 'none' }
@@ -60,12 +56,6 @@ const twoStores: Refusal = {
   field: 'spec.sharedState',
   message:
     'a router has one Redis, for answers and for sessions: with cache.redis, sharedState must be unset, None, or External with the same connection',
-}
-
-/** Replicas share where there can be several, as soon as the router is able to. */
-function usualMode(spec: RpcRouterSpec): 'None' | 'Managed' | 'Cache' {
-  if (mostReplicas(spec) < 2 || unsupportedName('shared-state', 'true') !== null) return 'None'
-  return spec.cache?.redis === undefined ? 'Managed' : 'Cache'
 }
 
 /** The `resp-cache` section of the config. */

@@ -7,8 +7,18 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
+import type { SecretHashes } from './secret-hashes.ts'
 import type { StateChoice } from './state-store.ts'
 import type { Dangling, Refusal } from './violation.ts'
+
+/** What the pods run with now. */
+export interface Running {
+  readonly upstreams: readonly UpstreamPlan[]
+  readonly secretHashes: SecretHashes
+}
+
+/** Before the first config. */
+export const nothingRuns: Running = { upstreams: [], secretHashes: new Map() }
 
 /** All that a router's config depends on. */
 export interface TranslateInput {
@@ -18,8 +28,9 @@ export interface TranslateInput {
   readonly data: ReferenceData
   /** The chains of the image's specs. */
   readonly chains: KnownChains
-  /** What the pods run with now; empty before the first config. */
-  readonly running: readonly UpstreamPlan[]
+  readonly running: Running
+  /** Pods have to start with the config, so all that it refers to must be there. */
+  readonly newPods: boolean
 }
 
 /** What becomes of a provider: used as it is written, kept in its last good form, or not used. */
@@ -48,6 +59,8 @@ export interface EndpointVerdict {
 export interface Translation {
   /** Null when what runs must stay as it is; `refusals` or `dangling` then say why. */
   readonly config: RenderedConfig | null
+  /** False for a config that pods which run can go on with, and with which new ones could not start. */
+  readonly startable: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
   readonly refusals: readonly Refusal[]
   /** References that the router waits for. */

@@ -327,7 +327,12 @@ describe('TLS', () => {
 
   it.each([
     [{ caFile: 'missing.pem' }, /tls\.ca-file: cannot read .*missing\.pem: ENOENT/],
-    [{ certFile: 'garbage.pem', keyFile: 'client.key' }, /garbage\.pem.*PEM files/],
+    [
+      { certFile: 'garbage.pem', keyFile: 'client.key' },
+      /tls\.cert-file: .*garbage\.pem holds no certificates in PEM form/,
+    ],
+    [{ caFile: 'garbage.pem' }, /tls\.ca-file: .*garbage\.pem holds no certificates/],
+    [{ certFile: 'client.pem', keyFile: 'garbage.pem' }, /tls\.key-file: .*no private key/],
     [{ certFile: 'client.pem', keyFile: 'stranger.key' }, /stranger\.key/],
   ])('names a file that cannot be used: %j', (options, message) => {
     expect(() => transportTo(url, tls(options))).toThrow(message)

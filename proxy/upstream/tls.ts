@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
+import { judgeTls } from '../config/tls-material.ts'
 import type { TlsConfig } from '../config/types.ts'
 
 /** What Node's TLS wants of a client. */
@@ -29,16 +29,14 @@ export function readTls(config: TlsConfig | null): TlsOptions {
     ...(config.serverName && { servername: config.serverName }),
     ...(config.insecureSkipVerify && { rejectUnauthorized: false }),
   }
-  try {
-    createSecureContext(options)
-  } catch (cause) {
-    const files = [config.caFile, config.certFile, config.keyFile].filter(Boolean).join(', ')
-    throw new TlsFileError(
-      `tls: ${files}: ${(cause as Error).message}; PEM files of one certificate and its key are wanted`,
-      { cause },
-    )
+  const fault = judgeTls(options)
+  if (fault === null) return options
+  const paths = {
+    'ca-file': config.caFile,
+    'cert-file': config.certFile,
+    'key-file': config.keyFile,
   }
-  return options
+  throw new TlsFileError(`tls.${fault.key}: ${paths[fault.key]} ${fault.message}`)
 }
 
 function readPem(key: string, path: string): string {

@@ -157,6 +157,17 @@ describe('a router', () => {
   })
 })
 
+test('nothing is built for a router that is refused, nor a Redis', async () => {
+  await fleet.router('bare', { sharedState: { mode: 'Managed' } })
+  const { message } = await fleet.routerIs('bare', 'Programmed', 'NotAccepted')
+  expect(message).toBe('Nothing runs yet.')
+  await quiet(running)
+  const built = (await fleet.everything()).filter(
+    ({ kind, metadata }) => kind !== 'RpcRouter' && metadata.name.startsWith('bare'),
+  )
+  expect(built.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
+})
+
 describe('providers', () => {
   test('one that is invalid beside five that are fine is left out, and alone in it', async () => {
     for (const name of ['five-a', 'five-b', 'five-c', 'five-d', 'five-e'])
@@ -228,18 +239,6 @@ describe('Secrets', () => {
       expect(after[secret]).not.toBe(template(before)[secret])
       expect(after[config]).toBe(template(before)[config])
     })
-  })
-
-  test('one that is deleted while pods run with it changes nothing', async () => {
-    await fleet.secret('lost-keys', { key: 'first' })
-    await fleet.provider('lost', 'lost-a', keyHeader('lost-keys'))
-    await fleet.router('lost')
-    await fleet.routerIs('lost', 'Ready', 'Ready', 30_000)
-    const before = await deployment('lost')
-    await fleet.delete(secrets, 'lost-keys')
-    await fleet.routerIs('lost', 'ResolvedRefs', 'SecretNotFound')
-    await fleet.routerIs('lost', 'Available', 'MinimumReplicasAvailable')
-    expect((await deployment('lost')).metadata.generation).toBe(before.metadata.generation)
   })
 })
 

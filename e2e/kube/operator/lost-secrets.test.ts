@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  configMaps,
+  deployments,
+  rpcRouters,
+  secrets,
+  upstreamProviders,
+} from '../../../operator/resources/kinds.ts'
+import { eventually } from '../eventually.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { PretendKubelet } from '../pretend-kubelet.ts'
+import { type Pod, pods } from '../resources.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { Fleet, keyHeader } from './fleet.ts'
+import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
+
+const place = useNamespace()
+const fleet = new Fleet(place)
+const gone = new Set<string>()
+const kubelet = new PretendKubelet({
+  client: place.client,
+  namespace: place.namespace,
+  fateOf: (pod) => (pod.status?.phase === 'Running' || canStart(pod) ? 'ready' : 'waiting'),
+})
+let running: RunningOperator
+
+/** A kubelet starts no container whose environment refers to a Secret that is not there. */
+function canStart({ spec }: Pod): boolean {
+  const text = JSON.stringify(spec)
+  return ![...gone].some((name) => text.includes(`"secretKeyRef":{"name":"${name}"`))
+}
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+  void kubelet.run(place.signal)
+  running = await runOperator({ ...place, namespaces: [place.namespace] })
+})
+
+afterAll(() => running.stop())
+
+/** A router with the providers a and b, each with a Secret of its own, and the Secret of a gone. */
+async function routerWithLostSecret(name: string, spec: object = {}): Promise<void> {
+  await fleet.secret(`${name}-s1`, { key: 'first' })
+  await fleet.secret(`${name}-s2`, { key: 'first' })
+  await fleet.provider(name, `${name}-a`, keyHeader(`${name}-s1`))
+  await fleet.provider(name, `${name}-b`, keyHeader(`${name}-s2`))
+  await fleet.router(name, spec)
+  await settled(name)
+  await lose(`${name}-s1`)
+  await fleet.providerIs(`${name}-a`, 'ResolvedRefs', 'SecretNotFound')
+}
+
+async function lose(secret: string): Promise<void> {
+  gone.add(secret)
+  await fleet.delete(secrets, secret)
+}
+
+async function settled(router: string): Promise<void> {
+  await fleet.routerIs(router, 'Ready', 'Ready', 30_000)
+  await fleet.routerIs(router, 'Progressing', 'RolloutComplete', 30_000)
+}
+
+function deployment(router: string) {
+  return fleet.get(deployments, `${router}-router`)
+}
+
+/** The providers in the config that the Deployment has. */
+async function providersOf(router: string): Promise<readonly string[]> {
+  const { spec } = await deployment(router)
+  const name = spec.template.spec?.volumes?.find(({ configMap }) => configMap)?.configMap?.name
+  const { data = {} } = await fleet.get(configMaps, name ?? '')
+  return [...(data['router.yml'] ?? '').matchAll(/^ {2}- name: (\S+)/gm)].map(
+    ([, found = '']) => found,
+  )
+}
+
+test('pods go on with the key of a Secret that is gone, as long as nothing else changes', async () => {
+  await routerWithLostSecret('still')
+  await quiet(running)
+  expect(await providersOf('still')).toEqual(['still-a', 'still-b'])
+  expect((await deployment('still')).metadata.generation).toBe(1)
+  await fleet.routerIs('still', 'Accepted', 'PartiallyAccepted')
+  await fleet.routerIs('still', 'ResolvedRefs', 'ResolvedRefs')
+})
+
+const changes: readonly (readonly [string, (name: string) => Promise<unknown>, string[]])[] = [
+  ['a new provider', (name) => fleet.provider(name, `${name}-c`), ['b', 'c']],
+  [
+    'a rotated Secret of another provider',
+    (name) => fleet.patch(secrets, `${name}-s2`, { stringData: { key: 'second' } }),
+    ['b'],
+  ],
+  ['a larger count', (name) => fleet.patch(rpcRouters, name, { spec: { replicas: 3 } }), ['b']],
+  [
+    'another image',
+    (name) => fleet.patch(rpcRouters, name, { spec: { pod: { image: 'localhost/other:1' } } }),
+    ['b'],
+  ],
+  [
+    'a pod that has to start again',
+    async (name) => {
+      const found = await fleet.list(pods)
+      const pod = found.find(({ metadata }) => metadata.name.startsWith(`${name}-router-`))
+      await place.client.delete(pods, pod?.metadata ?? { name: '' }, {}, place.signal)
+    },
+    ['b'],
+  ],
+]
+
+test.each(changes.map((change, index) => [index, ...change] as const))(
+  '%i: %s is not held up by it: the new pods do without the provider',
+  async (index, _what, change, left) => {
+    const name = `moves-${index}`
+    await routerWithLostSecret(name)
+    await change(name)
+    await eventually(async () => {
+      expect(await providersOf(name)).toEqual(left.map((each) => `${name}-${each}`))
+    })
+    await settled(name)
+    gone.delete(`${name}-s1`)
+    await fleet.secret(`${name}-s1`, { key: 'again' })
+    await fleet.providerIs(`${name}-a`, 'Ready', 'Ready')
+    expect(await providersOf(name)).toContain(`${name}-a`)
+    await settled(name)
+  },
+)
+
+test('a drained provider leaves the config', async () => {
+  await routerWithLostSecret('drain')
+  await fleet.provider('drain', 'drain-c')
+  await eventually(async () => {
+    expect(await providersOf('drain')).toEqual(['drain-b', 'drain-c'])
+  })
+  await fleet.patch(upstreamProviders, 'drain-b', { metadata: { labels: { pool: 'other' } } })
+  await eventually(async () => {
+    expect(await providersOf('drain')).toEqual(['drain-c'])
+  })
+})
+
+test('nothing closes an endpoint that pods serve: it is held until somebody decides', async () => {
+  await fleet.secret('sole-s1', { key: 'first' })
+  await fleet.provider('sole', 'sole-a', keyHeader('sole-s1'))
+  await fleet.provider('sole', 'sole-b', { chainId: 'SEP1' })
+  const endpoints = [
+    { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
+    { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' },
+  ]
+  await fleet.router('sole', { endpoints })
+  await settled('sole')
+  await lose('sole-s1')
+  await fleet.routerIs('sole', 'ResolvedRefs', 'SecretNotFound')
+  await fleet.routerIs('sole', 'Programmed', 'Programmed')
+  await fleet.provider('sole', 'sole-c', { chainId: 'SEP1' })
+  await fleet.routerIs('sole', 'Programmed', 'NotAccepted')
+  const { message } = await fleet.routerIs('sole', 'ResolvedRefs', 'SecretNotFound')
+  expect(message).toContain('no pod is replaced before it is back, since nothing else serves eth1')
+  expect(await providersOf('sole')).toEqual(['sole-a', 'sole-b'])
+  await fleet.delete(upstreamProviders, 'sole-a')
+  await eventually(async () => {
+    expect(await providersOf('sole')).toEqual(['sole-b', 'sole-c'])
+  })
+})

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+
+/** What the files of a `tls` section hold; a part that is not set is not judged. */
+export interface TlsTexts {
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+}
+
+/** Why a TLS file cannot be used. */
+export interface TlsFault {
+  /** The key of the `tls` section. */
+  readonly key: 'ca-file' | 'cert-file' | 'key-file'
+  /** Goes behind the name of the file. Holds no part of it. */
+  readonly message: string
+}
+
+/** Judges PEM texts as the router does when it starts. Null when they are good. */
+export function judgeTls({ ca, cert, key }: TlsTexts): TlsFault | null {
+  const faults = [
+    fault('ca-file', ca, readCertificates),
+    fault('cert-file', cert, readCertificates),
+    fault('key-file', key, createPrivateKey, 'holds no private key in PEM form without a password'),
+  ]
+  const first = faults.find((each) => each !== null) ?? null
+  if (first !== null || cert === undefined || key === undefined) return first
+  const pair = (): unknown => createSecureContext({ cert, key })
+  return fault('key-file', key, pair, 'cannot be used with the certificate')
+}
+
+function fault(
+  key: TlsFault['key'],
+  text: string | undefined,
+  read: (text: string) => unknown,
+  message = 'holds no certificates in PEM form',
+): TlsFault | null {
+  if (text === undefined) return null
+  try {
+    read(text)
+    return null
+  } catch (error) {
+    return { key, message: `${message} (${(error as Error).message})` }
+  }
+}
+
+const certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Node itself passes over what is no certificate, and then trusts nobody. */
+function readCertificates(text: string): void {
+  const found = text.match(certificate) ?? []
+  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
+  if (found.length === 0) throw new Error('there is no BEGIN CERTIFICATE with its END')
+  if (begun > found.length) throw new Error('one of them has no end')
+  for (const each of found) new X509Certificate(each)
+}
