@@ -5,7 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
-import { GrpcFrames } from './grpc-frames.ts'
+import { GrpcFrames, prefixBytes } from './grpc-frames.ts'
 import { ReplayableBody } from './replayable-body.ts'
 
 /** What of a request is kept to be sent again. */
@@ -19,12 +19,16 @@ export class Http2Exchange {
   readonly headers: HeaderList
   readonly body: ReplayableBody
   readonly #stream: ServerHttp2Stream
+  readonly #maxMessageBytes: number
+  readonly #frames = new GrpcFrames()
   readonly #abort = new AbortController()
+  #messageCame: () => void = () => {}
 
   /** @param maxMessageBytes of one message of the client */
   constructor(stream: ServerHttp2Stream, headers: HeaderList, maxMessageBytes: number) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
+    this.#maxMessageBytes = maxMessageBytes
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
@@ -33,18 +37,27 @@ export class Http2Exchange {
       resume: () => void stream.resume(),
     })
     this.body = body
-    const frames = new GrpcFrames()
+    const frames = this.#frames
+    const left = () => {
+      body.fail(new Error('the client left'))
+    }
     stream
       .on('data', (chunk: Buffer) => {
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes) this.#refuseMessage(maxMessageBytes)
-        else body.push(chunk)
+        if (frames.longestBytes > maxMessageBytes) return this.#refuseMessage(maxMessageBytes)
+        body.push(chunk)
+        if (frames.count > 0) this.#messageCame()
+      })
+      // Node tells of an end also behind a reset, which ends nothing.
+      .on('aborted', () => {
+        left()
+        this.#abort.abort()
       })
       .on('end', () => {
-        body.end()
+        if (!stream.aborted) body.end()
       })
       .on('close', () => {
-        body.fail(new Error('the client left'))
+        left()
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
@@ -58,16 +71,30 @@ export class Http2Exchange {
   }
 
   /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
-  wholeBody(withinMs: number, clock: Clock): Promise<Uint8Array | null> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(withinMs, () => {
-        resolve(null)
-      })
-      this.body.ended(() => {
-        cancel()
-        resolve(this.body.whole)
-      })
+  async wholeBody(withinMs: number, clock: Clock): Promise<Uint8Array | null> {
+    await within(withinMs, clock, (done) => {
+      this.body.settled(done)
     })
+    return this.body.whole
+  }
+
+  /**
+   * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
+   * ends `endWithinMs` behind it; null for a stream of messages.
+   */
+  async wholeMessage(
+    messageWithinMs: number,
+    endWithinMs: number,
+    clock: Clock,
+  ): Promise<Uint8Array | null> {
+    this.body.keep(this.#maxMessageBytes + prefixBytes)
+    await within(messageWithinMs, clock, (done) => {
+      this.#messageCame = done
+      if (this.#frames.count > 0) done()
+      else this.body.settled(done)
+    })
+    this.#messageCame = () => {}
+    return this.wholeBody(endWithinMs, clock)
   }
 
   /** Answers in HTTP what is not gRPC. */
@@ -153,5 +180,16 @@ function drained(stream: ServerHttp2Stream): Promise<void> {
       resolve()
     }
     stream.on('drain', go).on('close', go)
+  })
+}
+
+/** Waits until `listen` hears of it, but not longer than so many milliseconds. */
+function within(ms: number, clock: Clock, listen: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, resolve)
+    listen(() => {
+      cancel()
+      resolve()
+    })
   })
 }
