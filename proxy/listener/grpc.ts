@@ -117,7 +117,7 @@ class GrpcHandler {
   async #classify(
     exchange: Http2Exchange,
   ): Promise<{ asked: Classification; body: Uint8Array | null }> {
-    const { iface, clock } = this.#options
+    const { iface } = this.#options
     const question = {
       apiInterface: 'grpc',
       method: exchange.path.slice(1),
@@ -128,8 +128,8 @@ class GrpcHandler {
     const isWrite = asked.kind === 'write'
     if (!asked.known || !(isWrite || asked.kind === 'read')) return { asked, body: null }
     const body = isWrite
-      ? await exchange.wholeMessage(writeWithinMs, endWithinMs, clock)
-      : await exchange.wholeBody(wholeWithinMs, clock)
+      ? await exchange.wholeMessage(writeWithinMs, endWithinMs)
+      : await exchange.wholeBody(wholeWithinMs)
     const frames = new GrpcFrames()
     if (body !== null) frames.push(body)
     if (body === null || frames.count !== 1 || !frames.isWhole) return { asked, body: null }

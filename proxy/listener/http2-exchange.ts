@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { Clock } from '../clock/clock.ts'
+import type { Cancel, Clock } from '../clock/clock.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
@@ -10,6 +10,11 @@ import { ReplayableBody } from './replayable-body.ts'
 
 /** What of a request is kept to be sent again. */
 const keptBytes = 1024 * 1024
+/** A client that takes none of its answer's pieces for this long is cut off. */
+const stalledMs = 60_000
+const pieceBytes = 64 * 1024
+/** A shorter answer is not worth the watching. */
+const watchedFromBytes = 16 * 1024
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
 export class Http2Exchange {
@@ -21,14 +26,21 @@ export class Http2Exchange {
   readonly #stream: ServerHttp2Stream
   readonly #maxMessageBytes: number
   readonly #frames = new GrpcFrames()
+  readonly #clock: Clock
   readonly #abort = new AbortController()
   #messageCame: () => void = () => {}
 
   /** @param maxMessageBytes of one message of the client */
-  constructor(stream: ServerHttp2Stream, headers: HeaderList, maxMessageBytes: number) {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: HeaderList,
+    maxMessageBytes: number,
+    clock: Clock,
+  ) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#maxMessageBytes = maxMessageBytes
+    this.#clock = clock
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
@@ -71,8 +83,8 @@ export class Http2Exchange {
   }
 
   /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
-  async wholeBody(withinMs: number, clock: Clock): Promise<Uint8Array | null> {
-    await within(withinMs, clock, (done) => {
+  async wholeBody(withinMs: number): Promise<Uint8Array | null> {
+    await within(withinMs, this.#clock, (done) => {
       this.body.settled(done)
     })
     return this.body.whole
@@ -82,19 +94,15 @@ export class Http2Exchange {
    * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
    * ends `endWithinMs` behind it; null for a stream of messages.
    */
-  async wholeMessage(
-    messageWithinMs: number,
-    endWithinMs: number,
-    clock: Clock,
-  ): Promise<Uint8Array | null> {
+  async wholeMessage(messageWithinMs: number, endWithinMs: number): Promise<Uint8Array | null> {
     this.body.keep(this.#maxMessageBytes + prefixBytes)
-    await within(messageWithinMs, clock, (done) => {
+    await within(messageWithinMs, this.#clock, (done) => {
       this.#messageCame = done
       if (this.#frames.count > 0) done()
       else this.body.settled(done)
     })
     this.#messageCame = () => {}
-    return this.wholeBody(endWithinMs, clock)
+    return this.wholeBody(endWithinMs)
   }
 
   /** Answers in HTTP what is not gRPC. */
@@ -148,16 +156,42 @@ export class Http2Exchange {
       }
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
-    if (body instanceof Uint8Array) {
+    if (body instanceof Uint8Array && body.length < watchedFromBytes) {
       stream.end(body)
       return
     }
-    for await (const chunk of body) {
+    for await (const piece of body instanceof Uint8Array ? piecesOf(body) : body) {
       if (stream.destroyed || stream.writableEnded) return
-      if (!stream.write(chunk)) await drained(stream)
+      if (!stream.write(piece)) await this.#drained()
     }
-    if (!stream.destroyed) stream.end()
+    if (stream.destroyed) return
+    stream.end()
+    stream.once('close', this.#watch())
   }
+
+  #drained(): Promise<void> {
+    const stream = this.#stream
+    const unwatch = this.#watch()
+    return new Promise((resolve) => {
+      const go = () => {
+        unwatch()
+        stream.off('drain', go).off('close', go)
+        resolve()
+      }
+      stream.on('drain', go).on('close', go)
+    })
+  }
+
+  /** The client has a while to take what it was given. By this code it can tell why it was cut off. */
+  #watch(): Cancel {
+    return this.#clock.after(stalledMs, () => {
+      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    })
+  }
+}
+
+function* piecesOf(body: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
 }
 
 function lowerCase(headers: HeaderList): HeaderList {
@@ -171,16 +205,6 @@ function toObject(headers: HeaderList): Record<string, string[]> {
   for (let at = 0; at < headers.length; at += 2)
     (object[headers[at] as string] ??= []).push(headers[at + 1] as string)
   return object
-}
-
-function drained(stream: ServerHttp2Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      stream.off('drain', go).off('close', go)
-      resolve()
-    }
-    stream.on('drain', go).on('close', go)
-  })
 }
 
 /** Waits until `listen` hears of it, but not longer than so many milliseconds. */
