@@ -119,6 +119,33 @@ test('a write that is a stream of messages goes to one node as it comes', async 
   session.destroy()
 })
 
+test('of many long writes at once some go to one node, and no short one does', async () => {
+  const log = told()
+  await using own = await served([counting('a', log), counting('b', log)])
+  const session = rawSession(own.router.port)
+  const open = () => session.request(headOf('/test.Echo/Broadcast'))
+  const begun = Array.from({ length: 32 }, () => {
+    const stream = open().on('error', () => {})
+    stream.write(framed(Buffer.alloc(2_000_000)).subarray(0, 100))
+    return stream
+  })
+  await expect.poll(() => begun.every(({ pending }) => !pending)).toBe(true)
+  const nodesOf = async (size: number) => {
+    log.whole.length = 0
+    const stream = open()
+    const outcome = outcomeOf(stream)
+    await sendSlowly(stream, framed(Buffer.alloc(size)), 1)
+    expect(await outcome).toEqual({ status: '0', message: String(size + 5) })
+    await sleep(50)
+    expect(log.whole.every(([, bytes]) => bytes === size + 5)).toBe(true)
+    return log.whole.length
+  }
+  expect([await nodesOf(1_600_000), await nodesOf(900_000)]).toEqual([1, 2])
+  begun[0]!.close()
+  await expect.poll(() => nodesOf(1_600_000)).toBe(2)
+  session.destroy()
+})
+
 test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>([
   ['resets its stream', (_, leave) => leave.abort()],
   ['loses its connection', (stream) => stream.session?.destroy()],

@@ -44,11 +44,14 @@ const wholeWithinMs = 2
 const writeWithinMs = 60_000
 /** and this long for the end behind its message. One that goes on then is a stream for one node. */
 const endWithinMs = 100
+/** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
+const maxLongWrites = 32
 const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
 
 class GrpcHandler {
   readonly #options: ListenerOptions
   readonly #calls: Calls
+  #longWrites = 0
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -64,6 +67,8 @@ class GrpcHandler {
       const error = internal(cause)
       this.#options.observer.requestRefused(error, guid)
       exchange.cutOff(grpcStatusOf(error.kind, error.message))
+    } finally {
+      if (exchange.keepsMessage) this.#longWrites -= 1
     }
   }
 
@@ -127,6 +132,10 @@ class GrpcHandler {
     // What the spec does not name may be a stream, whose beginning is not to be held up.
     const isWrite = asked.kind === 'write'
     if (!asked.known || !(isWrite || asked.kind === 'read')) return { asked, body: null }
+    if (isWrite && this.#longWrites < maxLongWrites) {
+      this.#longWrites += 1
+      exchange.keepMessage()
+    }
     const body = isWrite
       ? await exchange.wholeMessage(writeWithinMs, endWithinMs)
       : await exchange.wholeBody(wholeWithinMs)

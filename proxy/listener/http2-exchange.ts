@@ -23,6 +23,7 @@ export class Http2Exchange {
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
   readonly headers: HeaderList
   readonly body: ReplayableBody
+  keepsMessage = false
   readonly #stream: ServerHttp2Stream
   readonly #maxMessageBytes: number
   readonly #frames = new GrpcFrames()
@@ -90,12 +91,17 @@ export class Http2Exchange {
     return this.body.whole
   }
 
+  /** Keeps a message of any length that a client may send. */
+  keepMessage(): void {
+    this.keepsMessage = true
+    this.body.keep(this.#maxMessageBytes + prefixBytes)
+  }
+
   /**
    * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
-   * ends `endWithinMs` behind it; null for a stream of messages.
+   * ends `endWithinMs` behind it; null for a stream of messages, and for one too long to be kept.
    */
   async wholeMessage(messageWithinMs: number, endWithinMs: number): Promise<Uint8Array | null> {
-    this.body.keep(this.#maxMessageBytes + prefixBytes)
     await within(messageWithinMs, this.#clock, (done) => {
       this.#messageCame = done
       if (this.#frames.count > 0) done()
