@@ -90,7 +90,9 @@ async function startAll(site: NodeSite): Promise<Started> {
     })),
   ]
   const legs = [
-    leg(3360, 'ETH1', 'jsonrpc', [{ name: 'anvil', url: anvil.url }]),
+    leg(3360, 'ETH1', 'jsonrpc', [
+      { name: 'anvil', url: anvil.url, webSocketUrl: anvil.webSocketUrl },
+    ]),
     leg(
       3362,
       'BTC-REGTEST',
@@ -112,7 +114,11 @@ async function startAll(site: NodeSite): Promise<Started> {
       3365,
       'HUBCHAIN',
       'tendermintrpc',
-      hubs.map(({ name, tendermintUrl }) => ({ name, url: tendermintUrl })),
+      hubs.map(({ name, tendermintUrl, webSocketUrl }) => ({
+        name,
+        url: tendermintUrl,
+        webSocketUrl,
+      })),
     ),
     leg(
       3366,
@@ -125,19 +131,26 @@ async function startAll(site: NodeSite): Promise<Started> {
     endpoints: legs.map(({ endpoint }) => endpoint),
     'direct-rpc': legs.flatMap(({ upstreams }) => upstreams),
     'metrics-listen-address': '127.0.0.1:7779',
-    'skip-websocket-verification': true,
   }
   return { shown, bitcoin, config }
 }
 
-type Upstream = Readonly<Record<string, unknown>> & { readonly name: string; readonly url: string }
+type Upstream = Readonly<Record<string, unknown>> & {
+  readonly name: string
+  readonly url: string
+  readonly webSocketUrl?: string
+}
 
 /** A listener of the config, on the port that the documentation gives it, and its upstreams. */
 function leg(port: number, chainId: string, apiInterface: string, nodes: readonly Upstream[]) {
   const chain = { 'chain-id': chainId, 'api-interface': apiInterface }
   return {
     endpoint: { 'network-address': `127.0.0.1:${port}`, ...chain },
-    upstreams: nodes.map(({ name, ...url }) => ({ name, ...chain, 'node-urls': [url] })),
+    upstreams: nodes.map(({ name, webSocketUrl, ...url }) => ({
+      name,
+      ...chain,
+      'node-urls': [url, ...(webSocketUrl === undefined ? [] : [{ url: webSocketUrl }])],
+    })),
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
+import { RawClient } from '../../proxy/listener/listener-fixture.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 
@@ -100,4 +101,30 @@ test("errors of the router's own are JSON-RPC in either style", async () => {
   const { status, body } = await ask(`${own.router.url}/block?height=5`)
   expect(status).toBe(502)
   expect(JSON.parse(body)).toMatchObject({ id: -1, error: { data: { reason: 'upstream-failed' } } })
+})
+
+// More than the failures in a row that disable two upstreams.
+test.each([
+  ['GET *', 400],
+  ['GET ftp://evil/x', 400],
+  ['TRACE /status', 404],
+  ['HEAD /none?height=x', 500],
+  ['HEAD /none', 500],
+])('%s neither harms a node nor counts against one', async (line, status) => {
+  await using own = await served(2)
+  for (let at = 0; at < 12; at++) {
+    using client = new RawClient(own.router.port)
+    client.write(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(await client.untilClosed()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  }
+  const { pool } = own.router
+  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+})
+
+test('a page instead of a known method says nothing against a node', async () => {
+  await using own = await served(2)
+  for (const node of own.nodes) node.answer = (_, response) => response.writeHead(404).end('404')
+  for (let at = 0; at < 12; at++) expect((await ask(`${own.router.url}/status`)).status).toBe(404)
+  const { pool } = own.router
+  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
 })

@@ -15,6 +15,8 @@ export interface FailureClass {
   readonly weight: number
   /** It claimed success and did not tell the truth: the client hears of it. */
   readonly reported: boolean
+  /** It ran out of time: no failure where it had less than an upstream may take. */
+  readonly late: boolean
   /** What it says of a transaction: that the node has it already, or what is wrong with it. */
   readonly transaction: 'known' | 'refused' | null
 }

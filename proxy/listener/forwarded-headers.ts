@@ -28,14 +28,28 @@ export function forwardHeaders(
 ): HeaderList {
   if (allowed.size === 0) return to
   let all: string[] | null = null
+  const named = namedByConnection(from)
   for (let at = 0; at < from.length; at += 2) {
     const name = (from[at] as string).toLowerCase()
     const value = from[at + 1] as string
     if (!allowed.has(name) || ownToEachHop.has(name) || !isValue(value)) continue
+    if (named?.includes(name)) continue
     all ??= [...to]
     all.push(name, value)
   }
   return all ?? to
+}
+
+/** Headers that are of this connection alone, in lower case (RFC 9110, 7.6.1). */
+function namedByConnection(headers: HeaderList): readonly string[] | null {
+  let named: string[] | null = null
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue
+    const names = (headers[at + 1] as string).toLowerCase().split(',')
+    named = [...(named ?? []), ...names.map((each) => each.trim())]
+  }
+  return named
 }
 
 /** What may stand in a header's value (RFC 9110, 5.5). */

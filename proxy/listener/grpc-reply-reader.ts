@@ -9,6 +9,7 @@ import {
 import { readStatus } from '../upstream/dialects/grpc-status.ts'
 import { header, type Incoming } from '../upstream/wire.ts'
 import { GrpcFrames } from './grpc-frames.ts'
+import { wordlessRefusal } from './wordless-refusal.ts'
 
 const noStatus = 'no grpc-status at the end'
 const cutMessage = 'a message that ends early'
@@ -18,8 +19,10 @@ export class GrpcReplyReader implements ReplyReader {
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
-    if (status !== 200 || !type.startsWith('application/grpc'))
-      return { kind: 'malformed', why: `HTTP ${status} that is not gRPC` }
+    if (status !== 200 || !type.startsWith('application/grpc')) {
+      const why = `HTTP ${status} that is not gRPC`
+      return wordlessRefusal(status) ?? { kind: 'malformed', why }
+    }
     if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge(incoming) }
     const frames = new GrpcFrames()
     frames.push(body)

@@ -6,7 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialects/grpc-message.ts'
-import { header } from '../upstream/wire.ts'
+import { header, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { grpcStatusOf } from './grpc-error.ts'
@@ -35,6 +35,8 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 }
 
 const grpc = 'application/grpc'
+/** Also with the coding of its messages; not gRPC-Web, which is another protocol. */
+const isGrpc = /^application\/grpc(?:[+;]|$)/i
 /**
  * How long the end of a request is waited for before it is sent on as a stream. The one message of a
  * unary call, and its end, come with the head.
@@ -96,9 +98,14 @@ class GrpcHandler {
     const { path, headers, signal } = exchange
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives
+    if (bytesOf(headers) > maxHeaderBytes) {
+      const message = `the metadata is longer than ${maxHeaderBytes} bytes`
+      return new RelayError(errorKinds.headersTooLarge, message)
+    }
+    const timeoutMs = readTimeout(headers)
+    if (timeoutMs instanceof RelayError) return timeoutMs
     const journal = new Journal(clock.nowMs())
     const { asked, body } = await this.#classify(exchange)
-    const timeoutMs = parseGrpcTimeout(header(headers, 'grpc-timeout') ?? '')
     if (timeoutMs !== null) journal.deadlineMs = journal.startedMs + timeoutMs
     return {
       guid,
@@ -194,5 +201,20 @@ class GrpcHandler {
 /** An HTTP status for what is no gRPC at all; null for what is. */
 function refusalOf({ verb, headers }: Http2Exchange): number | null {
   if (verb !== 'POST') return 405
-  return header(headers, 'content-type')?.startsWith(grpc) ? null : 415
+  return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
+}
+
+/** More than this some nodes end the whole connection for, with the calls of others on it. */
+const maxHeaderBytes = 16 * 1024
+
+function bytesOf(headers: HeaderList): number {
+  return headers.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** In milliseconds; null where there is none. Of several, each node would take another. */
+function readTimeout(headers: HeaderList): number | null | RelayError {
+  const told = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'grpc-timeout')
+  if (told.length === 0) return null
+  const timeoutMs = told.length === 1 ? parseGrpcTimeout(told[0] ?? '') : null
+  return timeoutMs ?? new RelayError(errorKinds.badGrpc, 'grpc-timeout must be one, such as 5S')
 }

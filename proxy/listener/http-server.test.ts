@@ -43,6 +43,24 @@ describe('HTTP', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n',
       400,
     ],
+    ...['OPTIONS *', 'GET *', 'GET ftp://evil/x', 'POST http:///x'].map(
+      (line): [string, string, number] => [
+        line,
+        `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        400,
+      ],
+    ),
+    [
+      'a coding besides chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+      501,
+    ],
+    [
+      'a coding besides chunks, in a header of its own',
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      501,
+    ],
+    ['a tunnel', 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\nmore', 405],
     ['a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 1\r\n\r\na', 400],
     ['a folded header', 'POST / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n', 400],
     ['a null character in a header', 'POST / HTTP/1.1\r\nHost: x\r\nA: b\x00c\r\n\r\n', 400],

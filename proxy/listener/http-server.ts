@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Address } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
@@ -16,8 +17,9 @@ import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import type { Listener } from './listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
-import type { WebSocketServer } from './websocket-server.ts'
 import { collectBody, uploadOf } from './request-body.ts'
+import { readTarget, type RequestTarget } from './request-target.ts'
+import type { WebSocketServer } from './websocket-server.ts'
 
 /** How long a client may take for what. */
 export interface HttpTimeouts {
@@ -105,12 +107,15 @@ class NodeHttpServer implements Listener {
       })
       .on('checkExpectation', (request, response) => {
         const message = 'the only Expect that this router knows is 100-continue'
-        const exchange = this.#begin(request, response, readHead(request.rawHeaders))
+        const exchange = this.#begin(request, response, readHead(request.rawHeaders), noTarget)
         this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
       })
       .on('upgrade', (request, wire, head) => {
         this.#connections.upgraded(request.socket)
         options.sockets?.upgrade(request, wire, head)
+      })
+      .on('connect', (request, wire) => {
+        this.#refuseTunnel(request.socket, wire)
       })
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
         this.#refuseBytes(error, socket as Socket)
@@ -174,16 +179,16 @@ class NodeHttpServer implements Listener {
     })
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, head: RequestHead): NodeExchange {
+  #begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    head: RequestHead,
+    target: RequestTarget,
+  ): NodeExchange {
     const connection = this.#connections.of(request.socket)
     this.#connections.began(connection, request)
-    const exchange = new NodeExchange(
-      request,
-      response,
-      head,
-      this.#stalledMs,
-      () => this.#draining,
-    )
+    const isDraining = () => this.#draining
+    const exchange = new NodeExchange(request, response, head, target, this.#stalledMs, isDraining)
     response.on('close', () => {
       this.#connections.ended(connection)
       exchange.closed()
@@ -196,7 +201,12 @@ class NodeHttpServer implements Listener {
   #receive(request: IncomingMessage, response: ServerResponse, mustContinue: boolean): void {
     const { maxRequestBytes, handler } = this.#options
     const head = readHead(request.rawHeaders)
-    const exchange = this.#begin(request, response, head)
+    const target = readTarget(request.url ?? '')
+    const exchange = this.#begin(request, response, head, target ?? noTarget)
+    if (target === null) return this.#refuse(request, exchange, targetRefused())
+    // Only the chunks are undone, and what is left would pass for the body.
+    if (head.transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(head.transferEncoding))
+      return this.#refuse(request, exchange, codingRefused())
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
@@ -249,6 +259,15 @@ class NodeHttpServer implements Listener {
     request.resume()
   }
 
+  /** Nobody is led on to another host. The wire is no longer HTTP's, so this is its last answer. */
+  #refuseTunnel(socket: Socket, wire: Duplex): void {
+    wire.on('error', () => {})
+    if (this.#connections.of(socket).inFlight > 0) return void wire.destroy()
+    const message = 'this is no proxy for CONNECT'
+    wire.end(rawAnswer(this.#options.handler.refuse(errorKinds.verbNotAllowed, message)))
+    this.#options.clock.after(lingerMs, () => wire.destroy())
+  }
+
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = this.#connections.of(socket)
@@ -276,6 +295,19 @@ class NodeHttpServer implements Listener {
         return handler.refuse(errorKinds.badHttp, 'this is not a request in HTTP/1.1')
     }
   }
+}
+
+/** Of a request that is refused whatever it asks for. */
+const noTarget: RequestTarget = { path: '', query: '' }
+
+function targetRefused(): RelayError {
+  const message = 'the target of the request must be a path that begins with /, or an http:// URL'
+  return new RelayError(errorKinds.unsendable, message)
+}
+
+function codingRefused(): RelayError {
+  const message = 'the only Transfer-Encoding that this router knows is chunked'
+  return new RelayError(errorKinds.unknownTransferCoding, message)
 }
 
 function isPlain({ contentEncoding }: RequestHead): boolean {

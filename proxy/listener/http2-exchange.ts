@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Cancel, Clock } from '../clock/clock.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
@@ -57,7 +58,7 @@ export class Http2Exchange {
     stream
       .on('data', (chunk: Buffer) => {
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes) return this.#refuseMessage(maxMessageBytes)
+        if (frames.longestBytes > maxMessageBytes) return this.#refuse(tooLarge(maxMessageBytes))
         body.push(chunk)
         if (frames.count > 0) this.#messageCame()
       })
@@ -67,7 +68,15 @@ export class Http2Exchange {
         this.#abort.abort()
       })
       .on('end', () => {
-        if (!stream.aborted) body.end()
+        if (stream.aborted) return
+        if (frames.isWhole) return body.end()
+        // A node would take it for trouble of its own, or for all there is.
+        const error = new RelayError(
+          errorKinds.badGrpc,
+          'the request ends in the middle of a message',
+        )
+        body.fail(error)
+        this.#refuse(error)
       })
       .on('close', () => {
         left()
@@ -138,8 +147,7 @@ export class Http2Exchange {
     this.#abort.abort()
   }
 
-  #refuseMessage(maxBytes: number): void {
-    const { kind, message } = tooLarge(maxBytes)
+  #refuse({ kind, message }: RelayError): void {
     this.cutOff(grpcStatusOf(kind, message))
   }
 

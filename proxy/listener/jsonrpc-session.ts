@@ -36,7 +36,7 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
   readonly #subscriptions: SessionSubscriptions | null
   /** Of the calls in flight; while there are none, nobody needs it. */
   #gone: AbortController | null = null
-  /** Messages that came when as many calls as may be were in flight. */
+  /** Messages that came when as many calls as may be were in flight, or their answers not taken. */
   #waiting: Uint8Array[] = []
   #inFlight = 0
   #count = 0
@@ -62,13 +62,20 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
 
   received(message: Uint8Array): void {
     if (this.#isSettling) return
-    if (this.#inFlight < this.#serving.socketLimits.maxCalls) this.#serve(message)
+    if (this.#hasRoom) this.#serve(message)
     else {
       // What was read already still comes.
       this.#waiting.push(message)
       this.#isPaused = true
       this.#socket.pause()
     }
+  }
+
+  /** One call can always be served: the outbox is as good as empty when none is in flight. */
+  get #hasRoom(): boolean {
+    const inFlight = this.#inFlight
+    if (inFlight === 0) return true
+    return inFlight < this.#serving.socketLimits.maxCalls && this.#outbox.hasRoomBeside(inFlight)
   }
 
   closed(): void {
@@ -119,13 +126,12 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
   }
 
   #serveWaiting(): void {
-    const { maxCalls } = this.#serving.socketLimits
-    while (this.#inFlight < maxCalls) {
+    while (this.#hasRoom) {
       const message = this.#waiting.shift()
       if (!message) break
       this.#serve(message)
     }
-    if (!this.#isPaused || this.#inFlight >= maxCalls) return
+    if (!this.#isPaused || !this.#hasRoom) return
     this.#isPaused = false
     this.#socket.resume()
   }

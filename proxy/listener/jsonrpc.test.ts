@@ -50,6 +50,7 @@ describe('a single call', () => {
         holdOff: false,
         weight: 1,
         reported: true,
+        late: false,
         transaction: null,
       } as const
       asked.journal.begin('gamma', 'first', 0).result = failure

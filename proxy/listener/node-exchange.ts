@@ -5,6 +5,7 @@ import { bufferOf } from '../json/text.ts'
 import type { Body, ByteStream, HeaderList } from '../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 import type { HttpAnswer, HttpExchange } from './http-exchange.ts'
+import type { RequestTarget } from './request-target.ts'
 
 /** The headers that matter to HTTP itself. */
 export interface RequestHead {
@@ -12,6 +13,7 @@ export interface RequestHead {
   readonly contentLength: number
   readonly contentEncoding: string | null
   readonly acceptEncoding: string | null
+  readonly transferEncoding: string | null
 }
 
 /** Reads them in one pass; `request.headers` would build an object of all. */
@@ -19,10 +21,11 @@ export function readHead(headers: HeaderList): RequestHead {
   let contentLength = 0
   let contentEncoding: string | null = null
   let acceptEncoding: string | null = null
+  let transferEncoding: string | null = null
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     const value = headers[at + 1] as string
-    if (name.length < 14 || name.length > 16) continue
+    if (name.length < 14 || name.length > 17) continue
     switch (name.toLowerCase()) {
       case 'content-length':
         contentLength = Number(value)
@@ -33,9 +36,12 @@ export function readHead(headers: HeaderList): RequestHead {
       case 'accept-encoding':
         acceptEncoding = acceptEncoding === null ? value : `${acceptEncoding}, ${value}`
         break
+      case 'transfer-encoding':
+        transferEncoding = transferEncoding === null ? value : `${transferEncoding}, ${value}`
+        break
     }
   }
-  return { contentLength, contentEncoding, acceptEncoding }
+  return { contentLength, contentEncoding, acceptEncoding, transferEncoding }
 }
 
 const nothing = new Uint8Array()
@@ -60,13 +66,13 @@ export class NodeExchange implements HttpExchange {
     request: IncomingMessage,
     response: ServerResponse,
     head: RequestHead,
+    target: RequestTarget,
     stalledMs: number,
     isDraining: () => boolean,
   ) {
     this.verb = request.method ?? ''
-    const { path, query } = targetOf(request.url ?? '')
-    this.path = path
-    this.query = query
+    this.path = target.path
+    this.query = target.query
     this.headers = request.rawHeaders
     this.head = head
     this.#response = response
@@ -179,14 +185,4 @@ export class NodeExchange implements HttpExchange {
       response.on('drain', go).on('close', go)
     })
   }
-}
-
-/** Path and query of a request target, without the origin that clients of a proxy put before them. */
-function targetOf(target: string): { path: string; query: string } {
-  const mark = target.indexOf('?')
-  const path = mark < 0 ? target : target.slice(0, mark)
-  const query = mark < 0 ? '' : target.slice(mark + 1)
-  if (path.startsWith('/')) return { path, query }
-  const origin = /^https?:\/\/[^/]*/i.exec(path)
-  return { path: origin ? path.slice(origin[0].length) || '/' : path, query }
 }

@@ -7,6 +7,7 @@ import type { Finding, ReplyReader } from '../relay/reply.ts'
 import { restError } from '../upstream/dialects/rest-error.ts'
 import { header, type BodyStream, type HeaderList, type Incoming } from '../upstream/wire.ts'
 import { RestReplyStream } from './rest-reply-stream.ts'
+import { wordless, wordlessRefusal } from './wordless-refusal.ts'
 
 const isJsonType = /[/+]json\b/i
 
@@ -24,9 +25,11 @@ export class RestReplyReader implements ReplyReader {
   read({ status, headers, body }: Incoming): Finding {
     if (!(body instanceof Uint8Array)) {
       if (status < 400) return this.#headFinding(headers, body)
-      return { kind: 'malformed', why: `HTTP ${status} with a long body` }
+      const why = `HTTP ${status} with a long body`
+      return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
-    if (status >= 400) return errorFinding(status, body)
+    // The answer to a HEAD has no words whatever is wrong.
+    if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(status, body)
     if (this.#isHead || body.length === 0 || !isJson(headers)) return { kind: 'result' }
     if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
     const value = soleValue(body)
@@ -54,8 +57,8 @@ export class RestReplyReader implements ReplyReader {
 function errorFinding(status: number, body: Uint8Array): Finding {
   const error = restError(status, body)
   if (error) return { kind: 'node-error', error }
-  if (status < 500) return { kind: 'node-error', error: { status, code: null, message: '' } }
-  return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
+  const why = `HTTP ${status} without a JSON answer`
+  return wordlessRefusal(status) ?? { kind: 'malformed', why }
 }
 
 function isJson(headers: HeaderList): boolean {

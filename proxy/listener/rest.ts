@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Question } from '../chain/types.ts'
 import type { Call } from '../relay/call.ts'
-import { RelayError, type ErrorKind } from '../relay/errors.ts'
+import { RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { answerCall, isBodiless, type Wording } from './answer-call.ts'
@@ -24,6 +24,11 @@ export function createRestListener(options: ListenerOptions): Listener {
 const json = 'application/json'
 /** What a body is, and what is wanted, reaches every node. */
 const alwaysForwarded = ['content-type', 'accept']
+/**
+ * Not TRACE, which would tell the client what the router added, keys among it; nor others, of which
+ * nobody knows what a node does.
+ */
+const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class RestHandler implements HttpHandler {
   readonly takesUploads = true
@@ -42,11 +47,21 @@ class RestHandler implements HttpHandler {
     const { health, version } = this.#options
     const isOwn = path === '/health' && (verb === 'GET' || verb === 'HEAD')
     if (isOwn) answerHealth(exchange, health(), version)
+    else if (!relayedVerbs.includes(verb)) this.#refuseVerb(exchange)
     else void this.#relay(exchange)
   }
 
   refuse(kind: ErrorKind, message: string): HttpAnswer {
     return this.#refusal(new RelayError(kind, message), this.#options.newGuid())
+  }
+
+  #refuseVerb(exchange: HttpExchange): void {
+    const allowed = relayedVerbs.join(', ')
+    const { status, headers, body } = this.refuse(
+      errorKinds.verbNotAllowed,
+      `this listener takes ${allowed} only`,
+    )
+    void exchange.respond(status, [...headers, 'Allow', allowed], body)
   }
 
   #refusal(error: RelayError, guid: string): HttpAnswer {

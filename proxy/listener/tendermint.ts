@@ -3,6 +3,8 @@
 import type { Call } from '../relay/call.ts'
 import { RelayError, type ErrorKind } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
+import type { Finding } from '../relay/reply.ts'
+import type { Incoming } from '../upstream/wire.ts'
 import { answerCall, type Wording } from './answer-call.ts'
 import { Calls, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
@@ -17,6 +19,7 @@ import type { Listener } from './listener.ts'
 import { ResponseMetadata } from './response-headers.ts'
 import { RestReplyReader } from './rest-reply-reader.ts'
 import { uriParams } from './uri-params.ts'
+import { wordlessRefusal } from './wordless-refusal.ts'
 
 /**
  * A listener for Tendermint RPC: JSON-RPC by `POST /` and over WebSocket at `/websocket`, and
@@ -95,13 +98,22 @@ class TendermintHandler implements HttpHandler {
       // What no spec names may be anything, such as the node's own page at `/`.
       reader:
         asked.known && verb === 'GET'
-          ? new JsonRpcReplyReader(uriId, uriId)
+          ? new UriReplyReader(uriId, uriId)
           : new RestReplyReader(verb),
       directives,
       signal,
       journal: new Journal(clock.nowMs()),
       attemptKind: 'first',
     }
+  }
+}
+
+/** The path is the client's own, so a page that refuses it says nothing against the node. */
+class UriReplyReader extends JsonRpcReplyReader {
+  override read(incoming: Incoming): Finding {
+    const finding = super.read(incoming)
+    const refusal = finding.kind === 'malformed' ? wordlessRefusal(incoming.status) : null
+    return refusal ?? finding
   }
 }
 

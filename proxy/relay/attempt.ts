@@ -75,8 +75,9 @@ function mayFailOver(
   if (clock.nowMs() >= deadlineMs) return false
   // A write goes to every upstream, however many they are.
   if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
-  if (!failed.sent || failed.failure.holdOff) return true
-  return call.asked.kind === 'read' && failed.failure.retry && !failed.timedOut
+  const { failure } = failed
+  if (failure.holdOff || (!failed.sent && failure.retry)) return true
+  return call.asked.kind === 'read' && failure.retry && !failed.timedOut
 }
 
 /** One request to one URL, from its sending to what follows from the answer. */
@@ -251,7 +252,7 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(failure, reply)
-    else if (fault?.fault === 'timeout' && this.#isCutShort)
+    else if (failure.late && this.#isCutShort)
       this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)

@@ -116,6 +116,24 @@ export const errorKinds = {
     grpcStatus: 12,
     about: 'The path exists, but not for this HTTP method; `Allow` names those that it takes.',
   },
+  unsendable: {
+    code: 'RPC_UNSENDABLE',
+    reason: 'unsendable',
+    jsonRpcCode: -32600,
+    httpStatus: 400,
+    grpcStatus: 3,
+    about:
+      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, or a header cannot be written. Nothing was sent to an upstream.',
+  },
+  badGrpc: {
+    code: 'RPC_BAD_GRPC',
+    reason: 'bad-grpc',
+    jsonRpcCode: -32600,
+    httpStatus: 400,
+    grpcStatus: 13,
+    about:
+      'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
+  },
   slowRequest: {
     code: 'RPC_SLOW_REQUEST',
     reason: 'slow-request',
@@ -140,13 +158,22 @@ export const errorKinds = {
     grpcStatus: 12,
     about: 'The request has an `Expect` other than `100-continue`.',
   },
+  unknownTransferCoding: {
+    code: 'RPC_UNKNOWN_TRANSFER_CODING',
+    reason: 'unknown-transfer-coding',
+    jsonRpcCode: -32600,
+    httpStatus: 501,
+    grpcStatus: 12,
+    about: 'The request has a `Transfer-Encoding` other than `chunked`.',
+  },
   headersTooLarge: {
     code: 'RPC_HEADERS_TOO_LARGE',
     reason: 'headers-too-large',
     jsonRpcCode: -32600,
     httpStatus: 431,
     grpcStatus: 8,
-    about: 'The request line and headers are longer than 16 KiB. The connection is closed.',
+    about:
+      'The request line and headers are longer than 16 KiB, or the metadata of a gRPC call is. An HTTP/1.1 connection is closed.',
   },
   noUpstream: {
     code: 'RPC_NO_UPSTREAM',

@@ -15,6 +15,8 @@ import type { Relay, Step } from './step.ts'
 const unitCost = 10
 /** Below this a late answer is jitter, not trouble. */
 const leastTickMs = 10
+/** One that found nobody to ask waits twice as long each time, up to this or its own tick. */
+const longestIdleTickMs = 1_000
 
 export interface HedgeOptions extends RetryLimits {
   readonly minRelayTimeoutMs: number
@@ -70,7 +72,7 @@ class Race {
   readonly #next: Relay
   readonly #call: Call
   readonly #budget: HedgeBudget
-  readonly #tickMs: number
+  #tickMs: number
   readonly #options: HedgeOptions
   readonly #arms = new Set<AbortController>()
   #failure: unknown = null
@@ -134,7 +136,10 @@ class Race {
   #noteFailure(error: unknown, { attemptKind }: Call): void {
     const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
     // It says nothing of the attempts that are, or were, under way.
-    if (attemptKind === 'hedge' && nobodyLeft) return this.#budget.refund()
+    if (attemptKind === 'hedge' && nobodyLeft) {
+      this.#tickMs = Math.max(this.#tickMs, Math.min(this.#tickMs * 2, longestIdleTickMs))
+      return this.#budget.refund()
+    }
     const better = error instanceof AttemptFailed && error.reply !== null
     if (this.#failure === null || better) this.#failure = error
   }

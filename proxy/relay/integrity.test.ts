@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Transaction, Wallet } from 'ethers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
@@ -265,6 +265,12 @@ describe('a transaction that is sent again', () => {
     expect((await seen).outcome).toBe('CallAborted')
     expect(relay.sent).toEqual({ a: 1 })
   })
+})
+
+test('a node is asked for a transaction no longer than the call may take', async () => {
+  const relay = fixture({ a: [known, { hang: true }] }, { processingTimeoutMs: 2_000 })
+  const { outcome, tookMs } = await relay.ask(write)
+  expect([outcome, tookMs]).toEqual([known.body, 2_000])
 })
 
 describe('a write that all nodes refuse: the most telling error', () => {

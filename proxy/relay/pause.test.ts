@@ -28,6 +28,15 @@ describe('attempts that would repeat themselves', () => {
     expect(apart).toEqual([50, 100, 200, 400, 400, 400, 400, 400, 400])
   })
 
+  it('count an upstream once for each turn, however many of its URLs were asked in it', async () => {
+    const upstreams = { a: { script: () => refused, urls: [{}, {}] } }
+    const relay = new RelayFixture(chain, iface, upstreams, { maxAttempts: 6 })
+    const { call } = await relay.ask()
+    const starts = call.journal.attempts.map(({ startedMs }) => startedMs)
+    // The pause is counted from the last URL.
+    expect(starts).toEqual([0, 1, 51, 52, 152, 153])
+  })
+
   it('do not wait while somebody else is untried, nor after an attempt that took its time', async () => {
     const slow = { fault: 'reset', afterMs: 300 } as const
     const relay = new RelayFixture(chain, iface, {

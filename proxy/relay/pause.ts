@@ -19,7 +19,9 @@ export async function pauseBeforeRepeat(
   clock: Clock,
 ): Promise<void> {
   const times = new Map<string, number>()
-  for (const { upstream } of attempts) times.set(upstream, (times.get(upstream) ?? 0) + 1)
+  for (const { upstream, kind } of attempts)
+    // Its other URLs were asked in the same turn.
+    if (kind !== 'failover') times.set(upstream, (times.get(upstream) ?? 0) + 1)
   const apartMs = Math.min(firstPauseMs * 2 ** (Math.max(...times.values()) - 1), longestPauseMs)
   const untilMs = Math.min((attempts.at(-1)?.startedMs ?? 0) + apartMs, deadlineMs)
   const pauseMs = untilMs - clock.nowMs()

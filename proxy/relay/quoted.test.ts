@@ -29,6 +29,7 @@ const spellings: Readonly<Record<string, (words: string) => Outgoing>> = {
   'in base64': (words) => post(`{"tx":"${Buffer.from(`..${words}..`).toString('base64')}"}`),
   'in base64 for URLs': (words) =>
     get(`/simulate?tx=${Buffer.from(`??>>${words}~~`).toString('base64url')}`),
+  'in a header': (words) => post('', ['x-note', words]),
   'in hex': (words) => post(`{"data":"0x${Buffer.from(words).toString('hex')}"}`),
   'between bytes': (words) => post(Buffer.from([0, 0, 0, 0, 9, 10, ...Buffer.from(words), 255])),
 }
@@ -67,11 +68,30 @@ test.each([
   expect((await relay.ask()).outcome).toBe(result('0x1').body)
 })
 
-test('the same words are believed when they are the node’s own', async () => {
-  const relay = new RelayFixture(chain, iface, {
-    a: { script: () => nodeError(-32000, 'rate limit exceeded') },
-    b: { script: () => result('0x1') },
+describe.each([
+  'rate limit',
+  'quota exceeded',
+  'unauthorized',
+  'cloudflare',
+  'request timed out',
+  'node is syncing',
+  'stack trace',
+])('"%s"', (words) => {
+  const pool = () => {
+    const script = () => nodeError(-32000, `cannot read ${words} of the params`)
+    return new RelayFixture(chain, iface, { a: { script }, b: { script } })
+  }
+
+  it('in an error that repeats the request counts nothing', async () => {
+    const relay = pool()
+    for (let at = 0; at < 12; at++)
+      expect((await relay.ask({ params: [`0x${words}`, 'latest'] })).outcome).toContain(words)
+    expect(relay.events).toEqual([])
   })
-  expect((await relay.ask()).upstream).toBe('b')
-  expect(relay.events.join()).toMatch(/^a: held off/)
+
+  it('that the node says by itself counts', async () => {
+    const relay = pool()
+    for (let at = 0; at < 12; at++) await relay.ask()
+    expect(relay.events).not.toEqual([])
+  })
 })

@@ -20,7 +20,8 @@ export function quotedFrom({ path, headers, body }: Outgoing): (words: string) =
   return (words) => {
     if (words === '') return false
     if (isUnseen) return true
-    texts ??= spellings(`${path}\n${body === null ? '' : Buffer.from(body).toString('latin1')}`)
+    const sent = body === null ? '' : Buffer.from(body).toString('latin1')
+    texts ??= spellings([path, sent, ...headers].join('\n'))
     const wanted = words.toLowerCase()
     return texts.some((text) => text.includes(wanted))
   }

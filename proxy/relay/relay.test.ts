@@ -67,6 +67,12 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 0 },
   })),
   {
+    name: 'what cannot be sent: asked nowhere else, neither by another URL',
+    upstreams: { a: { script: () => ({ fault: 'unsendable' }), urls: [{}, {}] }, b: ok },
+    outcome: 'unsendable',
+    sent: { a: 1, b: 0 },
+  },
+  {
     name: 'an error page: asked elsewhere',
     upstreams: { a: html, b: ok },
     outcome: okBody,
@@ -568,6 +574,39 @@ describe('hedging', () => {
     const seen = await relay.ask(asked)
     expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
     expect(relay.sent).not.toEqual(before)
+  })
+
+  it('looks for company less and less often where there is none', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 10_000, retryLimit: 1 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    let looks = 0
+    const { choose } = relay.pool
+    relay.pool.choose = (...wanted) => {
+      looks += 1
+      return choose.apply(relay.pool, wanted)
+    }
+    void relay.begin()
+    await relay.clock.advance(9_990)
+    // After 10, 20, 40 ms and so on, then each second: not a thousand times.
+    expect(looks).toBeGreaterThan(10)
+    expect(looks).toBeLessThan(20)
+  })
+
+  it('finds company that comes late', async () => {
+    const relay = fixture(
+      { a: ok, b: { script: () => ok, verified: false } },
+      { minRelayTimeoutMs: 10_000 },
+    )
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = relay.begin()
+    await relay.clock.advance(3_000)
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    await relay.clock.advance(1_100)
+    expect((await seen).upstream).toBe('b')
   })
 
   it('never without retries', async () => {

@@ -74,6 +74,8 @@ export function settle(best: AttemptFailed | null, { journal }: Call, error: unk
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
     throw new RelayError(errorKinds.integrity, `no upstream told the truth ${told}`, { cause })
   if (best === null) throw error
+  if (best.fault?.fault === 'unsendable')
+    throw new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
   throw new RelayError(kind, `no upstream answered ${told}`, { cause })
 }

@@ -44,6 +44,22 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
+test('logs are asked of who tells of the block, and when that one fails of another', async () => {
+  const chain = new BlockChain()
+  const { fixture, one } = await setUp({
+    answer: (method, params: never, node) =>
+      method === 'eth_getLogs' && node === 'two' ? undefined : chain.answer(method, params),
+  })
+  const two = fixture.sockets['two'] as TestSocket
+  one.answer = 'refused'
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  two.tell(headOf(chain.mine()), 'newHeads')
+  await fixture.clock.advance(5_000)
+  const asked = fixture.calls.filter((call) => call.includes('eth_getLogs'))
+  expect(asked.map((call) => call.split(' ')[0])).toEqual(['two', 'one'])
+  expect(hearing.texts).toEqual(logs([chain.at(11)]))
+})
+
 test('one that comes late hears of the next block, and all share what is asked', async () => {
   const { chain, fixture, mine } = await setUp()
   const early = await fixture.join('eth_subscribe', ['logs', filter])

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
+import { quotedFrom } from '../relay/quoted.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
@@ -51,7 +52,7 @@ export async function openSocketSource(
     signal.throwIfAborted()
     const outgoing = outgoingOf(request)
     const subscription = await place.url.transport.subscribe(outgoing, abort.signal)
-    const id = readReply(subscription, failures, place)
+    const id = readReply(subscription, outgoing, failures, place)
     const unsubscribe = request.unsubscribe(id)
     return {
       place,
@@ -83,6 +84,7 @@ function outgoingOf({ method, params }: Pick<TopicRequest, 'method' | 'params'>)
 /** The result, by which the subscription is known there. @throws NodeRefused */
 function readReply(
   subscription: UpstreamSubscription,
+  request: Outgoing,
   failures: FailureTable,
   { url }: SocketPlace,
 ): unknown {
@@ -92,7 +94,7 @@ function readReply(
   if (said?.kind === 'answer') return said.at({ path: [], encoding: 'text' })
   subscription.close(null)
   if (!answer || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-  const failure = failures.ofNodeError(said.error)
+  const failure = failures.ofNodeError(said.error, quotedFrom(request))
   if (failure.holdOff) url.holdOff.begin(null)
   const error = memberOf(answer.body, '"error"') ?? notAnAnswer
   throw new NodeRefused(error, failure.retry || failure.holdOff)

@@ -80,6 +80,7 @@ export function aFailure(name: string): FailureClass {
     holdOff: false,
     weight: 1,
     reported: false,
+    late: false,
     transaction: null,
   }
 }

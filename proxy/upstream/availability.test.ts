@@ -35,6 +35,16 @@ const rows: readonly (readonly [name: string, events: readonly Event[], Standing
     'eligible',
   ],
   [
+    'verification after a rejection lets the count start anew',
+    ['verified', 'refused', 'refused', 'refused', 'rejected', 'verified', 'refused', 'refused'],
+    'eligible',
+  ],
+  [
+    'so does the first verification',
+    [...Array<Event>(9).fill('failed'), 'verified', 'failed'],
+    'eligible',
+  ],
+  [
     'verification does not end a disabling',
     ['verified', 'refused', 'refused', 'refused', 'verified'],
     'disabled',

@@ -34,8 +34,10 @@ export class Availability {
   }
 
   verified(): void {
-    if (this.#standing === 'unverified' || this.#standing === 'rejected')
-      this.#become('eligible', 'verified')
+    if (this.#standing !== 'unverified' && this.#standing !== 'rejected') return
+    // What failed before says nothing of one that has just shown that it is well.
+    this.#failures = 0
+    this.#become('eligible', 'verified')
   }
 
   rejected(why: string): void {

@@ -22,7 +22,7 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
   const { createTransport, createSocketTransport } = options
   const upstreams = configs.map((config) => {
     const availability = new Availability(failureThreshold, (from, to, why) => {
-      if (from === 'disabled' && to === 'eligible') upstream.rejoined()
+      if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
     })
     const holdOffOf = ({ url }: NodeUrlConfig) =>

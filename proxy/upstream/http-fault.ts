@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { TransportError, type TransportFault } from './transport.ts'
 
-const unsent: TransportFault[] = ['refused', 'unresolved', 'tls']
+const unsent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
 
 const faultsByCode: Readonly<Record<string, TransportFault>> = {
   ECONNREFUSED: 'refused',
@@ -18,6 +18,8 @@ const faultsByCode: Readonly<Record<string, TransportFault>> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
+  UND_ERR_INVALID_ARG: 'unsendable',
+  UND_ERR_NOT_SUPPORTED: 'unsendable',
 }
 
 /** Certificate errors of OpenSSL have no common prefix. */

@@ -182,6 +182,26 @@ describe('a fault', () => {
     expect(error).toMatchObject({ fault: 'refused', sent: false })
   })
 
+  it.each<[string, Partial<Outgoing>]>([
+    ['a path that is none', { path: '*' }],
+    ['a URL of another scheme', { path: 'ftp://evil/x' }],
+    ['a path with a blank', { path: '/a b' }],
+    ['a verb that is none', { verb: 'GE T' }],
+    ['a header with a line break', { headers: ['x-a', 'b\r\nc: d'] }],
+    ['a header that HTTP has for itself', { headers: ['expect', 'cake'] }],
+  ])('unsendable: %s, of which the node never hears', async (_name, odd) => {
+    let heard = 0
+    const port = await listen(net.createServer(() => (heard += 1)))
+    const error = await transportTo(`http://127.0.0.1:${port}`)
+      .send({ ...request, ...odd }, signal)
+      .then(
+        () => expect.fail('an answer came'),
+        (cause: unknown) => cause,
+      )
+    expect(error).toMatchObject({ fault: 'unsendable', sent: false })
+    expect(heard).toBe(0)
+  })
+
   it('unresolved: the name has no address', async () => {
     const error = await faultOfSend(transportTo('http://no-such-host.invalid'))
     expect(error).toMatchObject({ fault: 'unresolved', sent: false })

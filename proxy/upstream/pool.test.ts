@@ -259,3 +259,42 @@ describe('who is held off', () => {
     expect(fixture.pool.nextHeldOff(fixture.wanted({ addons: ['trace'] }))).toBeNull()
   })
 })
+
+it.each<[string, (upstream: Upstream) => void, number]>([
+  ['was verified for the first time', () => {}, 1],
+  [
+    'was disabled',
+    ({ availability }) => {
+      availability.failed(2, 'reset')
+      availability.succeeded()
+    },
+    0,
+  ],
+  [
+    'was rejected',
+    ({ availability }) => {
+      availability.rejected('wrong chain')
+      availability.verified()
+    },
+    0,
+  ],
+])('one that %s has this share of its traffic at first', (_name, happens, share) => {
+  const pool = new PoolFixture('a')
+  happens(pool.upstream('a'))
+  expect(pool.upstream('a').slowStart.share(pool.clock.nowMs())).toBe(share)
+})
+
+it.each([0, 1_000, 30_000, 59_000, 60_000])(
+  'reading the tip after %i ms changes nothing of what it is later',
+  async (readMs) => {
+    const pool = new PoolFixture('ab')
+    pool.sees('a', 100)
+    pool.sees('b', 100)
+    await pool.clock.advance(readMs)
+    pool.pool.snapshot()
+    await pool.clock.advance(60_000 - readMs)
+    expect(pool.pool.tip).toBe(100)
+    await pool.clock.advance(1)
+    expect(pool.pool.tip).toBeNull()
+  },
+)

@@ -12,6 +12,7 @@ export type TransportFault =
   | 'protocol' // not an answer in the protocol
   | 'too-large' // more bytes than the router takes
   | 'timeout' // the budget of the attempt was used up
+  | 'unsendable' // the request cannot be written: its own fault, nothing was sent
   | 'aborted' // taken back by the router: the client left, or another attempt won
 
 /** Rejection of `Transport.send`. The message never names a URL, a header or a key. */

@@ -5,16 +5,15 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { subscriptionMutants } from '../subscriptions/mutants.ts'
+import { mutants } from './all.ts'
 import type { Mutant } from './mutant.ts'
-import { mutants as engineMutants } from './table.ts'
 
 /** What a copy needs to run the tests and the simulation. */
 const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
 /** Who has to notice a mutant. */
 interface Hunters {
-  /** Runs a simulation until it finds something. */
-  readonly hunt: string
+  /** Runs a simulation until it finds something; null where none looks. */
+  readonly hunt: string | null
   readonly seeds: number
   readonly tests: readonly string[]
 }
@@ -28,8 +27,11 @@ const ofSubscriptions: Hunters = {
   seeds: 150,
   tests: ['proxy/subscription'],
 }
-const huntersOf = ({ file }: Mutant) =>
-  file.startsWith('proxy/subscription/') ? ofSubscriptions : ofEngine
+const ofListener: Hunters = { hunt: null, seeds: 0, tests: ['proxy/listener'] }
+function huntersOf({ file }: Mutant): Hunters {
+  if (file.startsWith('proxy/listener/')) return ofListener
+  return file.startsWith('proxy/subscription/') ? ofSubscriptions : ofEngine
+}
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */
 const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
@@ -68,6 +70,7 @@ function run(directory: string, args: readonly string[]): Promise<Ran> {
 }
 
 async function bySimulation(directory: string, { hunt, seeds }: Hunters): Promise<string | null> {
+  if (hunt === null) return null
   const { isFine, isOutOfTime, output } = await run(directory, [hunt, String(seeds)])
   if (isOutOfTime) return 'no end'
   if (!isFine) return brokenDown
@@ -159,9 +162,7 @@ function print({ mutant, bySimulation: simulation, byTest: test, misfit }: Verdi
 }
 
 const [wanted = ''] = process.argv.slice(2)
-const waiting = [...engineMutants, ...subscriptionMutants].filter(({ name, file }) =>
-  `${file} ${name}`.includes(wanted),
-)
+const waiting = mutants.filter(({ name, file }) => `${file} ${name}`.includes(wanted))
 const verdicts: Verdict[] = []
 let checked: Promise<void> | null = null
 const wantedHunters = new Set(waiting.map(huntersOf))

@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an attempt may outlast the call',
     file: relay('attempt'),
-    text: 'Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)',
+    text: 'Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())',
     replacement: '(directives.relayTimeoutMs ?? ownMs)',
   },
   {
@@ -29,8 +29,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the time of an attempt passes and it goes on',
     file: relay('attempt'),
-    text: '      timedOut = true\n      abort.abort()',
-    replacement: '      timedOut = true',
+    text: '        spent = `no answer in ${Math.round(budgetMs)} ms`\n        abort.abort()',
+    replacement: '        spent = `no answer in ${Math.round(budgetMs)} ms`',
   },
   {
     name: 'a session is never given back',
@@ -59,7 +59,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a client that is in a hurry has upstreams disabled',
     file: relay('attempt'),
-    text: "else if (fault?.fault === 'timeout' && this.#isCutShort)",
+    text: 'else if (failure.late && this.#isCutShort)',
     replacement: 'else if (false)',
   },
   {
@@ -77,8 +77,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a URL that took all the time is followed by the next one',
     file: relay('attempt'),
-    text: 'failed.failure.retry && !failed.timedOut',
-    replacement: 'failed.failure.retry',
+    text: 'failure.retry && !failed.timedOut',
+    replacement: 'failure.retry',
   },
   {
     name: 'writes are hedged',
@@ -379,6 +379,30 @@ export const mutants: readonly Mutant[] = [
     file: relay('held-off'),
     text: 'if (reply === null) throw error',
     replacement: 'throw error',
+  },
+  {
+    name: 'a known transaction is asked for beyond the end of its call',
+    file: relay('known-transaction'),
+    text: 'Number.isFinite(leftMs) ? clock.after(Math.max(0, leftMs), end) : () => {}',
+    replacement: '() => {}',
+  },
+  {
+    name: 'an answer of a node that is held off tells two times to wait',
+    file: relay('held-off'),
+    text: "if (headers[at]?.toLowerCase() !== 'retry-after')",
+    replacement: "if (headers[at] !== '')",
+  },
+  {
+    name: 'a node is held off for words that the client put into its mouth',
+    file: relay('judge'),
+    text: 'failures.ofNodeError(finding.error, quotedFrom(call.request))',
+    replacement: 'failures.ofNodeError(finding.error)',
+  },
+  {
+    name: 'a question of our own is answered with the words to an earlier call',
+    file: upstream('hold-off'),
+    text: '    this.#refusal = refusal\n    this.#began(holdOffMs)',
+    replacement: '    this.#refusal ??= refusal\n    this.#began(holdOffMs)',
   },
   ...checkMutants,
 ]

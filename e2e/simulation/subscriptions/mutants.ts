@@ -217,4 +217,16 @@ export const subscriptionMutants: readonly Mutant[] = [
     text: 'if (newest.value >= last) {',
     replacement: 'if (newest.value >= first) {',
   },
+  {
+    name: 'logs are asked for ever of one upstream that does not have them',
+    file: at('derived'),
+    text: 'waitMs === retryMs.least ? upstream() : null',
+    replacement: 'upstream()',
+  },
+  {
+    name: 'a place that serves well again rests as long as before when it fails',
+    file: at('places'),
+    text: '    this.#rests.delete(url)\n',
+    replacement: '    void url\n',
+  },
 ]

@@ -60,7 +60,8 @@ function matches(
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
   if (row.message === null) return true
   const found = error.message.slice(0, longestMessage).matchAll(row.message)
-  return found.some(([words]) => row.verdict.whose !== 'upstream' || !isQuoted(words))
+  const { holdOff, weight } = row.verdict
+  return found.some(([words]) => (!holdOff && weight === 0) || !isQuoted(words))
 }
 
 /** A row's verdict with its defaults filled in. */
@@ -73,6 +74,7 @@ export function verdictOf(row: FailureVerdict): FailureClass {
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (blamed ? 1 : 0),
     reported: row.reported ?? false,
+    late: row.late ?? false,
     transaction: row.transaction ?? null,
   })
 }
@@ -100,6 +102,7 @@ const unknownFault: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -111,6 +114,7 @@ const malformed: FailureClass = Object.freeze({
   holdOff: false,
   weight: 1,
   reported: false,
+  late: false,
   transaction: null,
 })
 
@@ -122,5 +126,6 @@ const otherNodeError: FailureClass = Object.freeze({
   holdOff: false,
   weight: 0,
   reported: false,
+  late: false,
   transaction: null,
 })

@@ -18,6 +18,7 @@ const verdict = {
   'hold-off': z.boolean().optional(),
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
+  late: z.boolean().optional(),
   transaction: z.enum(['known', 'refused']).optional(),
 }
 
@@ -30,6 +31,7 @@ const faults = [
   'protocol',
   'too-large',
   'timeout',
+  'unsendable',
   'aborted',
 ] as const
 

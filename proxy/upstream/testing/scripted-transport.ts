@@ -97,5 +97,5 @@ export class ScriptedTransport implements Transport {
 }
 
 function sent(fault: TransportFault): boolean {
-  return fault !== 'refused' && fault !== 'unresolved' && fault !== 'tls'
+  return !['refused', 'unresolved', 'tls', 'unsendable'].includes(fault)
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { GrpcFrames } from '../../proxy/listener/grpc-frames.ts'
+import { headOf, rawCall, rawSession, valuesOf } from './raw-call.ts'
+import { answerWith, framed, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+/*
+ * What a client sends never counts against a node: more such calls than failures disable two
+ * upstreams, and both are as eligible as before.
+ */
+
+const unary = '/test.Echo/Unary'
+const times = 12
+
+/** Does with a request what the common servers do. */
+const strict: Manner = (stream, headers) => {
+  const frames = new GrpcFrames()
+  stream.on('data', (piece: Buffer) => {
+    frames.push(piece)
+  })
+  stream.on('end', () => {
+    const fails = (code: string, message: string) => {
+      answerWith(stream, [], { 'grpc-status': code, 'grpc-message': message })
+    }
+    if (headers['grpc-timeout'] !== undefined) fails('4', 'context deadline exceeded')
+    else if (!frames.isWhole) fails('13', 'unexpected EOF')
+    else if (frames.count === 0) fails('2', 'EOF')
+    else answerWith(stream, ['well'])
+  })
+}
+
+function answering(code: number, message: string): Manner {
+  return (stream) => {
+    answerWith(stream, [], { 'grpc-status': String(code), 'grpc-message': message })
+  }
+}
+
+function page(status: number): Manner {
+  return (stream) => {
+    stream.respond([':status', String(status), 'content-type', 'text/html'])
+    stream.end('<h1>no</h1>')
+  }
+}
+
+const message = framed('hi')
+const none = Buffer.alloc(0)
+const rows: [string, string[], Buffer, Manner, status: number | null][] = [
+  ['no message', [], none, strict, 2],
+  ['half of a prefix', [], message.subarray(0, 3), strict, 13],
+  ['half of a message', [], message.subarray(0, 6), strict, 13],
+  ['a message and a half', [], Buffer.concat([message, message.subarray(0, 6)]), strict, 13],
+  ['two deadlines', ['grpc-timeout', '1S', 'grpc-timeout', '1n'], message, strict, 13],
+  ['a deadline that is none', ['grpc-timeout', 'soon'], message, strict, 13],
+  ['a deadline that is too short', ['grpc-timeout', '300m'], message, strict, 4],
+  ['much metadata', ['x-a', 'a'.repeat(20_000)], message, strict, 8],
+  [
+    'bytes that are no message of the method',
+    [],
+    message,
+    answering(13, 'grpc: error unmarshalling request: unexpected EOF'),
+    13,
+  ],
+  [
+    'a message that the node finds too large',
+    [],
+    message,
+    answering(8, 'grpc: received message larger than max (5242885 vs. 4194304)'),
+    8,
+  ],
+  ['what the node does not serve', [], message, answering(12, 'unknown method'), 12],
+  ['what a gateway does not serve', [], message, page(404), null],
+  ['what a gateway finds odd', [], message, page(400), null],
+]
+test.each(rows)('%s', async (_name, headers, body, manner, status) => {
+  await using own = await served([manner, manner])
+  for (let at = 0; at < times; at++) {
+    const { trailers } = await rawCall(own.router.port, unary, headers, body)
+    if (status !== null) expect(valuesOf(trailers, 'grpc-status')).toEqual([String(status)])
+  }
+  const { pool } = own.router
+  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
+})
+
+test('a stream that ends in the middle of a message is taken back at the node', async () => {
+  await using own = await served([(stream) => void stream.resume()])
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Both'))
+  const ended = new Promise((resolve) => stream.on('response', (...[, , raw]) => resolve(raw)))
+  stream.write(message)
+  await expect.poll(() => own.nodes[0]?.open).toBe(1)
+  stream.end(message.subarray(0, 6))
+  expect(valuesOf((await ended) as string[], 'grpc-status')).toEqual(['13'])
+  await expect.poll(() => own.nodes[0]?.cancelled).toBe(1)
+  expect(own.router.pool.hasEligible).toBe(true)
+  session.destroy()
+})
+
+test.each([
+  ['application/grpc', 200],
+  ['application/grpc+proto', 200],
+  ['application/grpc;charset=utf-8', 200],
+  ['application/grpc-web', 415],
+  ['application/grpc-web+proto', 415],
+  ['application/grpcx', 415],
+  ['application/json', 415],
+])('the content type %s is answered with HTTP %i', async (type, expected) => {
+  await using own = await served([strict])
+  const session = rawSession(own.router.port)
+  const head = headOf(unary).map((part) => (part === 'application/grpc' ? type : part))
+  const stream = session.request(head)
+  const status = new Promise((resolve) => stream.on('response', (all) => resolve(all[':status'])))
+  stream.resume().end(message)
+  expect(await status).toBe(expected)
+  session.destroy()
+})

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { RawClient } from '../../proxy/listener/listener-fixture.ts'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+/*
+ * What a client sends never counts against a node: more such requests than failures disable an
+ * upstream, and both are as eligible as before.
+ */
+
+const specSources = [new URL('mirror.yml', import.meta.url).pathname]
+/** More than the failures in a row that disable two upstreams. */
+const times = 12
+
+async function pairOf(answer: MirrorNode['answer']) {
+  const stack = new AsyncDisposableStack()
+  const nodes = [
+    stack.use(await new MirrorNode('a', answer).start()),
+    stack.use(await new MirrorNode('b', answer).start()),
+  ]
+  const router = stack.use(
+    await serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes }),
+  )
+  for (const node of nodes) node.asked.length = 0
+  return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Sends these bytes on a connection of their own. @returns the answer */
+async function send(port: number, bytes: string): Promise<string> {
+  using client = new RawClient(port)
+  client.write(bytes)
+  return await client.untilClosed()
+}
+
+function statesOf({ pool }: ServedRouter): readonly string[] {
+  return pool.upstreams.map((each) => pool.stateOf(each))
+}
+
+const json: MirrorNode['answer'] = (_, response) => {
+  response.setHeader('content-type', 'application/json')
+  response.end('{}')
+}
+
+describe('no node hears of', () => {
+  const refused: [string, string, number, string][] = [
+    ['OPTIONS *', '', 400, 'unsendable'],
+    ['GET *', '', 400, 'unsendable'],
+    ['GET ftp://evil/x', '', 400, 'unsendable'],
+    ['TRACE /things/1', '', 405, 'verb-not-allowed'],
+    ['TRACE *', '', 400, 'unsendable'],
+    ['CONNECT evil:443', '', 405, 'verb-not-allowed'],
+    ['PURGE /things/1', '', 405, 'verb-not-allowed'],
+    ['POST /odd', 'Transfer-Encoding: gzip, chunked\r\n', 501, 'unknown-transfer-coding'],
+    ['POST /odd', 'Expect: cake\r\n', 417, 'expectation-failed'],
+  ]
+  test.each(refused)('%s %s', async (line, headers, status, reason) => {
+    await using pair = await pairOf(json)
+    for (let at = 0; at < times; at++) {
+      const head = `${line} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
+      const bytes = headers.includes('chunked') ? `${head}0\r\n\r\n` : head
+      const answer = await send(pair.router.port, bytes)
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(answer).toContain(`"reason":"${reason}"`)
+      expect(answer).not.toMatch(/^rpc-(errored|reported)-providers/im)
+    }
+    expect(pair.nodes.flatMap(({ asked }) => asked)).toEqual([])
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+})
+
+describe('whatever a node says about the request', () => {
+  const statuses = [400, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 426, 431, 501]
+  const bodies: [string, string, string][] = [
+    ['no body', 'text/plain', ''],
+    ['a page', 'text/html', '<h1>too many requests</h1>'],
+    ['JSON', 'application/json', '{"message":"no"}'],
+    ['JSON of a gateway', 'application/json', '{"code":12,"message":"Not Implemented"}'],
+  ]
+  const cells = statuses.flatMap((status) =>
+    bodies.map(([name, type, body]) => ({ status, name, type, body })),
+  )
+  test.each(cells)('$status with $name', async ({ status, type, body }) => {
+    await using pair = await pairOf((_, response) => {
+      response.writeHead(status, { 'content-type': type })
+      response.end(body)
+    })
+    for (let at = 0; at < times; at++) {
+      const method = at % 2 ? 'GET' : 'HEAD'
+      const response = await fetch(`${pair.router.url}/odd/path`, { method })
+      await response.arrayBuffer()
+      expect(response.status).toBe(status)
+      // 410 says of a node that it has less history than another, which is asked for it.
+      if (status !== 410) expect(response.headers.get('rpc-errored-providers')).toBeNull()
+    }
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+
+  test('nor are they held off for words that the client wrote', async () => {
+    await using pair = await pairOf((asked, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ message: `Cannot GET ${asked.target}` }))
+    })
+    for (const path of ['/rate-limit', '/unauthorized', '/cloudflare', '/quota/x/exceeded'])
+      expect((await fetch(pair.router.url + path)).status).toBe(404)
+    expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+})
+
+test('a HEAD that a node in trouble answers still counts', async () => {
+  await using pair = await pairOf((_, response) => response.writeHead(503).end())
+  for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
+  expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])
+})

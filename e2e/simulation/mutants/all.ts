@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { subscriptionMutants } from '../subscriptions/mutants.ts'
+import { listenerMutants } from './listener-mutants.ts'
+import type { Mutant } from './mutant.ts'
+import { mutants as engineMutants } from './table.ts'
+
+/** Every mistake that must be noticed. */
+export const mutants: readonly Mutant[] = [
+  ...engineMutants,
+  ...subscriptionMutants,
+  ...listenerMutants,
+]
