@@ -129,6 +129,36 @@ test('success in the head alone is an answer without a message', async () => {
   expect(valuesOf(answer.head, 'grpc-status')).toEqual(['0'])
 })
 
+describe('a stream is no success that ends', () => {
+  const cut = framed('three').subarray(0, 7)
+  const ends: [string, Manner][] = [
+    ['in the middle of a message, with OK', (stream) => stream.end(cut)],
+    [
+      'without a status',
+      (stream) => {
+        stream.removeAllListeners('wantTrailers').on('wantTrailers', () => stream.sendTrailers({}))
+        stream.end()
+      },
+    ],
+    ['with a reset that tells of no error', (stream) => stream.close(constants.NGHTTP2_NO_ERROR)],
+    ['with a reset', (stream) => stream.close(constants.NGHTTP2_CANCEL)],
+    ['with its connection', (stream) => stream.session?.destroy()],
+  ]
+  test.each(ends)('%s', async (_, end) => {
+    await using own = await served([
+      (stream, headers) => {
+        begin(stream)
+        stream.write(framed('one'))
+        setTimeout(() => end(stream, headers), 50)
+      },
+    ])
+    const seen = await own.client.run('Down', ['2'], none)
+    expect(seen).toMatchObject({ code: status.UNAVAILABLE, messages: ['one'] })
+    const [node] = own.router.pool.upstreams
+    expect([node!.sessions, node!.score.availability(0) < 1]).toEqual([0, true])
+  })
+})
+
 test('a stream that the node resets ends as UNAVAILABLE behind its messages', async () => {
   await using own = await served([
     (stream) => {

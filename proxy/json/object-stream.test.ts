@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ObjectCursor } from './object-cursor.ts'
 import { ObjectStream } from './object-stream.ts'
-import { maxNesting, spaceEnd } from './value.ts'
+import { maxNesting, spaceEnd, valueEnd } from './value.ts'
 
 const wanted = ['"id"', '"result"', '"error"']
 
@@ -104,6 +104,53 @@ const nearlyAnswers = fc
     }
     return Buffer.from(text)
   })
+
+/** Any document, and what is nearly one. */
+const nearlyDocuments = fc.oneof(
+  nearlyAnswers,
+  fc
+    .tuple(
+      fc.oneof(
+        fc.json({ maxDepth: 4 }),
+        fc.constantFrom('', '1', '-0.5e3', '0', 'true', 'null', '"a"', '[]', '[1, {"a": []}]'),
+      ),
+      fc.constantFrom('', ' ', '\n'),
+      fc.constantFrom('', '', '', ']', ',', '1', ' 1', '"', '.', 'e', '}', ',"b":1'),
+      fc.nat(2),
+    )
+    .map(([json, space, more, drop]) =>
+      Buffer.from(`${space}${json.slice(0, json.length - drop)}${space}${more}`),
+    ),
+)
+
+describe('any document in pieces', () => {
+  const isDocument = (bytes: Buffer, at: readonly number[]) => {
+    const stream = new ObjectStream([], 0, 'any')
+    const ends = [...at.map((cut) => cut % (bytes.length + 1)), bytes.length]
+    ends.sort((a, b) => a - b)
+    for (const [index, end] of ends.entries())
+      stream.push(bytes.subarray(ends[index - 1] ?? 0, end))
+    stream.end()
+    return stream.brokenAt < 0 && stream.completeAt >= 0
+  }
+
+  test('is judged as the whole is, however it is cut', () => {
+    fc.assert(
+      fc.property(nearlyDocuments, cuts, (bytes, at) => {
+        const end = valueEnd(bytes, 0)
+        expect(isDocument(bytes, at)).toBe(end >= 0 && spaceEnd(bytes, end) === bytes.length)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('may be nested as deep as a whole one, and no deeper', () => {
+    for (const depth of [1, 29, 30, 31, 60, maxNesting, maxNesting + 1]) {
+      const bytes = Buffer.from(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+      expect(isDocument(bytes, [7, 20, 1_000])).toBe(depth <= maxNesting)
+    }
+  })
+})
 
 describe('an object in pieces', () => {
   test('is judged as the whole is, however it is cut', () => {

@@ -36,19 +36,22 @@ const inEnd = 19
 const inNothing = 20
 
 const nothing = new Uint8Array()
+const space = Uint8Array.of(0x20)
 
 /**
- * A scanner over a JSON object that comes in pieces, cut wherever. It accepts and refuses what the
- * scanner over a whole document does (`value.ts`), and knows at each moment which of the wanted
- * members have begun and ended. Its memory does not grow with the document.
+ * A scanner over a JSON object, or any document, that comes in pieces, cut wherever. It accepts and
+ * refuses what the scanner over a whole document does (`value.ts`), and knows at each moment which of
+ * the wanted members have begun and ended. Its memory does not grow with the document.
  */
 export class ObjectStream {
   readonly #wanted: ReadonlySet<string>
   readonly #keepBytes: number
+  readonly #isAny: boolean
+  readonly #maxDepth: number
   readonly #members = new Map<string, StreamedMember>()
   /** Bytes seen so far. */
   offset = 0
-  /** Behind the document's closing brace; -1 until it is there. */
+  /** Behind the document's last byte; -1 until it is there. */
   completeAt = -1
   /** Of the first byte that cannot stand where it does; -1 while there is none. */
   brokenAt = -1
@@ -75,9 +78,13 @@ export class ObjectStream {
    * @param wanted names of members, as JSON with their quotes
    * @param keepBytes how much of a member's value is kept, at least as much as any wanted name in
    * any spelling
+   * @param root what the document may be
    */
-  constructor(wanted: readonly string[], keepBytes: number) {
+  constructor(wanted: readonly string[], keepBytes: number, root: 'object' | 'any' = 'object') {
     this.#wanted = new Set(wanted)
+    this.#isAny = root === 'any'
+    // Where a cursor walks the outermost object, that one is not counted.
+    this.#maxDepth = this.#isAny ? maxNesting : maxNesting + 1
     this.#keepBytes = Math.max(keepBytes, ...wanted.map((name) => 6 * name.length))
   }
 
@@ -89,6 +96,11 @@ export class ObjectStream {
   /** The outermost brace has been seen. */
   get hasBegun(): boolean {
     return this.#depth > 0 || this.completeAt >= 0
+  }
+
+  /** There is no more: only now a number that is all of the document is complete. */
+  end(): void {
+    this.push(space)
   }
 
   push(chunk: Uint8Array): void {
@@ -145,6 +157,7 @@ export class ObjectStream {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return state
     switch (state) {
       case inStart:
+        if (this.#isAny) return this.#valueBegins(byte, at)
         return byte === 0x7b ? this.#opened(true) : inNothing
       case inFirstElement:
         if (byte === 0x5d) return this.#closed(chunk, at + 1)
@@ -213,8 +226,7 @@ export class ObjectStream {
   }
 
   #opened(isObject: boolean): number {
-    // The outermost object is not counted, as where a cursor walks it.
-    if (this.#depth > maxNesting) return inNothing
+    if (this.#depth >= this.#maxDepth) return inNothing
     if (this.#depth > 0 && this.#depth % 30 === 0) {
       this.#outer.push(this.#open)
       this.#open = 0
@@ -228,9 +240,7 @@ export class ObjectStream {
     this.#open >>= 1
     this.#depth--
     if (this.#depth > 0 && this.#depth % 30 === 0) this.#open = this.#outer.pop() ?? 0
-    if (this.#depth > 0) return this.#valueEnded(chunk, end)
-    this.completeAt = this.offset + end
-    return inEnd
+    return this.#valueEnded(chunk, end)
   }
 
   #stringEnded(chunk: Uint8Array, end: number): number {
@@ -246,6 +256,10 @@ export class ObjectStream {
   }
 
   #valueEnded(chunk: Uint8Array, end: number): number {
+    if (this.#depth === 0) {
+      this.completeAt = this.offset + end
+      return inEnd
+    }
     if (this.#depth === 1 && this.#member) {
       this.#member.end = this.offset + end
       this.#member.first = this.#stopKeeping(chunk, end)

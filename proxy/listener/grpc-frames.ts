@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /** The flag byte and the length before each message. */
-const prefixBytes = 5
+export const prefixBytes = 5
 
 /** Follows the messages of one direction of a gRPC stream while their bytes pass. Copies nothing. */
 export class GrpcFrames {

@@ -11,6 +11,9 @@ import { header, type Incoming } from '../upstream/wire.ts'
 import { GrpcFrames } from './grpc-frames.ts'
 import { wordlessRefusal } from './wordless-refusal.ts'
 
+const noStatus = 'no grpc-status at the end'
+const cutMessage = 'a message that ends early'
+
 /** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
 export class GrpcReplyReader implements ReplyReader {
   read(incoming: Incoming): Finding {
@@ -20,13 +23,13 @@ export class GrpcReplyReader implements ReplyReader {
       const why = `HTTP ${status} that is not gRPC`
       return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
-    if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge() }
+    if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge(incoming) }
     const frames = new GrpcFrames()
     frames.push(body)
     const told = readStatus(incoming)
-    if (told === null) return { kind: 'malformed', why: 'no grpc-status at the end' }
+    if (told === null) return { kind: 'malformed', why: noStatus }
     if (told.code !== 0) return { kind: 'node-error', error: { status, ...told } }
-    if (!frames.isWhole) return { kind: 'malformed', why: 'a message that ends early' }
+    if (!frames.isWhole) return { kind: 'malformed', why: cutMessage }
     return { kind: 'result' }
   }
 
@@ -36,11 +39,16 @@ export class GrpcReplyReader implements ReplyReader {
   }
 }
 
-/** Lets messages through as they come. */
+/** Lets messages through as they come; at their end there has to be a status. */
 class MessageJudge implements StreamJudge {
   readonly length = null
   readonly isLive = true
   readonly #frames = new GrpcFrames()
+  readonly #incoming: Incoming
+
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming
+  }
 
   push(chunk: Uint8Array): readonly Uint8Array[] {
     this.#frames.push(chunk)
@@ -48,6 +56,9 @@ class MessageJudge implements StreamJudge {
   }
 
   end(): void {
-    if (!this.#frames.isWhole) throw new MalformedAnswer('a message that ends early')
+    const told = readStatus(this.#incoming)
+    if (told === null) throw new MalformedAnswer(noStatus)
+    // What went wrong in the middle of a message is told by the status.
+    if (told.code === 0 && !this.#frames.isWhole) throw new MalformedAnswer(cutMessage)
   }
 }

@@ -42,11 +42,18 @@ const isGrpc = /^application\/grpc(?:[+;]|$)/i
  * unary call, and its end, come with the head.
  */
 const wholeWithinMs = 2
+/** A write goes to every node at once, so all of it is waited for; this long, while it comes in, */
+const writeWithinMs = 60_000
+/** and this long for the end behind its message. One that goes on then is a stream for one node. */
+const endWithinMs = 100
+/** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
+const maxLongWrites = 32
 const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
 
 class GrpcHandler {
   readonly #options: ListenerOptions
   readonly #calls: Calls
+  #longWrites = 0
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -62,6 +69,8 @@ class GrpcHandler {
       const error = internal(cause)
       this.#options.observer.requestRefused(error, guid)
       exchange.cutOff(grpcStatusOf(error.kind, error.message))
+    } finally {
+      if (exchange.keepsMessage) this.#longWrites -= 1
     }
   }
 
@@ -116,11 +125,11 @@ class GrpcHandler {
     }
   }
 
-  /** Says what a call is about. `body`: all of it, when it is a read of one message that is here already. */
+  /** Says what a call is about. `body`: all of it, when it is one message and here already, or a write. */
   async #classify(
     exchange: Http2Exchange,
   ): Promise<{ asked: Classification; body: Uint8Array | null }> {
-    const { iface, clock } = this.#options
+    const { iface } = this.#options
     const question = {
       apiInterface: 'grpc',
       method: exchange.path.slice(1),
@@ -128,8 +137,15 @@ class GrpcHandler {
     } as const
     const asked = iface.classify(question)
     // What the spec does not name may be a stream, whose beginning is not to be held up.
-    if (!asked.known || asked.kind !== 'read') return { asked, body: null }
-    const body = await exchange.wholeBody(wholeWithinMs, clock)
+    const isWrite = asked.kind === 'write'
+    if (!asked.known || !(isWrite || asked.kind === 'read')) return { asked, body: null }
+    if (isWrite && this.#longWrites < maxLongWrites) {
+      this.#longWrites += 1
+      exchange.keepMessage()
+    }
+    const body = isWrite
+      ? await exchange.wholeMessage(writeWithinMs, endWithinMs)
+      : await exchange.wholeBody(wholeWithinMs)
     const frames = new GrpcFrames()
     if (body !== null) frames.push(body)
     if (body === null || frames.count !== 1 || !frames.isWhole) return { asked, body: null }

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { Clock } from '../clock/clock.ts'
+import type { Cancel, Clock } from '../clock/clock.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Body, HeaderList } from '../upstream/wire.ts'
 import { tooLarge } from './compression.ts'
 import { grpcStatusOf } from './grpc-error.ts'
-import { GrpcFrames } from './grpc-frames.ts'
+import { GrpcFrames, prefixBytes } from './grpc-frames.ts'
 import { ReplayableBody } from './replayable-body.ts'
 
 /** What of a request is kept to be sent again. */
 const keptBytes = 1024 * 1024
+/** A client that takes none of its answer's pieces for this long is cut off. */
+const stalledMs = 60_000
+const pieceBytes = 64 * 1024
+/** A shorter answer is not worth the watching. */
+const watchedFromBytes = 16 * 1024
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
 export class Http2Exchange {
@@ -19,13 +24,25 @@ export class Http2Exchange {
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
   readonly headers: HeaderList
   readonly body: ReplayableBody
+  keepsMessage = false
   readonly #stream: ServerHttp2Stream
+  readonly #maxMessageBytes: number
+  readonly #frames = new GrpcFrames()
+  readonly #clock: Clock
   readonly #abort = new AbortController()
+  #messageCame: () => void = () => {}
 
   /** @param maxMessageBytes of one message of the client */
-  constructor(stream: ServerHttp2Stream, headers: HeaderList, maxMessageBytes: number) {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: HeaderList,
+    maxMessageBytes: number,
+    clock: Clock,
+  ) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
+    this.#maxMessageBytes = maxMessageBytes
+    this.#clock = clock
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
@@ -34,14 +51,24 @@ export class Http2Exchange {
       resume: () => void stream.resume(),
     })
     this.body = body
-    const frames = new GrpcFrames()
+    const frames = this.#frames
+    const left = () => {
+      body.fail(new Error('the client left'))
+    }
     stream
       .on('data', (chunk: Buffer) => {
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes) this.#refuse(tooLarge(maxMessageBytes))
-        else body.push(chunk)
+        if (frames.longestBytes > maxMessageBytes) return this.#refuse(tooLarge(maxMessageBytes))
+        body.push(chunk)
+        if (frames.count > 0) this.#messageCame()
+      })
+      // Node tells of an end also behind a reset, which ends nothing.
+      .on('aborted', () => {
+        left()
+        this.#abort.abort()
       })
       .on('end', () => {
+        if (stream.aborted) return
         if (frames.isWhole) return body.end()
         // A node would take it for trouble of its own, or for all there is.
         const error = new RelayError(
@@ -52,7 +79,7 @@ export class Http2Exchange {
         this.#refuse(error)
       })
       .on('close', () => {
-        body.fail(new Error('the client left'))
+        left()
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
@@ -66,16 +93,31 @@ export class Http2Exchange {
   }
 
   /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
-  wholeBody(withinMs: number, clock: Clock): Promise<Uint8Array | null> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(withinMs, () => {
-        resolve(null)
-      })
-      this.body.ended(() => {
-        cancel()
-        resolve(this.body.whole)
-      })
+  async wholeBody(withinMs: number): Promise<Uint8Array | null> {
+    await within(withinMs, this.#clock, (done) => {
+      this.body.settled(done)
     })
+    return this.body.whole
+  }
+
+  /** Keeps a message of any length that a client may send. */
+  keepMessage(): void {
+    this.keepsMessage = true
+    this.body.keep(this.#maxMessageBytes + prefixBytes)
+  }
+
+  /**
+   * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
+   * ends `endWithinMs` behind it; null for a stream of messages, and for one too long to be kept.
+   */
+  async wholeMessage(messageWithinMs: number, endWithinMs: number): Promise<Uint8Array | null> {
+    await within(messageWithinMs, this.#clock, (done) => {
+      this.#messageCame = done
+      if (this.#frames.count > 0) done()
+      else this.body.settled(done)
+    })
+    this.#messageCame = () => {}
+    return this.wholeBody(endWithinMs)
   }
 
   /** Answers in HTTP what is not gRPC. */
@@ -128,16 +170,42 @@ export class Http2Exchange {
       }
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
-    if (body instanceof Uint8Array) {
+    if (body instanceof Uint8Array && body.length < watchedFromBytes) {
       stream.end(body)
       return
     }
-    for await (const chunk of body) {
+    for await (const piece of body instanceof Uint8Array ? piecesOf(body) : body) {
       if (stream.destroyed || stream.writableEnded) return
-      if (!stream.write(chunk)) await drained(stream)
+      if (!stream.write(piece)) await this.#drained()
     }
-    if (!stream.destroyed) stream.end()
+    if (stream.destroyed) return
+    stream.end()
+    stream.once('close', this.#watch())
   }
+
+  #drained(): Promise<void> {
+    const stream = this.#stream
+    const unwatch = this.#watch()
+    return new Promise((resolve) => {
+      const go = () => {
+        unwatch()
+        stream.off('drain', go).off('close', go)
+        resolve()
+      }
+      stream.on('drain', go).on('close', go)
+    })
+  }
+
+  /** The client has a while to take what it was given. By this code it can tell why it was cut off. */
+  #watch(): Cancel {
+    return this.#clock.after(stalledMs, () => {
+      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    })
+  }
+}
+
+function* piecesOf(body: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
 }
 
 function lowerCase(headers: HeaderList): HeaderList {
@@ -153,12 +221,13 @@ function toObject(headers: HeaderList): Record<string, string[]> {
   return object
 }
 
-function drained(stream: ServerHttp2Stream): Promise<void> {
+/** Waits until `listen` hears of it, but not longer than so many milliseconds. */
+function within(ms: number, clock: Clock, listen: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
-    const go = () => {
-      stream.off('drain', go).off('close', go)
+    const cancel = clock.after(ms, resolve)
+    listen(() => {
+      cancel()
       resolve()
-    }
-    stream.on('drain', go).on('close', go)
+    })
   })
 }

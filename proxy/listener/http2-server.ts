@@ -140,7 +140,7 @@ class NodeHttp2Server implements Listener {
       this.#streams -= 1
       this.#lastUsedMs = this.#options.clock.nowMs()
     })
-    const { maxRequestBytes, serve } = this.#options
-    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes))
+    const { maxRequestBytes, clock, serve } = this.#options
+    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock))
   }
 }

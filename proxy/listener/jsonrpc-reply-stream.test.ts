@@ -115,6 +115,11 @@ describe('an answer whose head is well', () => {
       [`{"id":1,"result":"${big}`, Buffer.from([0xe2, 0x82]), Buffer.from('"}')],
       'bytes that are not UTF-8',
     ],
+    [
+      'a character is begun just before its end',
+      [`{"id":1,"result":"${big}`, Buffer.from([0xff]), '"}'],
+      'bytes that are not UTF-8',
+    ],
     ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
     ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
     ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],

@@ -78,6 +78,8 @@ export class JsonRpcReplyStream implements StreamJudge {
   }
 
   end(): void {
+    // A byte that begins no character may wait for the rest of one.
+    if (!this.#text.isWhole) throw new MalformedAnswer('bytes that are not UTF-8')
     if (this.#scanner.completeAt < 0) throw new MalformedAnswer('JSON that ends early')
   }
 

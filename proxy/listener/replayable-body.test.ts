@@ -78,12 +78,12 @@ test('one reader gets every byte once, in order, whatever is kept and whenever i
 test('is whole when it has ended and every byte was kept', () => {
   const { body } = fixture(4)
   let ends = 0
-  body.ended(() => (ends += 1))
+  body.settled(() => (ends += 1))
   body.push(Buffer.from('ab'))
   body.push(Buffer.from('cd'))
   expect([body.whole, ends]).toEqual([null, 0])
   body.end()
-  body.ended(() => (ends += 1))
+  body.settled(() => (ends += 1))
   expect([String(body.whole), ends]).toEqual(['abcd', 2])
 })
 
@@ -93,7 +93,97 @@ test.each<[string, (body: ReplayableBody) => void]>([
 ])('is never whole when %s', (_, end) => {
   const { body } = fixture(4)
   let ends = 0
-  body.ended(() => (ends += 1))
+  body.settled(() => (ends += 1))
   end(body)
   expect([body.whole, ends]).toEqual([null, 1])
+})
+
+type Fate = { readonly whole: boolean; readonly text: string }
+
+/** Reads in its own time; leaves early where `most` pieces are enough for it. */
+async function readBy(body: ReplayableBody, turns: number, most: number): Promise<Fate | 'left'> {
+  const reader = body[Symbol.asyncIterator]()
+  let text = ''
+  try {
+    for (let taken = 0; taken < most; taken++) {
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      const { done, value } = await reader.next()
+      if (done === true) return { whole: true, text }
+      text += Buffer.from(value).toString()
+    }
+    await reader.return?.()
+    return 'left'
+  } catch {
+    return { whole: false, text }
+  }
+}
+
+const piece = fc.string({ minLength: 1, maxLength: 9, unit: 'grapheme-ascii' })
+const readerOf = fc.record({
+  beginsAt: fc.nat(12),
+  turns: fc.nat(6),
+  most: fc.oneof(fc.constant(Infinity), fc.nat(5)),
+})
+
+test('a reader gets all of it or fails, however many there are, wherever each begins and leaves', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 12 }),
+      fc.array(readerOf, { minLength: 1, maxLength: 4 }),
+      fc.nat(40),
+      fc.boolean(),
+      async (pieces, readers, keepBytes, isAborted) => {
+        let isPaused = false
+        const body = new ReplayableBody(keepBytes, {
+          pause: () => (isPaused = true),
+          resume: () => (isPaused = false),
+        })
+        const fates: Promise<Fate | 'left'>[] = []
+        const begin = (at: number) => {
+          for (const { beginsAt, turns, most } of readers)
+            if (Math.min(beginsAt, pieces.length) === at) fates.push(readBy(body, turns, most))
+        }
+        for (const [at, each] of pieces.entries()) {
+          begin(at)
+          // A source heeds its pauses, but may have a piece on its way.
+          for (let turn = 0; isPaused && turn < 60; turn++) await Promise.resolve()
+          body.push(Buffer.from(each))
+        }
+        if (isAborted) body.fail(new Error('gone'))
+        else body.end()
+        begin(pieces.length)
+        const all = pieces.join('')
+        for (const fate of await Promise.all(fates)) {
+          if (fate === 'left') continue
+          expect(all.startsWith(fate.text)).toBe(true)
+          if (fate.whole) expect([fate.text, isAborted]).toEqual([all, false])
+        }
+        if (body.isWhole) expect([await textOf(body), String(body.whole)]).toEqual([all, all])
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('the slowest reader sets the pace, and no longer when it has left', async () => {
+  const { body, flow } = fixture(3)
+  const [slow, fast] = [body[Symbol.asyncIterator](), body[Symbol.asyncIterator]()]
+  body.push(Buffer.from('abcd'))
+  await fast.next()
+  expect(flow).toEqual({ paused: 1, resumed: 0 })
+  const late = body[Symbol.asyncIterator]()
+  await slow.return?.()
+  expect(flow).toEqual({ paused: 1, resumed: 0 })
+  await late.return?.()
+  expect(flow).toEqual({ paused: 1, resumed: 1 })
+  await expect(body[Symbol.asyncIterator]().next()).rejects.toThrow('beginning')
+})
+
+test('a reader that leaves while it waits hears of no more', async () => {
+  const { body } = fixture(100)
+  const reader = body[Symbol.asyncIterator]()
+  const waiting = reader.next()
+  await reader.return?.()
+  body.push(Buffer.from('ab'))
+  expect((await waiting).done).toBe(true)
 })

@@ -2,14 +2,23 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteStream } from '../upstream/wire.ts'
 
+/** Where a reader stands: how many pieces it has taken. */
+interface Place {
+  taken: number
+}
+
+const done: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined }
+
 /**
  * A request's body that is sent while it still comes in, and can be sent again from its beginning as
- * long as what came of it is short enough to be kept. Each reader gets all of it.
+ * long as what came of it is short enough to be kept. Each reader gets all of it or fails: what is
+ * too long to be kept goes when the slowest reader has taken it, and who begins after that fails.
  */
 export class ReplayableBody implements ByteStream {
-  readonly #keepBytes: number
   readonly #flow: Flow
   readonly #kept: Uint8Array[] = []
+  readonly #readers = new Set<Place>()
+  #keepBytes: number
   #keptBytes = 0
   /** How many pieces were let go of, since they are too many to keep. */
   #dropped = 0
@@ -25,23 +34,34 @@ export class ReplayableBody implements ByteStream {
     return this.#dropped === 0 && this.#keptBytes <= this.#keepBytes
   }
 
+  get isWhole(): boolean {
+    return this.#end === 'whole' && this.isRepeatable
+  }
+
   /** All of it, when it has ended and every byte was kept. */
   get whole(): Uint8Array | null {
-    if (this.#end !== 'whole' || !this.isRepeatable) return null
+    if (!this.isWhole) return null
     const [only, ...others] = this.#kept
     return only !== undefined && others.length === 0 ? only : Buffer.concat(this.#kept)
   }
 
-  /** Calls `run` once, when it has ended, and at once when it has already. */
-  ended(run: () => void): void {
+  /** Another limit from here on; for a body that nobody has begun to read. */
+  keep(bytes: number): void {
+    this.#keepBytes = bytes
+    if (this.isRepeatable) this.#flow.resume()
+  }
+
+  /** Calls `run` once, when it is known whether all of it is kept, and at once when it is already. */
+  settled(run: () => void): void {
     const look = () => {
-      if (this.#end) run()
+      if (this.#end || !this.isRepeatable) run()
       else this.#wake.push(look)
     }
     look()
   }
 
   push(chunk: Uint8Array): void {
+    if (this.#end) return
     this.#kept.push(chunk)
     this.#keptBytes += chunk.length
     if (!this.isRepeatable) this.#flow.pause()
@@ -58,24 +78,51 @@ export class ReplayableBody implements ByteStream {
     this.#tell()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    for (let at = 0; ;) {
-      const piece = this.#kept[at - this.#dropped]
-      if (piece) {
-        at += 1
-        if (!this.isRepeatable) this.#drop(at)
-        yield piece
-      } else if (this.#end === 'whole') return
-      else if (this.#end) throw this.#end
-      else await new Promise<void>((resolve) => this.#wake.push(resolve))
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    const place: Place = { taken: 0 }
+    const isLate = this.#dropped > 0
+    if (!isLate) this.#readers.add(place)
+    return {
+      next: () => {
+        if (isLate) return Promise.reject(new Error('the beginning of the request is gone'))
+        return this.#next(place)
+      },
+      return: () => {
+        this.#leave(place)
+        return Promise.resolve(done)
+      },
     }
   }
 
-  /** Too long to be kept: what its one reader has taken goes, and more may come. */
-  #drop(before: number): void {
-    const gone = this.#kept.splice(0, before - this.#dropped)
+  async #next(place: Place): Promise<IteratorResult<Uint8Array, undefined>> {
+    while (this.#readers.has(place)) {
+      const piece = this.#kept[place.taken - this.#dropped]
+      if (piece) {
+        place.taken += 1
+        this.#drop()
+        return { done: false, value: piece }
+      }
+      if (this.#end instanceof Error) throw this.#end
+      if (this.#end) break
+      await new Promise<void>((resolve) => this.#wake.push(resolve))
+    }
+    return done
+  }
+
+  /** The others no longer wait for it. */
+  #leave(place: Place): void {
+    this.#readers.delete(place)
+    this.#drop()
+    this.#tell()
+  }
+
+  /** Too long to be kept: what all readers have taken goes, and more may come. */
+  #drop(): void {
+    if (this.isRepeatable || this.#readers.size === 0) return
+    const taken = Math.min(...[...this.#readers].map((place) => place.taken))
+    const gone = this.#kept.splice(0, taken - this.#dropped)
     for (const { length } of gone) this.#keptBytes -= length
-    this.#dropped = before
+    this.#dropped = taken
     if (this.#kept.length === 0) this.#flow.resume()
   }
 

@@ -5,7 +5,8 @@ import type { Span } from '../json/span.ts'
 import { spaceEnd, valueEnd } from '../json/value.ts'
 import type { Finding, ReplyReader } from '../relay/reply.ts'
 import { restError } from '../upstream/dialects/rest-error.ts'
-import { header, type Incoming } from '../upstream/wire.ts'
+import { header, type BodyStream, type HeaderList, type Incoming } from '../upstream/wire.ts'
+import { RestReplyStream } from './rest-reply-stream.ts'
 import { wordless, wordlessRefusal } from './wordless-refusal.ts'
 
 const isJsonType = /[/+]json\b/i
@@ -23,18 +24,25 @@ export class RestReplyReader implements ReplyReader {
 
   read({ status, headers, body }: Incoming): Finding {
     if (!(body instanceof Uint8Array)) {
-      if (status < 400) return { kind: 'result' }
+      if (status < 400) return this.#headFinding(headers, body)
       const why = `HTTP ${status} with a long body`
       return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
     // The answer to a HEAD has no words whatever is wrong.
     if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(status, body)
-    const type = header(headers, 'content-type') ?? ''
-    if (this.#isHead || body.length === 0 || !isJsonType.test(type)) return { kind: 'result' }
+    if (this.#isHead || body.length === 0 || !isJson(headers)) return { kind: 'result' }
     if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
     const value = soleValue(body)
     if (value === null) return { kind: 'malformed', why: 'a body that is not whole JSON' }
     return { kind: 'result', value }
+  }
+
+  /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
+  #headFinding(headers: HeaderList, body: BodyStream): Finding {
+    if (!isJson(headers)) return { kind: 'result' }
+    const rest = new RestReplyStream(body.length ?? null)
+    const why = rest.readHead(body.head)
+    return why === null ? { kind: 'result', rest } : { kind: 'malformed', why }
   }
 
   write(result: unknown): Uint8Array {
@@ -51,6 +59,10 @@ function errorFinding(status: number, body: Uint8Array): Finding {
   if (error) return { kind: 'node-error', error }
   const why = `HTTP ${status} without a JSON answer`
   return wordlessRefusal(status) ?? { kind: 'malformed', why }
+}
+
+function isJson(headers: HeaderList): boolean {
+  return isJsonType.test(header(headers, 'content-type') ?? '')
 }
 
 function soleValue(body: Uint8Array): Span | null {

@@ -282,9 +282,19 @@ class Asking {
 function noticing(body: ByteStream, ended: () => void): ByteStream {
   return {
     length: body.length ?? null,
-    async *[Symbol.asyncIterator]() {
-      yield* body
-      ended()
+    [Symbol.asyncIterator]() {
+      const source = body[Symbol.asyncIterator]()
+      return {
+        async next() {
+          const result = await source.next()
+          if (result.done) ended()
+          return result
+        },
+        async return() {
+          await source.return?.()
+          return { done: true, value: undefined }
+        },
+      }
     },
   }
 }

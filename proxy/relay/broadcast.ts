@@ -4,7 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import { isRepeatable, type Call } from './call.ts'
+import { isWhole, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
@@ -18,12 +18,13 @@ const never = new AbortController().signal
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
  * run on. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
- * asked in turn. Where the client names an upstream, it alone gets the write.
+ * asked in turn. Where the client names an upstream, it alone gets the write; so does one alone where
+ * the write is a stream that still comes in.
  */
 export function broadcast(pool: Pool, attempt: Attempt): Step {
   return (next) => async (call) => {
     const isForAll = call.asked.kind === 'write' && call.directives.selectProvider === null
-    if (!isForAll || !isRepeatable(call)) return next(call)
+    if (!isForAll || !isWhole(call)) return next(call)
     const upstreams = pool.chooseAll(wantedBy(call))
     const sent: Call = { ...call, signal: never, attemptKind: 'broadcast' }
     const outcome = await firstSuccess(upstreams.map((upstream) => attempt(sent, upstream)))

@@ -32,3 +32,8 @@ export interface Call {
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array || body.isRepeatable === true
 }
+
+/** It can be sent to several at once: all of its body is here. */
+export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
+  return body === null || body instanceof Uint8Array || body.isWhole === true
+}

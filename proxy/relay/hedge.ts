@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import { isRepeatable, type Call } from './call.ts'
+import { isRepeatable, isWhole, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { HedgeBudget } from './hedge-budget.ts'
 import { RecentLatency } from './recent-latency.ts'
@@ -128,6 +128,8 @@ class Race {
   }
 
   #mayHedge(): boolean {
+    // Two may not read at once what still comes in.
+    if (!isWhole(this.#call)) return false
     return this.#call.journal.attempts.length < this.#options.maxAttempts && this.#budget.spend()
   }
 

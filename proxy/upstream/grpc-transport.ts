@@ -73,6 +73,9 @@ class GrpcExchange {
   #cancelLinger: Cancel = () => {}
   #lingers = false
   #over = false
+  #request: AsyncIterator<Uint8Array> | null = null
+  /** Resets the stream. `close` would send what looks like the request's end before. */
+  readonly #reset = new AbortController()
   readonly #onAbort = () => {
     this.#fail(new TransportError('aborted', 'taken back'))
   }
@@ -94,12 +97,15 @@ class GrpcExchange {
     const { verb, path, headers, body, awaitsMessage = false } = request
     let stream: ClientHttp2Stream
     try {
-      stream = seat.http2.request([
-        ...[':method', verb, ':path', target.pathOf(path)],
-        ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
-        ...headers,
-        ...target.authHeaders,
-      ])
+      stream = seat.http2.request(
+        [
+          ...[':method', verb, ':path', target.pathOf(path)],
+          ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
+          ...headers,
+          ...target.authHeaders,
+        ],
+        { signal: this.#reset.signal },
+      )
     } catch (error) {
       seat.leave()
       const { code = 'not sent' } = error as NodeJS.ErrnoException
@@ -177,9 +183,12 @@ class GrpcExchange {
       return
     }
     try {
-      for await (const chunk of body) {
-        if (this.#over || stream.destroyed || stream.writableEnded) return
-        if (!stream.write(chunk)) await drained(stream)
+      this.#request = body[Symbol.asyncIterator]()
+      for (;;) {
+        const result = await this.#request.next()
+        if (this.#over || stream.destroyed) return
+        if (result.done) break
+        if (!stream.write(result.value)) await drained(stream)
       }
       stream.end()
     } catch (cause) {
@@ -189,22 +198,27 @@ class GrpcExchange {
 
   #complete(): void {
     if (this.#over) return
-    if (!this.#body) return this.#fail(http2Fault(this.#stream?.rstCode ?? 0, null))
+    const { rstCode = 0 } = this.#stream ?? {}
+    // Node tells of an end also behind a reset.
+    const isCut = rstCode !== 0 && this.#trailers.length === 0
+    if (!this.#body || isCut) return this.#fail(http2Fault(rstCode, null))
     this.#end()
     this.#body.end()
+    // Nobody wants the rest of the request.
+    if (this.#stream?.writableEnded === false) this.#reset.abort()
   }
 
   #fail(error: TransportError): void {
     if (this.#over) return
     this.#end()
-    const stream = this.#stream
-    if (stream && !stream.closed) stream.close(constants.NGHTTP2_CANCEL)
+    if (this.#stream?.closed === false) this.#reset.abort()
     this.#reject(error)
     this.#body?.fail(error)
   }
 
   #end(): void {
     this.#over = true
+    void this.#request?.return?.()
     this.#cancelLinger()
     this.#signal.removeEventListener('abort', this.#onAbort)
   }

@@ -32,7 +32,7 @@ export interface HttpTransportOptions {
 
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
- * fail when no byte comes for 30 s while their reader waits.
+ * fail when less than 64 KiB come in 30 s for which their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
 export function createHttpTransport(

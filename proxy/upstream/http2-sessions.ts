@@ -3,6 +3,7 @@
 import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import type { TlsOptions } from './tls.ts'
+import { TransportError } from './transport.ts'
 
 /** One slow reader must not use up what all streams of a connection may have on the way. */
 const connectionWindowBytes = 16 * 1024 * 1024
@@ -21,6 +22,7 @@ const anyMetadata = { strictSingleValueFields: false }
 interface Session {
   readonly http2: ClientHttp2Session
   streams: number
+  /** Takes new streams. Those that it has run on when the node says GOAWAY. */
   isOpen: boolean
   cancel: Cancel
 }
@@ -72,8 +74,11 @@ export class Http2Sessions {
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
     })
     const session: Session = { http2, streams: 0, isOpen: true, cancel: () => {} }
-    const gone = () => {
+    const leave = () => {
       session.isOpen = false
+    }
+    const gone = () => {
+      leave()
       session.cancel()
       this.#sessions.delete(session)
     }
@@ -82,7 +87,7 @@ export class Http2Sessions {
     })
     // Each stream hears of an error by itself; a session has nobody else to tell.
     http2.on('error', gone)
-    http2.on('goaway', gone)
+    http2.on('goaway', leave)
     http2.on('close', gone)
     http2.unref()
     this.#sessions.add(session)
@@ -93,6 +98,7 @@ export class Http2Sessions {
   #watch(session: Session): void {
     session.cancel()
     const { http2 } = session
+    if (http2.destroyed) return
     if (session.streams === 0) {
       session.cancel = this.#clock.after(idleMs, () => {
         http2.close()
@@ -107,12 +113,15 @@ export class Http2Sessions {
   #ping(session: Session): void {
     const { http2 } = session
     session.cancel = this.#clock.after(pingTimeoutMs, () => {
-      http2.destroy(new Error('no answer to a ping'))
+      http2.destroy(new TransportError('reset', 'no answer to a ping'))
     })
     if (http2.destroyed || http2.connecting) return
-    http2.ping((error) => {
-      if (error === null && session.isOpen) this.#watch(session)
-    })
+    const answered = (error: Error | null) => {
+      if (error === null) this.#watch(session)
+    }
+    // Node pings no connection that is about to close; settings have to be acknowledged as well.
+    if (http2.closed) http2.settings({}, answered)
+    else http2.ping(answered)
   }
 }
 

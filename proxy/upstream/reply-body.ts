@@ -18,7 +18,10 @@ export interface ReplyBodyLimits {
   readonly collectBytes: number
   /** Of a stream: bytes that wait for their reader before the source is told to pause. */
   readonly waitingBytes: number
-  /** Of a stream: how long its reader waits for the next bytes; null for as long as it takes. */
+  /**
+   * Of a stream: how long its reader waits in all for the next `waitingBytes`, or for the end; null for
+   * as long as it takes. The time that the reader takes itself does not count.
+   */
   readonly stallMs: number | null
   /** Nothing is longer. */
   readonly maxBytes: number
@@ -41,6 +44,7 @@ interface Waiter {
   readonly resolve: (result: Result) => void
   readonly reject: (error: TransportError) => void
   readonly cancelStall: Cancel
+  readonly sinceMs: number
 }
 
 const done: Result = { done: true, value: undefined }
@@ -59,6 +63,9 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   #paused = false
   #over: 'ended' | 'left' | TransportError | null = null
   #waiter: Waiter | null = null
+  /** How long its reader has waited, and what has come, since it last got on. */
+  #waitedMs = 0
+  #slowBytes = 0
 
   constructor(options: ReplyBodyOptions) {
     this.#options = options
@@ -78,7 +85,10 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     if (this.#totalBytes > maxBytes)
       return source.abort(new TransportError('too-large', `answer over ${maxBytes} bytes`))
     if (this.#isStream) this.#options.streamed(chunk.length)
-    if (this.#waiter) return this.#wake()?.resolve({ done: false, value: chunk })
+    if (this.#waiter) {
+      this.#wake()?.resolve({ done: false, value: chunk })
+      return this.#gotOn(chunk.length)
+    }
     this.#chunks.push(chunk)
     this.#waitingBytes += chunk.length
     if (!this.#isStream) {
@@ -119,6 +129,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     const chunk = this.#chunks.shift()
     if (chunk) {
       this.#waitingBytes -= chunk.length
+      this.#gotOn(chunk.length)
       if (this.#paused && this.#chunks.length === 0) {
         this.#paused = false
         this.#options.source.resume()
@@ -127,13 +138,15 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     }
     if (this.#over instanceof TransportError) return Promise.reject(this.#over)
     if (this.#over !== null) return Promise.resolve(done)
-    const { clock, stallMs, source } = this.#options
+    const { clock, stallMs, source, waitingBytes } = this.#options
     return new Promise((resolve, reject) => {
       const stalled = () => {
-        source.abort(new TransportError('timeout', `no byte of the answer's rest in ${stallMs} ms`))
+        const told = `${this.#slowBytes} of the answer's next ${waitingBytes} bytes in ${stallMs} ms`
+        source.abort(new TransportError('timeout', told))
       }
-      const cancelStall = stallMs === null ? () => {} : clock.after(stallMs, stalled)
-      this.#waiter = { resolve, reject, cancelStall }
+      const cancelStall =
+        stallMs === null ? () => {} : clock.after(stallMs - this.#waitedMs, stalled)
+      this.#waiter = { resolve, reject, cancelStall, sinceMs: clock.nowMs() }
     })
   }
 
@@ -145,6 +158,13 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.#drop()
     this.#wake()?.resolve(done)
     return Promise.resolve(done)
+  }
+
+  #gotOn(bytes: number): void {
+    this.#slowBytes += bytes
+    if (this.#slowBytes < this.#options.waitingBytes) return
+    this.#slowBytes = 0
+    this.#waitedMs = 0
   }
 
   #becomeStream(): void {
@@ -163,7 +183,10 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   #wake(): Waiter | null {
     const waiter = this.#waiter
     this.#waiter = null
-    waiter?.cancelStall()
+    if (waiter) {
+      waiter.cancelStall()
+      this.#waitedMs += this.#options.clock.nowMs() - waiter.sinceMs
+    }
     return waiter
   }
 }

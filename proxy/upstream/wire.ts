@@ -10,14 +10,19 @@
 export type HeaderList = readonly string[]
 
 /**
- * Bytes as they come. Read once, by one reader; one that leaves early (`return`) frees what they
- * come from.
+ * Bytes as they come. Read once, by one reader, unless it says more; one that leaves early (`return`)
+ * frees what they come from. A reader gets all of it or fails: an end is never told of a part.
  */
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** How many bytes will come, when that is known before. */
   readonly length?: number | null
-  /** Whether it can be read once more from its beginning; absent: never. */
+  /**
+   * Whether it can be read once more from its beginning, when its reader has given up; absent: never.
+   * True may become false as more comes.
+   */
   readonly isRepeatable?: boolean
+  /** All of it has come and is kept: any number may read it at once; absent: never. */
+  readonly isWhole?: boolean
 }
 
 /** All of a message's bytes, or the bytes as they come. */

@@ -17,7 +17,7 @@ import {
   type Script,
   type ScriptedAnswer,
 } from '../../upstream/testing/scripted-transport.ts'
-import type { Incoming } from '../../upstream/wire.ts'
+import type { ByteStream, Incoming } from '../../upstream/wire.ts'
 import type { Call } from '../call.ts'
 import { noDirectives, type Directives } from '../directives.ts'
 import { Journal } from '../journal.ts'
@@ -42,6 +42,8 @@ export interface Asked {
   readonly params?: unknown
   readonly directives?: Partial<Directives>
   readonly signal?: AbortSignal
+  /** Instead of the question's bytes. */
+  readonly body?: ByteStream
 }
 
 /** What a client saw of a call, in words. */
@@ -181,7 +183,13 @@ export class RelayFixture {
   }
 
   /** Asks without letting time pass. */
-  begin({ method = 'eth_getBalance', params, directives, signal }: Asked = {}): Promise<Seen> {
+  begin({
+    method = 'eth_getBalance',
+    params,
+    directives,
+    signal,
+    body: stream,
+  }: Asked = {}): Promise<Seen> {
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -196,7 +204,7 @@ export class RelayFixture {
     const call: Call = {
       guid: 'test',
       asked: this.#iface.classify(question),
-      request: { verb: 'POST', path: '', headers: [], body: Buffer.from(body) },
+      request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
       reader: { read: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,

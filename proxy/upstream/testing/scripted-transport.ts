@@ -25,7 +25,7 @@ export type Script = (request: Outgoing) => ScriptedAnswer
 export class ScriptedTransport implements Transport {
   readonly #clock: Clock
   #script: Script
-  /** Requests that were sent, as text, oldest first. */
+  /** Requests that were sent, as text, oldest first; empty for one that streams. */
   readonly requests: string[] = []
   /** Requests that are under way. */
   open = 0
@@ -46,7 +46,8 @@ export class ScriptedTransport implements Transport {
 
   send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
     const answer = this.#script(request)
-    this.requests.push(Buffer.from((request.body as Uint8Array | null) ?? []).toString())
+    const { body } = request
+    this.requests.push(body instanceof Uint8Array ? Buffer.from(body).toString() : '')
     this.open += 1
     return new Promise<Incoming>((resolve, reject) => {
       const onAbort = () => {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { constants, type ClientHttp2Stream } from 'node:http2'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { headOf, rawSession } from './raw-call.ts'
+import { answerWith, framed, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+/** What the nodes took for whole requests: who it was, and how many bytes. */
+interface Told {
+  readonly whole: [name: string, bytes: number][]
+  /** Requests that were told to be broken. */
+  broken: number
+  bytes: number
+}
+
+function told(): Told {
+  return { whole: [], broken: 0, bytes: 0 }
+}
+
+/** Answers with the number of bytes, when the request has ended. */
+function counting(name: string, log: Told, answerMs = 0, status = '0'): Manner {
+  return (stream) => {
+    let bytes = 0
+    stream
+      .on('data', (piece: Buffer) => (log.bytes += piece.length) && (bytes += piece.length))
+      .on('aborted', () => (log.broken += 1))
+      .on('end', () => {
+        if (stream.aborted) return
+        log.whole.push([name, bytes])
+        void sleep(answerMs).then(() => {
+          if (stream.destroyed) return
+          answerWith(stream, status === '0' ? [String(bytes)] : [], { 'grpc-status': status })
+        })
+      })
+  }
+}
+
+/** Sends in pieces, with a moment in between. */
+async function sendSlowly(stream: ClientHttp2Stream, bytes: Buffer, gapMs: number) {
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    stream.write(bytes.subarray(at, at + 65_536))
+    await sleep(gapMs)
+  }
+  stream.end()
+}
+
+function outcomeOf(stream: ClientHttp2Stream): Promise<{ status: string; message: string }> {
+  let status = ''
+  const pieces: Buffer[] = []
+  return new Promise((resolve, reject) => {
+    stream
+      .on('response', (head) => (status = String(head['grpc-status'] ?? '')))
+      .on('trailers', (trailers) => (status = String(trailers['grpc-status'])))
+      .on('data', (piece: Buffer) => pieces.push(piece))
+      .on('end', () => {
+        resolve({ status, message: Buffer.concat(pieces).subarray(5).toString() })
+      })
+      .on('error', reject)
+  })
+}
+
+test('a long stream of a client that a slow node answers reaches no node in part', async () => {
+  const log = told()
+  await using own = await served([counting('a', log, 300), counting('b', log)])
+  for (let call = 0; call < 30; call++) {
+    const session = rawSession(own.router.port)
+    const stream = session.request(headOf('/test.Echo/Unary'))
+    stream.end(framed('hi'))
+    await outcomeOf(stream)
+    session.destroy()
+  }
+  log.whole.length = 0
+  const message = Buffer.concat(Array.from({ length: 40 }, () => framed(Buffer.alloc(65_536))))
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Up'))
+  const outcome = outcomeOf(stream)
+  await sendSlowly(stream, message, 10)
+  expect(await outcome).toEqual({ status: '0', message: String(message.length) })
+  session.destroy()
+  expect(log.whole.map(([, bytes]) => bytes)).toEqual([message.length])
+})
+
+test.each([100_000, 1_048_571, 1_048_572, 1_600_000, 9_000_000])(
+  'a write of %i bytes goes whole to every node',
+  async (size) => {
+    const log = told()
+    const nodes = [counting('a', log, 0, '14'), counting('b', log), counting('c', log)] as const
+    await using own = await served(nodes)
+    log.whole.length = 0
+    const session = rawSession(own.router.port)
+    const stream = session.request(headOf('/test.Echo/Broadcast'))
+    const outcome = outcomeOf(stream)
+    const message = framed(Buffer.alloc(size))
+    await sendSlowly(stream, message, 1)
+    expect(await outcome).toEqual({ status: '0', message: String(message.length) })
+    await expect.poll(() => log.whole.length).toBe(3)
+    expect(log.whole.toSorted(([one], [other]) => one.localeCompare(other))).toEqual(
+      ['a', 'b', 'c'].map((name) => [name, message.length]),
+    )
+    session.destroy()
+  },
+)
+
+test('a write that is a stream of messages goes to one node as it comes', async () => {
+  const log = told()
+  await using own = await served([counting('a', log), counting('b', log)])
+  log.whole.length = 0
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Broadcast'))
+  const outcome = outcomeOf(stream)
+  const before = log.bytes
+  stream.write(framed('one'))
+  await expect.poll(() => log.bytes - before).toBe(8)
+  stream.end(framed('two'))
+  expect(await outcome).toEqual({ status: '0', message: '16' })
+  expect(log.whole).toHaveLength(1)
+  session.destroy()
+})
+
+test('of many long writes at once some go to one node, and no short one does', async () => {
+  const log = told()
+  await using own = await served([counting('a', log), counting('b', log)])
+  const session = rawSession(own.router.port)
+  const open = () => session.request(headOf('/test.Echo/Broadcast'))
+  const begun = Array.from({ length: 32 }, () => {
+    const stream = open().on('error', () => {})
+    stream.write(framed(Buffer.alloc(2_000_000)).subarray(0, 100))
+    return stream
+  })
+  await expect.poll(() => begun.every(({ pending }) => !pending)).toBe(true)
+  const nodesOf = async (size: number) => {
+    log.whole.length = 0
+    const stream = open()
+    const outcome = outcomeOf(stream)
+    await sendSlowly(stream, framed(Buffer.alloc(size)), 1)
+    expect(await outcome).toEqual({ status: '0', message: String(size + 5) })
+    await sleep(50)
+    expect(log.whole.every(([, bytes]) => bytes === size + 5)).toBe(true)
+    return log.whole.length
+  }
+  expect([await nodesOf(1_600_000), await nodesOf(900_000)]).toEqual([1, 2])
+  begun[0]!.close()
+  await expect.poll(() => nodesOf(1_600_000)).toBe(2)
+  session.destroy()
+})
+
+test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>([
+  ['resets its stream', (_, leave) => leave.abort()],
+  ['loses its connection', (stream) => stream.session?.destroy()],
+  ['resets its stream with no error', (stream) => stream.destroy()],
+])('what a client sent that %s ends at no node', async (_, leave) => {
+  for (const method of ['Up', 'Unary', 'Broadcast']) {
+    const log = told()
+    await using own = await served([counting('a', log), counting('b', log)])
+    log.whole.length = 0
+    const session = rawSession(own.router.port)
+    session.on('error', () => {})
+    const abort = new AbortController()
+    const stream = session.request(headOf(`/test.Echo/${method}`), { signal: abort.signal })
+    stream.on('error', () => {})
+    const before = log.bytes
+    stream.write(framed('first'))
+    // Of a write no node hears before it is whole.
+    if (method === 'Broadcast') await sleep(50)
+    else await expect.poll(() => log.bytes).toBeGreaterThan(before)
+    leave(stream, abort)
+    await expect.poll(() => own.nodes.map(({ open }) => open)).toEqual([0, 0])
+    await sleep(50)
+    expect(log.whole).toEqual([])
+    expect(log.broken).toBe(method === 'Broadcast' ? 0 : 1)
+    session.destroy()
+  }
+})
+
+test('a node that answers before the request has ended is told that nobody wants the rest', async () => {
+  await using own = await served([
+    (stream) => {
+      answerWith(stream, ['enough'])
+    },
+  ])
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf('/test.Echo/Up'))
+  stream.write(framed('first'))
+  expect(await outcomeOf(stream)).toMatchObject({ status: '0', message: 'enough' })
+  await expect.poll(() => own.nodes[0]?.open).toBe(0)
+  expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect([constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL]).toContain(stream.rstCode)
+  session.destroy()
+})

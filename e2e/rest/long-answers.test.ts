@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ServerResponse } from 'node:http'
+import { gzipSync, zstdCompressSync, brotliCompressSync } from 'node:zlib'
+import { request as send } from 'undici'
+import { expect, test } from 'vitest'
+import { serveRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+const specSources = [new URL('mirror.yml', import.meta.url).pathname]
+const text = JSON.stringify([{ text: 'x'.repeat(3 * 1024 * 1024), more: 1 }])
+const short = JSON.stringify(['well'])
+
+/** Asks two nodes, the first of them so. */
+async function ask(first: (response: ServerResponse) => void) {
+  await using stack = new AsyncDisposableStack()
+  const odd = stack.use(await new MirrorNode('odd', (_, response) => first(response)).start())
+  const well = stack.use(
+    await new MirrorNode('well', (_, response) => {
+      response.setHeader('content-type', 'application/json').end(short)
+    }).start(),
+  )
+  const router = stack.use(
+    await serveRouter({
+      chainId: 'MIRROR',
+      apiInterface: 'rest',
+      specSources,
+      primaries: [odd, well],
+    }),
+  )
+  const { headers, body } = await send(`${router.url}/things/5`)
+  const read = await body.text().catch(() => 'broken off')
+  const upstream = router.pool.upstreams.find(({ name }) => name === 'odd')!
+  return {
+    told: read === text ? 'the long one' : read === short ? 'the short one' : read,
+    blamed: upstream.score.availability(0) < 1,
+    length: headers['content-length'] ?? null,
+  }
+}
+
+function inPieces(response: ServerResponse, body: Buffer | string): void {
+  response.write(body.slice(0, 2 * 1024 * 1024))
+  response.end(body.slice(2 * 1024 * 1024))
+}
+
+const json = (response: ServerResponse) => response.setHeader('content-type', 'application/json')
+
+test.each<[string, (response: ServerResponse) => void, Awaited<ReturnType<typeof ask>>]>([
+  [
+    'well, in chunks',
+    (response) => inPieces(json(response), text),
+    { told: 'the long one', blamed: false, length: null },
+  ],
+  [
+    'well, with its length',
+    (response) => json(response).setHeader('content-length', text.length).end(text),
+    { told: 'the long one', blamed: false, length: String(text.length) },
+  ],
+  [
+    'JSON that is cut',
+    (response) => inPieces(json(response), text.slice(0, -100)),
+    { told: 'broken off', blamed: true, length: null },
+  ],
+  [
+    'not UTF-8 behind its head',
+    (response) => inPieces(json(response), Buffer.from(`${text.slice(0, -4)}\u00ff"}]`, 'latin1')),
+    { told: 'broken off', blamed: true, length: null },
+  ],
+  [
+    'no JSON from its beginning',
+    (response) => inPieces(json(response), `<html>${text}`),
+    { told: 'the short one', blamed: true, length: String(short.length) },
+  ],
+  [
+    'longer than one value',
+    (response) => inPieces(json(response), `${text}[]`),
+    { told: 'broken off', blamed: true, length: null },
+  ],
+  [
+    'shorter than its length says',
+    (response) => {
+      json(response).setHeader('content-length', text.length)
+      response.write(text.slice(0, -100), () => response.socket?.end())
+    },
+    { told: 'broken off', blamed: true, length: String(text.length) },
+  ],
+  [
+    'without its last chunk',
+    (response) => {
+      json(response).write(text, () => response.socket?.end())
+    },
+    { told: 'broken off', blamed: true, length: null },
+  ],
+  ...(
+    [
+      ['gzip', gzipSync],
+      ['br', brotliCompressSync],
+      ['zstd', zstdCompressSync],
+    ] as const
+  ).map(
+    ([coding, pack]): [
+      string,
+      (response: ServerResponse) => void,
+      Awaited<ReturnType<typeof ask>>,
+    ] => [
+      `cut within its ${coding}, and no JSON`,
+      (response) => {
+        // Noise: its end is far from the end of what is packed.
+        const packed = pack(Buffer.from(text))
+        response.setHeader('content-type', 'text/plain').setHeader('content-encoding', coding)
+        response.end(packed.subarray(0, -3))
+      },
+      { told: 'broken off', blamed: true, length: null },
+    ],
+  ),
+])('a long answer that is %s', async (_, first, wanted) => {
+  expect(await ask(first)).toEqual(wanted)
+})
