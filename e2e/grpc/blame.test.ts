@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { GrpcFrames } from '../../proxy/listener/grpc-frames.ts'
+import { GrpcFrames } from '../../proxy/listener/grpc/grpc-frames.ts'
 import { headOf, rawCall, rawSession, valuesOf } from './raw-call.ts'
 import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'

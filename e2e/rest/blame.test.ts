@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { RawClient } from '../../proxy/listener/listener-fixture.ts'
+import { RawClient } from '../../proxy/listener/testing/listener-fixture.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc-reply-reader.ts'
+import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
 import { noDirectives } from '../../proxy/relay/directives.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
-import { RawClient } from '../../proxy/listener/listener-fixture.ts'
+import { RawClient } from '../../proxy/listener/testing/listener-fixture.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 

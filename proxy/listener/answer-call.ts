@@ -5,9 +5,9 @@ import { CallAborted, RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { header, type Body, type HeaderList } from '../upstream/wire.ts'
 import { brokenOff, type Calls } from './calls.ts'
-import { forwardHeaders } from './forwarded-headers.ts'
-import type { HttpExchange } from './http-exchange.ts'
-import { ResponseMetadata } from './response-headers.ts'
+import { forwardHeaders } from './http/forwarded-headers.ts'
+import type { HttpExchange } from './http/http-exchange.ts'
+import { ResponseMetadata } from './http/response-headers.ts'
 
 /** Whatever the spec lists, a client that is told to wait, or to look elsewhere, is told how. */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { noDirectives } from '../relay/directives.ts'
 import { RelayError } from '../relay/errors.ts'
 import { readDirectives } from './directives.ts'
-import { echoRelay, startListener } from './listener-fixture.ts'
+import { echoRelay, startListener } from './testing/listener-fixture.ts'
 
 describe('request directives', () => {
   test.each([

@@ -74,25 +74,25 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
     ],
     [
       'node:http elsewhere',
-      'proxy/listener/jsonrpc.ts',
+      'proxy/listener/jsonrpc/jsonrpc.ts',
       "import http from 'node:http'",
-      'proxy/listener/http-server.ts',
+      'proxy/listener/http/http-server.ts',
     ],
     [
       'a type of node:http elsewhere',
       'proxy/relay/a.ts',
       "import type { IncomingMessage } from 'node:http'",
-      'proxy/listener/http-server.ts',
+      'proxy/listener/http/http-server.ts',
     ],
     [
       'undici elsewhere',
       'proxy/upstream/pool.ts',
       "import { Pool } from 'undici'",
-      'proxy/upstream/*-transport.ts',
+      'proxy/upstream/http/http-transport.ts',
     ],
     [
       'fastify elsewhere',
-      'proxy/listener/http-server.ts',
+      'proxy/listener/http/http-server.ts',
       "import { fastify } from 'fastify'",
       'proxy/telemetry/**',
     ],
@@ -199,8 +199,8 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
 test.each([
   ['down the layers', 'proxy/relay/a.ts', "import { a } from '../upstream/pool.ts'"],
   ['within a folder', 'proxy/relay/a.ts', "import { a } from './step.ts'"],
-  ['the server', 'proxy/listener/http-server.ts', "import http from 'node:http'"],
-  ['a transport', 'proxy/upstream/http-transport.ts', "import { Pool } from 'undici'"],
+  ['the server', 'proxy/listener/http/http-server.ts', "import http from 'node:http'"],
+  ['a transport', 'proxy/upstream/http/http-transport.ts', "import { Pool } from 'undici'"],
   [
     'a test',
     'proxy/relay/a.test.ts',

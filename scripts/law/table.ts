@@ -62,19 +62,22 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Packages and built-in modules that are known in few places, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
-    'proxy/listener/http-server.ts',
-    'proxy/listener/node-exchange.ts',
-    'proxy/listener/websocket-server.ts',
+    'proxy/listener/http/http-server.ts',
+    'proxy/listener/http/node-exchange.ts',
+    'proxy/listener/websocket/websocket-server.ts',
     'operator/cli/admin-server.ts',
   ],
   'node:https': [],
-  undici: ['proxy/upstream/*-transport.ts', 'operator/kube/transport.ts'],
+  undici: ['proxy/upstream/http/http-transport.ts', 'operator/kube/transport.ts'],
   'node:http2': [
-    'proxy/listener/http2-*.ts',
-    'proxy/upstream/http2-*.ts',
-    'proxy/upstream/grpc-transport.ts',
+    'proxy/listener/grpc/http2-*.ts',
+    'proxy/upstream/grpc/http2-*.ts',
+    'proxy/upstream/grpc/grpc-transport.ts',
   ],
-  ws: ['proxy/upstream/websocket-connection.ts', 'proxy/listener/websocket-server.ts'],
+  ws: [
+    'proxy/upstream/websocket/websocket-connection.ts',
+    'proxy/listener/websocket/websocket-server.ts',
+  ],
   '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
   fastify: ['proxy/telemetry/**'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],

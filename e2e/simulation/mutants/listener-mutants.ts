@@ -8,13 +8,13 @@ const listener = (file: string) => `proxy/listener/${file}.ts`
 export const listenerMutants: readonly Mutant[] = [
   {
     name: 'a subscription that opens when its client has left is kept',
-    file: listener('session-subscriptions'),
+    file: listener('websocket/session-subscriptions'),
     text: '      subscription.unsubscribe()\n      throw new CallAborted()',
     replacement: '      throw new CallAborted()',
   },
   {
     name: 'a client that does not read a stream is waited for',
-    file: listener('node-exchange'),
+    file: listener('http/node-exchange'),
     text: '    response.setTimeout(this.#stalledMs)\n    return new Promise',
     replacement: '    return new Promise',
   },

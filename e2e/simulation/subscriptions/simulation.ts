@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig } from '../../../proxy/config/types.ts'
-import { makeOwnCall } from '../../../proxy/listener/own-call.ts'
+import { makeOwnCall } from '../../../proxy/listener/jsonrpc/own-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'
 import { createRelay } from '../../../proxy/relay/pipeline.ts'

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../../chain/types.ts'
+import type { Call } from '../../relay/call.ts'
+import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
+import { Journal } from '../../relay/journal.ts'
+import type { Reply } from '../../relay/reply.ts'
+import { soleMessage } from '../../upstream/dialects/grpc-message.ts'
+import { header, type HeaderList } from '../../upstream/wire.ts'
+import { Calls, brokenOff, internal } from '../calls.ts'
+import { readDirectives } from '../directives.ts'
+import { grpcStatusOf } from './grpc-error.ts'
+import { GrpcFrames } from './grpc-frames.ts'
+import { metadataForClient, metadataForNode } from './grpc-metadata.ts'
+import { GrpcReplyReader } from './grpc-reply-reader.ts'
+import { parseGrpcTimeout } from './grpc-timeout.ts'
+import { createHttp2Server } from './http2-server.ts'
+import type { ListenerOptions } from '../http/http-listener.ts'
+import type { Http2Exchange } from './http2-exchange.ts'
+import type { Listener } from '../listener.ts'
+import { ResponseMetadata } from '../http/response-headers.ts'
+
+/** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
+export function createGrpcListener(options: ListenerOptions): Listener {
+  const handler = new GrpcHandler(options)
+  return createHttp2Server({
+    ...options,
+    serve: (exchange) => {
+      void handler.serve(exchange)
+    },
+    connectionsChanged: (open) => {
+      options.observer.connectionsChanged(open)
+    },
+  })
+}
+
+const grpc = 'application/grpc'
+/** Also with the coding of its messages; not gRPC-Web, which is another protocol. */
+const isGrpc = /^application\/grpc(?:[+;]|$)/i
+/**
+ * How long the end of a request is waited for before it is sent on as a stream. The one message of a
+ * unary call, and its end, come with the head.
+ */
+const wholeWithinMs = 2
+/** A write goes to every node at once, so all of it is waited for; this long, while it comes in, */
+const writeWithinMs = 60_000
+/** and this long for the end behind its message. One that goes on then is a stream for one node. */
+const endWithinMs = 100
+/** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
+const maxLongWrites = 32
+const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
+
+class GrpcHandler {
+  readonly #options: ListenerOptions
+  readonly #calls: Calls
+  #longWrites = 0
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    this.#calls = new Calls(options)
+  }
+
+  /** Never rejects. */
+  async serve(exchange: Http2Exchange): Promise<void> {
+    const guid = this.#options.newGuid()
+    try {
+      await this.#serve(exchange, guid)
+    } catch (cause) {
+      const error = internal(cause)
+      this.#options.observer.requestRefused(error, guid)
+      exchange.cutOff(grpcStatusOf(error.kind, error.message))
+    } finally {
+      if (exchange.keepsMessage) this.#longWrites -= 1
+    }
+  }
+
+  async #serve(exchange: Http2Exchange, guid: string): Promise<void> {
+    const refusal = refusalOf(exchange)
+    if (refusal !== null) return exchange.refuse(refusal, onlyGrpc)
+    const call = await this.#makeCall(exchange, guid)
+    if (call instanceof RelayError) {
+      this.#options.observer.requestRefused(call, guid)
+      const metadata = new ResponseMetadata(guid, this.#options.version)
+      exchange.end(metadata.toHeaders(grpc), grpcStatusOf(call.kind, call.message))
+      return
+    }
+    if (call.signal.aborted) return this.#calls.ended(call, new CallAborted())
+    const cancelDeadline = this.#watchDeadline(exchange, call)
+    const outcome = await this.#calls.run(call)
+    if (outcome instanceof RelayError) this.#fail(exchange, call, outcome)
+    else if (outcome instanceof CallAborted) this.#calls.ended(call, outcome)
+    else await this.#pass(exchange, call, outcome)
+    cancelDeadline()
+  }
+
+  async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call | RelayError> {
+    const { iface, clock } = this.#options
+    const { path, headers, signal } = exchange
+    const directives = readDirectives(headers)
+    if (directives instanceof RelayError) return directives
+    if (bytesOf(headers) > maxHeaderBytes) {
+      const message = `the metadata is longer than ${maxHeaderBytes} bytes`
+      return new RelayError(errorKinds.headersTooLarge, message)
+    }
+    const timeoutMs = readTimeout(headers)
+    if (timeoutMs instanceof RelayError) return timeoutMs
+    const journal = new Journal(clock.nowMs())
+    const { asked, body } = await this.#classify(exchange)
+    if (timeoutMs !== null) journal.deadlineMs = journal.startedMs + timeoutMs
+    return {
+      guid,
+      asked,
+      request: {
+        verb: 'POST',
+        path,
+        headers: metadataForNode(headers, iface.requestHeaders),
+        body: body ?? exchange.body,
+        awaitsMessage: body !== null,
+      },
+      reader: new GrpcReplyReader(),
+      directives,
+      signal,
+      journal,
+      attemptKind: 'first',
+    }
+  }
+
+  /** Says what a call is about. `body`: all of it, when it is one message and here already, or a write. */
+  async #classify(
+    exchange: Http2Exchange,
+  ): Promise<{ asked: Classification; body: Uint8Array | null }> {
+    const { iface } = this.#options
+    const question = {
+      apiInterface: 'grpc',
+      method: exchange.path.slice(1),
+      header: (name: string) => header(exchange.headers, name),
+    } as const
+    const asked = iface.classify(question)
+    // What the spec does not name may be a stream, whose beginning is not to be held up.
+    const isWrite = asked.kind === 'write'
+    if (!asked.known || !(isWrite || asked.kind === 'read')) return { asked, body: null }
+    if (isWrite && this.#longWrites < maxLongWrites) {
+      this.#longWrites += 1
+      exchange.keepMessage()
+    }
+    const body = isWrite
+      ? await exchange.wholeMessage(writeWithinMs, endWithinMs)
+      : await exchange.wholeBody(wholeWithinMs)
+    const frames = new GrpcFrames()
+    if (body !== null) frames.push(body)
+    if (body === null || frames.count !== 1 || !frames.isWhole) return { asked, body: null }
+    const message = soleMessage(body)
+    return { asked: message === null ? asked : iface.classify({ ...question, message }), body }
+  }
+
+  /** A stream may run longer than any attempt, but not longer than its client wants. */
+  #watchDeadline(exchange: Http2Exchange, { journal }: Call): () => void {
+    const leftMs = journal.deadlineMs - journal.startedMs
+    if (!Number.isFinite(leftMs)) return () => {}
+    return this.#options.clock.after(leftMs, () => {
+      exchange.cutOff(grpcStatusOf(errorKinds.timeout, 'the deadline of the call is over'))
+    })
+  }
+
+  #fail(exchange: Http2Exchange, call: Call, error: RelayError): void {
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, null)
+    this.#calls.ended(call, error)
+    exchange.end(metadata.toHeaders(grpc), grpcStatusOf(error.kind, error.message))
+  }
+
+  /** Messages, metadata and status as the node gave them. */
+  async #pass(exchange: Http2Exchange, call: Call, reply: Reply): Promise<void> {
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, reply)
+    const { incoming } = reply
+    const { body } = incoming
+    const own = metadata.toHeaders(null)
+    const headers = [...metadataForClient(incoming.headers), ...own]
+    if (header(headers, 'grpc-status') !== null) {
+      // "Trailers only": one block holds the head and the status.
+      exchange.end(headers, [])
+      return this.#calls.ended(call, reply)
+    }
+    const trailers = () => {
+      const told = metadataForClient(incoming.trailers())
+      if (header(told, 'grpc-status') !== null) return told
+      return grpcStatusOf(errorKinds.upstreamFailed, 'the upstream ended without a status')
+    }
+    try {
+      await exchange.respond(headers, body, trailers)
+      this.#calls.ended(call, reply)
+    } catch (cause) {
+      const error = brokenOff(cause)
+      exchange.cutOff(grpcStatusOf(error.kind, error.message))
+      this.#calls.ended(call, error)
+    }
+  }
+}
+
+/** An HTTP status for what is no gRPC at all; null for what is. */
+function refusalOf({ verb, headers }: Http2Exchange): number | null {
+  if (verb !== 'POST') return 405
+  return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
+}
+
+/** More than this some nodes end the whole connection for, with the calls of others on it. */
+const maxHeaderBytes = 16 * 1024
+
+function bytesOf(headers: HeaderList): number {
+  return headers.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** In milliseconds; null where there is none. Of several, each node would take another. */
+function readTimeout(headers: HeaderList): number | null | RelayError {
+  const told = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'grpc-timeout')
+  if (told.length === 0) return null
+  const timeoutMs = told.length === 1 ? parseGrpcTimeout(told[0] ?? '') : null
+  return timeoutMs ?? new RelayError(errorKinds.badGrpc, 'grpc-timeout must be one, such as 5S')
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { connect, type ClientHttp2Stream } from 'node:http2'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import type { Body } from '../../upstream/wire.ts'
+import type { Http2Exchange } from './http2-exchange.ts'
+import { createHttp2Server } from './http2-server.ts'
+
+const piece = Buffer.alloc(64 * 1024)
+
+/** A stream without end that knows how much of it was taken, and that nobody wants it any more. */
+class Endless {
+  taken = 0
+  isReleased = false
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    try {
+      for (;;) {
+        this.taken += 1
+        yield await Promise.resolve(piece)
+      }
+    } finally {
+      this.isReleased = true
+    }
+  }
+}
+
+/** A client whose call is answered with this body. */
+async function answered(body: Body) {
+  const stack = new AsyncDisposableStack()
+  const clock = new VirtualClock()
+  const served = Promise.withResolvers<Http2Exchange>()
+  const server = createHttp2Server({
+    address: { host: '127.0.0.1', port: 0 },
+    maxRequestBytes: 1_000,
+    clock,
+    serve: (exchange) => {
+      void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])
+      served.resolve(exchange)
+    },
+    connectionsChanged: () => {},
+  })
+  const { port } = await server.start()
+  const session = connect(`http://127.0.0.1:${port}`)
+  stack.defer(async () => {
+    session.destroy()
+    const closed = server.close()
+    await clock.advance(2_000)
+    await closed
+  })
+  const stream = session.request({ ':method': 'POST', ':path': '/a/B' })
+  stream.on('error', () => {}).end()
+  await new Promise((resolve) => stream.once('response', resolve))
+  const { signal } = await served.promise
+  return { clock, stream, signal, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Waits until the server can send no more for now. */
+async function full(body: Endless): Promise<void> {
+  let before = -1
+  const stands = () => {
+    const isStill = before === body.taken
+    before = body.taken
+    return isStill
+  }
+  await expect.poll(stands, { interval: 100 }).toBe(true)
+}
+
+function take(stream: ClientHttp2Stream, bytes: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = bytes
+    const onData = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left > 0) return
+      stream.off('data', onData).pause()
+      resolve()
+    }
+    stream.on('data', onData).resume()
+  })
+}
+
+test('a client that takes nothing of a stream for 60 s is cut off, and told why', async () => {
+  const body = new Endless()
+  await using own = await answered(body)
+  await full(body)
+  await own.clock.advance(59_999)
+  expect([body.isReleased, own.signal.aborted]).toEqual([false, false])
+  await own.clock.advance(1)
+  await expect.poll(() => [body.isReleased, own.signal.aborted]).toEqual([true, true])
+  own.stream.resume()
+  // ENHANCE_YOUR_CALM, which gRPC knows as RESOURCE_EXHAUSTED.
+  await expect.poll(() => own.stream.rstCode).toBe(11)
+})
+
+test('one that takes something now and then is not', async () => {
+  const body = new Endless()
+  await using own = await answered(body)
+  for (let round = 0; round < 4; round++) {
+    await full(body)
+    await own.clock.advance(50_000)
+    const { taken } = body
+    await take(own.stream, 1024 * 1024)
+    await expect.poll(() => body.taken).toBeGreaterThan(taken)
+  }
+  expect([body.isReleased, own.signal.aborted]).toEqual([false, false])
+})
+
+test.each([
+  ['nothing of an answer', 0],
+  ['all but the end of it', 512 * 1024],
+])('a client that takes %s for 60 s is cut off', async (_, takenBytes) => {
+  await using own = await answered(Buffer.alloc(1024 * 1024))
+  if (takenBytes > 0) await take(own.stream, takenBytes)
+  await own.clock.advance(59_999)
+  expect(own.signal.aborted).toBe(false)
+  await own.clock.advance(60_001)
+  await expect.poll(() => own.signal.aborted).toBe(true)
+})
+
+test('nothing waits for a client that took all of its answer', async () => {
+  await using own = await answered(Buffer.alloc(1024 * 1024))
+  own.stream.resume()
+  await new Promise((resolve) => own.stream.once('close', resolve))
+  await expect.poll(() => own.clock.pending).toBe(0)
+  expect(own.signal.aborted).toBe(false)
+})

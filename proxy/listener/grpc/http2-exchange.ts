@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import type { Cancel, Clock } from '../../clock/clock.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { Body, HeaderList } from '../../upstream/wire.ts'
+import { tooLarge } from '../http/compression.ts'
+import { grpcStatusOf } from './grpc-error.ts'
+import { GrpcFrames, prefixBytes } from './grpc-frames.ts'
+import { ReplayableBody } from './replayable-body.ts'
+
+/** What of a request is kept to be sent again. */
+const keptBytes = 1024 * 1024
+/** A client that takes none of its answer's pieces for this long is cut off. */
+const stalledMs = 60_000
+const pieceBytes = 64 * 1024
+/** A shorter answer is not worth the watching. */
+const watchedFromBytes = 16 * 1024
+
+/** One request of a client and its answer, on an HTTP/2 stream. */
+export class Http2Exchange {
+  readonly verb: string
+  readonly path: string
+  /** Names are lower case; those of HTTP/2 itself begin with a colon. */
+  readonly headers: HeaderList
+  readonly body: ReplayableBody
+  keepsMessage = false
+  readonly #stream: ServerHttp2Stream
+  readonly #maxMessageBytes: number
+  readonly #frames = new GrpcFrames()
+  readonly #clock: Clock
+  readonly #abort = new AbortController()
+  #messageCame: () => void = () => {}
+
+  /** @param maxMessageBytes of one message of the client */
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: HeaderList,
+    maxMessageBytes: number,
+    clock: Clock,
+  ) {
+    const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
+    this.#stream = stream
+    this.#maxMessageBytes = maxMessageBytes
+    this.#clock = clock
+    this.verb = pseudo(':method')
+    this.path = pseudo(':path')
+    this.headers = headers
+    const body = new ReplayableBody(keptBytes, {
+      pause: () => void stream.pause(),
+      resume: () => void stream.resume(),
+    })
+    this.body = body
+    const frames = this.#frames
+    const left = () => {
+      body.fail(new Error('the client left'))
+    }
+    stream
+      .on('data', (chunk: Buffer) => {
+        frames.push(chunk)
+        if (frames.longestBytes > maxMessageBytes) return this.#refuse(tooLarge(maxMessageBytes))
+        body.push(chunk)
+        if (frames.count > 0) this.#messageCame()
+      })
+      // Node tells of an end also behind a reset, which ends nothing.
+      .on('aborted', () => {
+        left()
+        this.#abort.abort()
+      })
+      .on('end', () => {
+        if (stream.aborted) return
+        if (frames.isWhole) return body.end()
+        // A node would take it for trouble of its own, or for all there is.
+        const error = new RelayError(
+          errorKinds.badGrpc,
+          'the request ends in the middle of a message',
+        )
+        body.fail(error)
+        this.#refuse(error)
+      })
+      .on('close', () => {
+        left()
+        if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+          this.#abort.abort()
+      })
+      // Whatever it was, the stream closes.
+      .on('error', () => {})
+  }
+
+  /** Aborted when the client took its call back before it was answered. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
+  async wholeBody(withinMs: number): Promise<Uint8Array | null> {
+    await within(withinMs, this.#clock, (done) => {
+      this.body.settled(done)
+    })
+    return this.body.whole
+  }
+
+  /** Keeps a message of any length that a client may send. */
+  keepMessage(): void {
+    this.keepsMessage = true
+    this.body.keep(this.#maxMessageBytes + prefixBytes)
+  }
+
+  /**
+   * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
+   * ends `endWithinMs` behind it; null for a stream of messages, and for one too long to be kept.
+   */
+  async wholeMessage(messageWithinMs: number, endWithinMs: number): Promise<Uint8Array | null> {
+    await within(messageWithinMs, this.#clock, (done) => {
+      this.#messageCame = done
+      if (this.#frames.count > 0) done()
+      else this.body.settled(done)
+    })
+    this.#messageCame = () => {}
+    return this.wholeBody(endWithinMs)
+  }
+
+  /** Answers in HTTP what is not gRPC. */
+  refuse(status: number, message: string): void {
+    const stream = this.#stream
+    if (stream.destroyed || stream.headersSent) return
+    stream.respond([':status', String(status), 'content-type', 'text/plain'])
+    stream.end(`${message}\n`)
+    stream.resume()
+  }
+
+  /** Answers without a message: head and status in one block. */
+  end(headers: HeaderList, status: HeaderList): void {
+    if (this.#stream.destroyed || this.#stream.headersSent) return
+    this.#stream.respond([':status', '200', ...lowerCase(headers), ...status], { endStream: true })
+  }
+
+  /** Ends with this status what may be in the middle of its messages. */
+  cutOff(status: HeaderList): void {
+    const stream = this.#stream
+    if (stream.destroyed) return
+    if (!stream.headersSent) this.end(['content-type', 'application/grpc'], status)
+    else {
+      this.#trailers = () => status
+      stream.end()
+    }
+    this.#abort.abort()
+  }
+
+  #refuse({ kind, message }: RelayError): void {
+    this.cutOff(grpcStatusOf(kind, message))
+  }
+
+  #trailers: () => HeaderList = () => []
+
+  /**
+   * Answers with messages, as fast as the client takes them, and the status when they have passed.
+   * @throws the error of the stream
+   */
+  async respond(headers: HeaderList, body: Body, trailers: () => HeaderList): Promise<void> {
+    const stream = this.#stream
+    if (stream.destroyed || stream.headersSent) return
+    this.#trailers = trailers
+    stream.on('wantTrailers', () => {
+      try {
+        stream.sendTrailers(toObject(this.#trailers()))
+      } catch (error) {
+        // What cannot be written ends this call, and nothing else.
+        stream.destroy(error as Error)
+      }
+    })
+    stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
+    if (body instanceof Uint8Array && body.length < watchedFromBytes) {
+      stream.end(body)
+      return
+    }
+    for await (const piece of body instanceof Uint8Array ? piecesOf(body) : body) {
+      if (stream.destroyed || stream.writableEnded) return
+      if (!stream.write(piece)) await this.#drained()
+    }
+    if (stream.destroyed) return
+    stream.end()
+    stream.once('close', this.#watch())
+  }
+
+  #drained(): Promise<void> {
+    const stream = this.#stream
+    const unwatch = this.#watch()
+    return new Promise((resolve) => {
+      const go = () => {
+        unwatch()
+        stream.off('drain', go).off('close', go)
+        resolve()
+      }
+      stream.on('drain', go).on('close', go)
+    })
+  }
+
+  /** The client has a while to take what it was given. By this code it can tell why it was cut off. */
+  #watch(): Cancel {
+    return this.#clock.after(stalledMs, () => {
+      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    })
+  }
+}
+
+function* piecesOf(body: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
+}
+
+function lowerCase(headers: HeaderList): HeaderList {
+  return headers.map((each, at) => (at % 2 === 0 ? each.toLowerCase() : each))
+}
+
+/** Names that come twice keep all their values. */
+function toObject(headers: HeaderList): Record<string, string[]> {
+  // A node may name a trailer `__proto__`.
+  const object = Object.create(null) as Record<string, string[]>
+  for (let at = 0; at < headers.length; at += 2)
+    (object[headers[at] as string] ??= []).push(headers[at + 1] as string)
+  return object
+}
+
+/** Waits until `listen` hears of it, but not longer than so many milliseconds. */
+function within(ms: number, clock: Clock, listen: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, resolve)
+    listen(() => {
+      cancel()
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { sleep, type Clock } from '../../clock/clock.ts'
+import type { Address } from '../../config/types.ts'
+import { Http2Exchange } from './http2-exchange.ts'
+import type { Listener } from '../listener.ts'
+
+/** Streams that one connection may have at once. */
+const maxStreams = 4_096
+const backlog = 4_096
+const streamWindowBytes = 256 * 1024
+/** One slow stream must not hold up the others of its connection. */
+const connectionWindowBytes = 16 * 1024 * 1024
+/** Of what Node keeps for one connection, its headers above all. */
+const maxSessionMiB = 64
+const maxHeaderPairs = 256
+/** A drain waits until nothing was asked for this long. */
+const drainQuietMs = 500
+const drainCheckMs = 10
+const closeGraceMs = 1_000
+
+export interface Http2ServerOptions {
+  readonly address: Address
+  /** Of one message of a client. */
+  readonly maxRequestBytes: number
+  readonly clock: Clock
+  readonly serve: (exchange: Http2Exchange) => void
+  readonly connectionsChanged: (open: number) => void
+}
+
+/** A plaintext HTTP/2 server on `node:http2`. Nothing of that library is seen beyond this and its exchange. */
+export function createHttp2Server(options: Http2ServerOptions): Listener {
+  return new NodeHttp2Server(options)
+}
+
+class NodeHttp2Server implements Listener {
+  readonly #options: Http2ServerOptions
+  readonly #server: Http2Server
+  readonly #sessions = new Set<ServerHttp2Session>()
+  #streams = 0
+  #lastUsedMs = -Infinity
+
+  constructor(options: Http2ServerOptions) {
+    this.#options = options
+    this.#server = createServer({
+      maxSessionMemory: maxSessionMiB,
+      maxHeaderListPairs: maxHeaderPairs,
+      // Metadata goes through as it is, also a name that comes twice where HTTP wants it once.
+      strictSingleValueFields: false,
+      settings: {
+        maxConcurrentStreams: maxStreams,
+        initialWindowSize: streamWindowBytes,
+        enablePush: false,
+      },
+    })
+    this.#server
+      .on('session', (session) => {
+        this.#hold(session)
+      })
+      .on('stream', (stream, _headers, _flags, rawHeaders) => {
+        this.#receive(stream as ServerHttp2Stream, rawHeaders)
+      })
+  }
+
+  start(): Promise<Address> {
+    const { host, port } = this.#options.address
+    return new Promise((resolve, reject) => {
+      const failed = (cause: NodeJS.ErrnoException) => {
+        reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
+      }
+      this.#server.once('error', failed)
+      this.#server.listen({ host, port, backlog }, () => {
+        this.#server.off('error', failed)
+        // From here on an error is one connection that could not be taken.
+        this.#server.on('error', (error) => {
+          process.emitWarning(error)
+        })
+        resolve({ host, port: (this.#server.address() as AddressInfo).port })
+      })
+    })
+  }
+
+  /** Every connection hears GOAWAY; its calls run on, and new connections are still served. */
+  async drain(): Promise<void> {
+    const { clock } = this.#options
+    const { signal } = new AbortController()
+    const isQuiet = () => this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
+    do {
+      for (const session of this.#sessions) if (!session.closed) session.close()
+      await sleep(clock, drainCheckMs, signal)
+    } while (!isQuiet())
+  }
+
+  async settle(): Promise<void> {
+    const { signal } = new AbortController()
+    this.#server.close()
+    for (const session of this.#sessions) session.close()
+    while (this.#streams > 0) await sleep(this.#options.clock, drainCheckMs, signal)
+  }
+
+  async close(): Promise<void> {
+    const { clock } = this.#options
+    const { signal } = new AbortController()
+    const untilMs = clock.nowMs() + closeGraceMs
+    for (const session of this.#sessions) session.close()
+    while (this.#sessions.size > 0 && clock.nowMs() < untilMs)
+      await sleep(clock, drainCheckMs, signal)
+    for (const session of this.#sessions) session.destroy()
+    await new Promise<void>((resolve) => {
+      // It fails only when the server was never started, which leaves nothing to close either.
+      this.#server.close(() => {
+        resolve()
+      })
+    })
+  }
+
+  #hold(session: ServerHttp2Session): void {
+    this.#sessions.add(session)
+    this.#options.connectionsChanged(this.#sessions.size)
+    session.setLocalWindowSize(connectionWindowBytes)
+    session.on('close', () => {
+      this.#sessions.delete(session)
+      this.#options.connectionsChanged(this.#sessions.size)
+    })
+    // A client that breaks the protocol loses its connection, and nobody else hears of it.
+    session.on('error', () => {})
+  }
+
+  #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
+    this.#streams += 1
+    this.#lastUsedMs = this.#options.clock.nowMs()
+    stream.on('close', () => {
+      this.#streams -= 1
+      this.#lastUsedMs = this.#options.clock.nowMs()
+    })
+    const { maxRequestBytes, clock, serve } = this.#options
+    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock))
+  }
+}

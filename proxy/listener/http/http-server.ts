@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  STATUS_CODES,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { sleep, type Clock } from '../../clock/clock.ts'
+import type { Address } from '../../config/types.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { decodeBody, tooLarge } from './compression.ts'
+import { Connections, type Connection } from './connections.ts'
+import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
+import type { Listener } from '../listener.ts'
+import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
+import { collectBody, uploadOf } from './request-body.ts'
+import { readTarget, type RequestTarget } from './request-target.ts'
+import type { WebSocketServer } from '../websocket/websocket-server.ts'
+
+/** How long a client may take for what. */
+export interface HttpTimeouts {
+  /** Until the head of a request is there. */
+  readonly headersMs: number
+  /** From the first byte of a request to the last of its body. */
+  readonly requestMs: number
+  /** How often both are looked at. */
+  readonly checkMs: number
+  /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
+  readonly keepAliveMs: number
+  /** Without taking any of its answer. */
+  readonly stalledMs: number
+}
+
+const defaultTimeouts: HttpTimeouts = {
+  headersMs: 30_000,
+  requestMs: 60_000,
+  checkMs: 1_000,
+  keepAliveMs: 75_000,
+  stalledMs: 60_000,
+}
+
+const maxHeaderBytes = 16 * 1024
+/** Longer bodies are passed on as they come, where the interface can do that. */
+const collectedBytes = 1024 * 1024
+const backlog = 4_096
+/** How long a refused client may go on sending before its connection is cut. */
+const lingerMs = 2_000
+/** A drain waits until no connection was used for this long. */
+const drainQuietMs = 500
+/** ... and until who is in the middle of sending a request has paused for this long. */
+const halfSentMs = 2_000
+const drainCheckMs = 10
+/** What a client gets to answer the goodbye on its idle connection. */
+const closeGraceMs = 1_000
+
+export interface HttpServerOptions {
+  readonly address: Address
+  /** Of a request body, before and after its content coding is undone. */
+  readonly maxRequestBytes: number
+  readonly clock: Clock
+  readonly handler: HttpHandler
+  readonly connectionsChanged: (open: number) => void
+  readonly sockets?: WebSocketServer | null
+  readonly timeouts?: HttpTimeouts
+}
+
+/** An HTTP/1.1 server on `node:http`. Nothing of that library is seen beyond this and its exchange. */
+export function createHttpServer(options: HttpServerOptions): Listener {
+  return new NodeHttpServer(options)
+}
+
+class NodeHttpServer implements Listener {
+  readonly #options: HttpServerOptions
+  readonly #server: Server
+  readonly #connections: Connections
+  readonly #stalledMs: number
+  #draining = false
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options
+    this.#connections = new Connections(options.clock, options.connectionsChanged)
+    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
+      options.timeouts ?? defaultTimeouts
+    this.#stalledMs = stalledMs
+    this.#server = createServer({
+      keepAliveTimeout: keepAliveMs,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+      maxHeaderSize: maxHeaderBytes,
+      // What asks for another protocol than this is served as if it had not.
+      shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
+    })
+    // Bounded by their size; a limit on their number would drop some without a word.
+    this.#server.maxHeadersCount = 0
+    this.#server
+      .on('connection', (socket) => this.#connections.of(socket))
+      .on('request', (request, response) => {
+        this.#receive(request, response, false)
+      })
+      .on('checkContinue', (request, response) => {
+        this.#receive(request, response, true)
+      })
+      .on('checkExpectation', (request, response) => {
+        const message = 'the only Expect that this router knows is 100-continue'
+        const exchange = this.#begin(request, response, readHead(request.rawHeaders), noTarget)
+        this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
+      })
+      .on('upgrade', (request, wire, head) => {
+        this.#connections.upgraded(request.socket)
+        options.sockets?.upgrade(request, wire, head)
+      })
+      .on('connect', (request, wire) => {
+        this.#refuseTunnel(request.socket, wire)
+      })
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        this.#refuseBytes(error, socket as Socket)
+      })
+  }
+
+  start(): Promise<Address> {
+    const { host, port } = this.#options.address
+    return new Promise((resolve, reject) => {
+      const failed = (cause: NodeJS.ErrnoException) => {
+        reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
+      }
+      this.#server.once('error', failed)
+      this.#server.listen({ host, port, backlog }, () => {
+        this.#server.off('error', failed)
+        // From here on an error is one connection that could not be taken.
+        this.#server.on('error', (error) => {
+          process.emitWarning(error)
+        })
+        resolve({ host, port: (this.#server.address() as AddressInfo).port })
+      })
+    })
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true
+    const { signal } = new AbortController()
+    const { sockets } = this.#options
+    sockets?.leave()
+    while (!this.#connections.isQuiet(drainQuietMs, halfSentMs) || (sockets?.size ?? 0) > 0)
+      await sleep(this.#options.clock, drainCheckMs, signal)
+  }
+
+  async settle(): Promise<void> {
+    this.#draining = true
+    const { signal } = new AbortController()
+    this.#server.close()
+    this.#connections.endIdle()
+    const { sockets } = this.#options
+    sockets?.settle()
+    while (this.#connections.isServing || sockets?.isServing)
+      await sleep(this.#options.clock, drainCheckMs, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#draining = true
+    const { clock, sockets } = this.#options
+    const { signal } = new AbortController()
+    const untilMs = clock.nowMs() + closeGraceMs
+    this.#connections.endIdle()
+    sockets?.settle()
+    while (this.#connections.size > 0 && clock.nowMs() < untilMs)
+      await sleep(clock, drainCheckMs, signal)
+    sockets?.terminate()
+    await new Promise<void>((resolve) => {
+      // It fails only when the server was never started, which leaves nothing to close either.
+      this.#server.close(() => {
+        resolve()
+      })
+      this.#server.closeAllConnections()
+    })
+  }
+
+  #begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    head: RequestHead,
+    target: RequestTarget,
+  ): NodeExchange {
+    const connection = this.#connections.of(request.socket)
+    this.#connections.began(connection, request)
+    const isDraining = () => this.#draining
+    const exchange = new NodeExchange(request, response, head, target, this.#stalledMs, isDraining)
+    response.on('close', () => {
+      this.#connections.ended(connection)
+      exchange.closed()
+      // What nobody read of it would hold up the next request.
+      if (exchange.upload) request.resume()
+    })
+    return exchange
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse, mustContinue: boolean): void {
+    const { maxRequestBytes, handler } = this.#options
+    const head = readHead(request.rawHeaders)
+    const target = readTarget(request.url ?? '')
+    const exchange = this.#begin(request, response, head, target ?? noTarget)
+    if (target === null) return this.#refuse(request, exchange, targetRefused())
+    // Only the chunks are undone, and what is left would pass for the body.
+    if (head.transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(head.transferEncoding))
+      return this.#refuse(request, exchange, codingRefused())
+    const overflow = () => {
+      this.#refuse(request, exchange, tooLarge(maxRequestBytes))
+    }
+    if (head.contentLength > maxRequestBytes) return overflow()
+    if (mustContinue) response.writeContinue()
+    if (head.contentLength > collectedBytes && isPlain(head) && handler.takesUploads === true) {
+      exchange.upload = uploadOf(request, head.contentLength)
+      return handler.serve(exchange)
+    }
+    collectBody(
+      request,
+      maxRequestBytes,
+      (body) => {
+        if (head.contentEncoding !== null) void this.#decode(request, exchange, body)
+        else {
+          exchange.body = body
+          handler.serve(exchange)
+        }
+      },
+      overflow,
+    )
+  }
+
+  async #decode(request: IncomingMessage, exchange: NodeExchange, body: Buffer): Promise<void> {
+    const { maxRequestBytes, handler } = this.#options
+    try {
+      exchange.body = await decodeBody(exchange.head.contentEncoding ?? '', body, maxRequestBytes)
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error
+      return this.#refuse(request, exchange, error)
+    }
+    handler.serve(exchange)
+  }
+
+  /** Answers a request whose body may still be on its way. */
+  #refuse(request: IncomingMessage, exchange: NodeExchange, { kind, message }: RelayError): void {
+    const answer = this.#options.handler.refuse(kind, message)
+    if (request.complete) {
+      void exchange.respond(answer.status, answer.headers, answer.body)
+      return
+    }
+    // Closing while the client still sends would reset the connection, and it might never read
+    // the answer. So the answer goes out whole, and what still comes is dropped for a while.
+    const end = exchange.respondAndHold(answer)
+    const cancel = this.#options.clock.after(lingerMs, end)
+    request.once('end', () => {
+      cancel()
+      end()
+    })
+    request.resume()
+  }
+
+  /** Nobody is led on to another host. The wire is no longer HTTP's, so this is its last answer. */
+  #refuseTunnel(socket: Socket, wire: Duplex): void {
+    wire.on('error', () => {})
+    if (this.#connections.of(socket).inFlight > 0) return void wire.destroy()
+    const message = 'this is no proxy for CONNECT'
+    wire.end(rawAnswer(this.#options.handler.refuse(errorKinds.verbNotAllowed, message)))
+    this.#options.clock.after(lingerMs, () => wire.destroy())
+  }
+
+  /** Answers bytes that are not an HTTP request, or that came too slowly. */
+  #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+    const connection = this.#connections.of(socket)
+    if (connection.refused) return
+    connection.refused = true
+    if (!socket.writable || error.code === 'ECONNRESET' || owesAnswers(connection)) {
+      socket.destroy()
+      return
+    }
+    socket.end(rawAnswer(this.#refusalOf(error)))
+    this.#options.clock.after(lingerMs, () => socket.destroy())
+  }
+
+  #refusalOf(error: NodeJS.ErrnoException): HttpAnswer {
+    const { handler } = this.#options
+    switch (error.code) {
+      case 'HPE_HEADER_OVERFLOW':
+        return handler.refuse(
+          errorKinds.headersTooLarge,
+          `the request line and headers are longer than ${maxHeaderBytes} bytes`,
+        )
+      case 'ERR_HTTP_REQUEST_TIMEOUT':
+        return handler.refuse(errorKinds.slowRequest, 'the request took too long to arrive')
+      default:
+        return handler.refuse(errorKinds.badHttp, 'this is not a request in HTTP/1.1')
+    }
+  }
+}
+
+/** Of a request that is refused whatever it asks for. */
+const noTarget: RequestTarget = { path: '', query: '' }
+
+function targetRefused(): RelayError {
+  const message = 'the target of the request must be a path that begins with /, or an http:// URL'
+  return new RelayError(errorKinds.unsendable, message)
+}
+
+function codingRefused(): RelayError {
+  const message = 'the only Transfer-Encoding that this router knows is chunked'
+  return new RelayError(errorKinds.unknownTransferCoding, message)
+}
+
+function isPlain({ contentEncoding }: RequestHead): boolean {
+  return contentEncoding === null || contentEncoding === 'identity'
+}
+
+/** An answer now would be taken for the one to an earlier request of the same connection. */
+function owesAnswers({ inFlight, newest }: Connection): boolean {
+  return inFlight > (newest?.complete === false ? 1 : 0)
+}
+
+function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  lines.push(`Content-Length: ${body.length}`, 'Connection: close', '', '')
+  return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), body])
+}

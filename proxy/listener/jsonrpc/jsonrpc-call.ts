@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainInterface } from '../../chain/types.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Call } from '../../relay/call.ts'
+import type { Directives } from '../../relay/directives.ts'
+import { RelayError } from '../../relay/errors.ts'
+import { Journal } from '../../relay/journal.ts'
+import type { HeaderList } from '../../upstream/wire.ts'
+import { idBytes } from './jsonrpc-error.ts'
+import { sentForm } from './jsonrpc-outgoing.ts'
+import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
+import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
+
+/** What all calls of one HTTP request, or of one WebSocket, have in common. */
+export interface CallOrigin {
+  /** An error when they cannot be understood. */
+  readonly directives: Directives | RelayError
+  readonly requestHeaders: HeaderList
+  readonly signal: AbortSignal
+}
+
+/** A call whose reader knows how to put the client's id into the answer. */
+export interface JsonRpcCall extends Call {
+  readonly reader: JsonRpcReplyReader
+}
+
+export interface JsonRpcCallOptions {
+  readonly iface: ChainInterface
+  readonly clock: Clock
+}
+
+/** Turns a request into a call. @throws RequestRefused when the directives make no sense */
+export function makeJsonRpcCall(
+  request: JsonRpcRequest,
+  origin: CallOrigin,
+  guid: string,
+  { iface, clock }: JsonRpcCallOptions,
+): JsonRpcCall {
+  const { directives, requestHeaders, signal } = origin
+  if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
+  const asked = iface.classify(request)
+  const sent = sentForm(request, iface.impliedVersion)
+  const path = asked.internalPath ?? ''
+  return {
+    guid,
+    asked,
+    request: { verb: 'POST', path, headers: requestHeaders, body: sent.body },
+    reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id)),
+    directives,
+    signal,
+    journal: new Journal(clock.nowMs()),
+    attemptKind: 'first',
+  }
+}

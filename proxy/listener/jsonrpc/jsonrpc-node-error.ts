@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { NodeError } from '../../chain/failure-table.ts'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { bufferOf, isNamed, parseSpan } from '../../json/text.ts'
+import type { Span } from '../../json/span.ts'
+
+/** A longer message of a node is cut before tables look at it. */
+const maxMessageLength = 4_096
+
+/**
+ * As much of an error as tables look at; nodes put all kinds of things there. The span may end
+ * within the error: what stands before its end is read.
+ * @returns null for what says nothing: an error has a number for its code, or a text
+ */
+export function readError(
+  body: Uint8Array,
+  { start, end }: Span,
+  status: number,
+): NodeError | null {
+  let code = NaN
+  let message = ''
+  let isText = body[start] === 0x22
+  if (body[start] === 0x7b) {
+    const cursor = new ObjectCursor(body, start)
+    while (cursor.next()) {
+      const { nameStart, nameEnd, valueStart, valueEnd } = cursor
+      if (isNamed(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
+      else if (isNamed(body, nameStart, nameEnd, '"message"'))
+        [message, isText] = [textOf(body, valueStart, valueEnd), body[valueStart] === 0x22]
+    }
+  } else message = textOf(body, start, end)
+  if (Number.isNaN(code) && !(isText && message !== '')) return null
+  return {
+    status,
+    code: Number.isSafeInteger(code) ? code : null,
+    message,
+  }
+}
+
+/** NaN where it is no number. */
+function codeOf(body: Uint8Array, start: number, end: number): number {
+  const first = body[start] as number
+  const isNumber = first === 0x2d || (first >= 0x30 && first <= 0x39)
+  return isNumber ? Number(bufferOf(body).toString('latin1', start, end)) : NaN
+}
+
+/** A string's text; of anything else its JSON. No more than what tables look at. */
+function textOf(body: Uint8Array, start: number, end: number): string {
+  const isShort = end - start <= maxMessageLength
+  if (body[start] === 0x22 && isShort) return parseSpan(body, start, end) as string
+  return bufferOf(body).toString('utf8', start, Math.min(end, start + maxMessageLength))
+}

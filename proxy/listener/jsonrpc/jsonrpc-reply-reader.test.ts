@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { respelled } from '../../json/testing/escaped.ts'
+import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
+import { reply } from '../testing/listener-fixture.ts'
+
+function read(text: string, { id = '1', status = 200 } = {}) {
+  const own = Buffer.from(id === 'absent' ? 'null' : id)
+  const reader = new JsonRpcReplyReader(own, own)
+  const { incoming } = reply(text, { status })
+  const finding = reader.read(incoming)
+  const bytes = reader.bytesOf(incoming, incoming.body as Uint8Array)
+  return { finding, text: Buffer.from(bytes).toString() }
+}
+
+describe('an answer that is a result', () => {
+  test.each([
+    ['in the usual form', '{"jsonrpc":"2.0","id":1,"result":"0x1"}'],
+    ['without a version', '{"id":1,"result":1}'],
+    ['that is null', '{"jsonrpc":"2.0","id":1,"result":null}'],
+    ['with white space around', '\n {"id" : 1 , "result" : [ ] } \r\n'],
+    ['with a null error beside it', '{"result":5,"error":null,"id":1}'],
+    ['that is null, with a null error', '{"result":null,"error":null,"id":1}'],
+    ['with members that nobody knows', '{"id":1,"result":1,"usage":{"error":1,"id":2}}'],
+    ['with an error inside', '{"id":1,"result":{"error":{"code":1},"id":7}}'],
+  ])('%s goes through as it is', (_, text) => {
+    expect(read(text)).toMatchObject({ finding: { kind: 'result' }, text })
+  })
+
+  test.each([
+    ['1.0', '{"id":1,"result":1}', '{"id":1.0,"result":1}'],
+    ['1', '{"id": 1.0 ,"result":1}', '{"id": 1 ,"result":1}'],
+    ['1e2', '{"result":1,"id":100}', '{"result":1,"id":1e2}'],
+    ['"\\u0061"', '{"id":"a","result":1}', '{"id":"\\u0061","result":1}'],
+    ['"é"', '{"id":"\\u00e9","result":1}', '{"id":"é","result":1}'],
+    [
+      '1152921504606846977',
+      '{"id":1152921504606846976,"result":1}',
+      '{"id":1152921504606846977,"result":1}',
+    ],
+    ['absent', '{"result":1}', '{"id":null,"result":1}'],
+  ])(
+    'and spells the id %s in its own way gets the spelling of the client',
+    (id, text, expected) => {
+      expect(read(text, { id })).toMatchObject({ finding: { kind: 'result' }, text: expected })
+    },
+  )
+})
+
+describe('what the reader says besides', () => {
+  test('where the result stands', () => {
+    const text = '{"id":1, "result" : {"a":1} }'
+    const { finding } = read(text)
+    const { start, end } = (finding.kind === 'result' && finding.value) || { start: 0, end: 0 }
+    expect(text.slice(start, end)).toBe('{"a":1}')
+  })
+
+  test('bytes that are no UTF-8 are no answer', () => {
+    const body = Buffer.from('{"id":1,"result":"\xff"}', 'latin1')
+    const own = Buffer.from('1')
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    expect(new JsonRpcReplyReader(own, own).read(incoming)).toEqual({
+      kind: 'malformed',
+      why: 'bytes that are not UTF-8',
+    })
+  })
+
+  test('an answer of the router itself reads as one of the upstream', () => {
+    const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7.0'))
+    const body = reader.write('0xab')
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    expect(Buffer.from(reader.bytesOf(incoming, body)).toString()).toBe(
+      '{"jsonrpc":"2.0","id":7.0,"result":"0xab"}',
+    )
+  })
+})
+
+describe("an answer that is the node's error", () => {
+  test.each([
+    [
+      'the usual',
+      '{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"execution reverted","data":"0x"}}',
+      3,
+      'execution reverted',
+    ],
+    [
+      'of version 1.0',
+      '{"result":null,"error":{"code":-8,"message":"no block"},"id":1}',
+      -8,
+      'no block',
+    ],
+    ['without a code', '{"id":1,"error":{"message":"x"}}', null, 'x'],
+    ['with a code that is a text', '{"id":1,"error":{"code":"3","message":"x"}}', null, 'x'],
+    ['with a code that is a fraction', '{"id":1,"error":{"code":1.5,"message":"x"}}', null, 'x'],
+    ['without a message', '{"id":1,"error":{"code":3}}', 3, ''],
+    [
+      'with a message that is an object',
+      '{"id":1,"error":{"code":3,"message":{"a":1}}}',
+      3,
+      '{"a":1}',
+    ],
+    ['that is a text', '{"id":1,"error":"too many requests"}', null, 'too many requests'],
+    ['with escapes', '{"id":1,"error":{"code":3,"message":"a\\u0062\\n"}}', 3, 'ab\n'],
+  ])('%s is read', (_, text, code, message) => {
+    const { finding, text: passed } = read(text, { status: 500 })
+    expect(finding).toEqual({ kind: 'node-error', error: { status: 500, code, message } })
+    expect(passed).toBe(text)
+  })
+
+  test('may have no id, or a null one: the client gets its own', () => {
+    const error = '"error":{"code":1}'
+    expect(read(`{"id":null,${error}}`, { id: '"x"' }).text).toBe(`{"id":"x",${error}}`)
+    expect(read(` { ${error}}`, { id: '"x"' }).text).toBe(` {"id":"x", ${error}}`)
+  })
+
+  test('is cut where its message is too long for a table', () => {
+    const { finding } = read(`{"id":1,"error":{"code":3,"message":"${'m'.repeat(100_000)}"}}`)
+    expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
+  })
+})
+
+const noError = 'an error without a code or a message'
+
+describe('an answer that is none', () => {
+  test.each([
+    ['', 'an empty body'],
+    ['  \n', 'an empty body'],
+    ['<html>', 'a body that is not a JSON object'],
+    ['[]', 'a body that is not a JSON object'],
+    ['"ok"', 'a body that is not a JSON object'],
+    ['{"id":1,"result":"0x', 'JSON that ends early'],
+    ['{"id":1,"result":[{"a":1},', 'JSON that ends early'],
+    ['{"id":1,"result":1', 'JSON that ends early'],
+    ['{"id":1,"result":1,}', 'a body that is not JSON'],
+    ['{"id":1,"result":NaN}', 'a body that is not JSON'],
+    ['{"id":1,"result":1}{"id":2,"result":2}', 'more than one JSON value'],
+    ['{"id":1,"result":1}x', 'more than one JSON value'],
+    ['{}', 'neither a result nor an error'],
+    ['{"id":1}', 'neither a result nor an error'],
+    ['{"id":1,"error":null}', 'neither a result nor an error'],
+    ['{"id":1,"method":"x","params":[]}', 'neither a result nor an error'],
+    ['{"id":1,"result":1,"error":{"code":1}}', 'both a result and an error'],
+    ['{"id":1,"result":1,"result":2}', 'a member given twice'],
+    ['{"id":1,"id":1,"result":1}', 'a member given twice'],
+    ['{"id":1,"error":{}}', noError],
+    ['{"id":1,"error":""}', noError],
+    ['{"id":1,"error":0}', noError],
+    ['{"id":1,"error":true}', noError],
+    ['{"id":1,"error":[]}', noError],
+    ['{"id":1,"error":["boom"]}', noError],
+    ['{"id":1,"error":{"code":"x"}}', noError],
+    ['{"id":1,"error":{"code":null,"message":""}}', noError],
+    ['{"id":1,"error":{"message":{}}}', noError],
+    ['{"id":2,"result":1}', 'the id of another request'],
+    ['{"id":"1","result":1}', 'the id of another request'],
+    ['{"id":null,"result":1}', 'the id of another request'],
+    ['{"result":1}', 'the id of another request'],
+    ['{"id":2,"error":{}}', 'the id of another request'],
+    ['{"id":{},"result":1}', 'the id of another request'],
+  ])('%s has %s', (text, why) => {
+    expect(read(text)).toEqual({ finding: { kind: 'malformed', why }, text })
+  })
+
+  test('a result under the status of an error', () => {
+    expect(read('{"id":1,"result":1}', { status: 503 }).finding.kind).toBe('malformed')
+  })
+})
+
+test('with several attempts at once, each answer is written with its own spelling of the id', () => {
+  const reader = new JsonRpcReplyReader(Buffer.from('1'), Buffer.from('1.0'))
+  const one = reply('{"id":1,"result":"one"}').incoming
+  const two = reply('{"result":"two","id":1.00}').incoming
+  reader.read(one)
+  reader.read(two)
+  const write = (incoming: typeof one) =>
+    Buffer.from(reader.bytesOf(incoming, incoming.body as Uint8Array)).toString()
+  expect(write(one)).toBe('{"id":1.0,"result":"one"}')
+  expect(write(two)).toBe('{"result":"two","id":1.0}')
+})
+
+describe('an answer to another request', () => {
+  const reader = new JsonRpcReplyReader(Buffer.from('"mine"'), Buffer.from('"mine"'))
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"error":{"id":1}}', '{"jsonrpc":"2.0","id":"mine","error":{"id":1}}'],
+    ['{"error":{"code":1},"id":null}', '{"error":{"code":1},"id":"mine"}'],
+    ['{"error":{"code":1}}', '{"error":{"code":1}}'],
+    ['<html>429</html>', '<html>429</html>'],
+    ['{"id":7,"error', '{"id":7,"error'],
+    ['', ''],
+  ])('is readdressed: %s', (theirs, mine) => {
+    expect(Buffer.from(reader.readdress(Buffer.from(theirs))).toString()).toBe(mine)
+  })
+})
+
+test.each([
+  '{"id":1,"result":"0x1"}',
+  '{"id":1,"result":1,"error":{"code":3,"message":"no"}}',
+  '{"id":1,"result":null,"error":{"code":3,"message":"no"}}',
+  '{"id":2,"result":1}',
+  '{"id":1,"error":{"code":-32000,"message":"header not found"}}',
+  '{"id":1,"results":1}',
+])('%s is the same in any spelling of its names', (text) => {
+  const { finding } = read(text)
+  const expected = { ...finding, ...(finding.kind === 'result' && { value: expect.anything() }) }
+  const names = ['id', 'result', 'error', 'code', 'message', 'results']
+  fc.assert(
+    fc.property(respelled(text, names), (spelled) => {
+      expect(read(spelled).finding).toEqual(expected)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test.each(['"id":1', '"result":1', '"error":{"code":1,"message":"no"}'])(
+  '%s twice is a member given twice in any two spellings',
+  (member) => {
+    const names = [member.slice(1, member.indexOf('"', 1))]
+    const text = `{"id":1,"result":1}`
+    const base = member.startsWith('"error"') ? `{"id":1,${member}}` : text
+    fc.assert(
+      fc.property(respelled(member, names), (spelled) => {
+        const doubled = `${base.slice(0, -1)},${spelled}}`
+        expect(read(doubled).finding).toEqual({ kind: 'malformed', why: 'a member given twice' })
+      }),
+      { numRuns: 50 },
+    )
+  },
+)

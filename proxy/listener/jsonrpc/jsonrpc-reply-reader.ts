@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isUtf8 } from 'node:buffer'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { bufferOf, isNamed, spells } from '../../json/text.ts'
+import { spaceEnd } from '../../json/value.ts'
+import type { Finding, ReplyReader } from '../../relay/reply.ts'
+import type { Span } from '../../json/span.ts'
+import type { BodyStream, Incoming } from '../../upstream/wire.ts'
+import { readError } from './jsonrpc-node-error.ts'
+import { isIdOf } from './jsonrpc-reply-id.ts'
+import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
+
+const result: Finding = { kind: 'result' }
+const noError = 'an error without a code or a message'
+
+/**
+ * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so an answer
+ * that was cut is found; nothing is parsed but the error, if it is one. (Measured against
+ * `JSON.parse`: five times faster on a balance, three times on a megabyte of logs, half as fast
+ * on one string of a megabyte, which is rare.)
+ */
+export class JsonRpcReplyReader implements ReplyReader {
+  readonly #sentId: Buffer
+  readonly #ownId: Buffer
+  /** The last answer that was read, what it is, and where the client's own id must be put into it. */
+  #incoming: Incoming | null = null
+  #finding: Finding = result
+  #foreignId: Span | null = null
+
+  /**
+   * @param sentId the id that the upstream was asked under, JSON
+   * @param ownId the client's id, JSON, which the answer will carry
+   */
+  constructor(sentId: Uint8Array, ownId: Uint8Array) {
+    this.#sentId = bufferOf(sentId)
+    this.#ownId = bufferOf(ownId)
+  }
+
+  read(incoming: Incoming): Finding {
+    this.#incoming = incoming
+    this.#foreignId = null
+    const { body, status } = incoming
+    if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
+    else this.#finding = this.#judgeHead(body, status)
+    return this.#finding
+  }
+
+  /** What an answer was found to be; not read again when it was the last one. */
+  findingOf(incoming: Incoming): Finding {
+    return incoming === this.#incoming ? this.#finding : this.read(incoming)
+  }
+
+  /**
+   * The bytes for the client: the upstream's own, save for an id that is the client's in another
+   * spelling.
+   */
+  bytesOf(incoming: Incoming, body: Uint8Array): Uint8Array {
+    this.findingOf(incoming)
+    const foreign = this.#foreignId
+    if (foreign === null) return body
+    // No id at all: an empty span behind the opening brace.
+    const around = foreign.start === foreign.end ? ['"id":', ','] : ['', '']
+    return Buffer.concat([
+      body.subarray(0, foreign.start),
+      Buffer.from(around[0] as string),
+      this.#ownId,
+      Buffer.from(around[1] as string),
+      body.subarray(foreign.end),
+    ])
+  }
+
+  write(value: unknown): Uint8Array {
+    const around = ['{"jsonrpc":"2.0","id":', `,"result":${JSON.stringify(value)}}`]
+    return Buffer.concat([
+      Buffer.from(around[0] as string),
+      this.#sentId,
+      Buffer.from(around[1] as string),
+    ])
+  }
+
+  readdress(body: Uint8Array): Uint8Array {
+    const start = spaceEnd(body, 0)
+    if (body[start] !== 0x7b) return body
+    let id: Span | null = null
+    const cursor = new ObjectCursor(body, start)
+    while (cursor.next())
+      if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
+        id = { start: cursor.valueStart, end: cursor.valueEnd }
+    if (id === null || cursor.end < 0) return body
+    return Buffer.concat([body.subarray(0, id.start), this.#sentId, body.subarray(id.end)])
+  }
+
+  /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
+  #judgeHead(body: BodyStream, status: number): Finding {
+    const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
+    const why = rest.readHead(body.head)
+    if (why !== null) return malformed(why)
+    const { errorSpan, hasWholeError } = rest
+    if (errorSpan) {
+      const error = readError(Buffer.concat(body.head), errorSpan, status)
+      if (error) return { kind: 'node-error', error, rest }
+      if (hasWholeError) return malformed(noError)
+      // What it says stands behind the head.
+      return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
+    }
+    if (status >= 400) return malformed('a result with a status that is an error')
+    return { kind: 'result', rest }
+  }
+
+  #judge(body: Uint8Array, status: number): Finding {
+    const start = spaceEnd(body, 0)
+    if (start === body.length) return malformed('an empty body')
+    if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
+    if (!isUtf8(body)) return malformed('bytes that are not UTF-8')
+    let id: Span | null = null
+    let answer: Span | null = null
+    let error: Span | null = null
+    let isDuplicate = false
+    const cursor = new ObjectCursor(body, start)
+    while (cursor.next()) {
+      const { nameStart, nameEnd } = cursor
+      const span = { start: cursor.valueStart, end: cursor.valueEnd }
+      if (isNamed(body, nameStart, nameEnd, '"id"')) {
+        isDuplicate ||= id !== null
+        id = span
+      } else if (isNamed(body, nameStart, nameEnd, '"result"')) {
+        isDuplicate ||= answer !== null
+        answer = span
+      } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
+        isDuplicate ||= error !== null
+        error = span
+      }
+    }
+    if (cursor.end < 0) {
+      const isCut = ~cursor.end >= body.length
+      return malformed(isCut ? 'JSON that ends early' : 'a body that is not JSON')
+    }
+    if (spaceEnd(body, cursor.end) !== body.length) return malformed('more than one JSON value')
+    if (isDuplicate) return malformed('a member given twice')
+
+    // Version 1.0 has both members, one of them null.
+    if (error && spells(body, error.start, error.end, 'null')) error = null
+    else if (error && answer && spells(body, answer.start, answer.end, 'null')) answer = null
+    if (error && answer) return malformed('both a result and an error')
+    if (!error && !answer) return malformed('neither a result nor an error')
+    if (!this.#takesId(body, id, start, error !== null))
+      return malformed('the id of another request')
+    if (error) {
+      const told = readError(body, error, status)
+      return told ? { kind: 'node-error', error: told } : malformed(noError)
+    }
+    if (status >= 400) return malformed('a result with a status that is an error')
+    // Of neither there was a fault above.
+    return answer ? { kind: 'result', value: answer } : result
+  }
+
+  /** Whether the answer is to this request; remembers where its id is spelled otherwise. */
+  #takesId(body: Uint8Array, id: Span | null, start: number, isError: boolean): boolean {
+    const theirs = id && body.subarray(id.start, id.end)
+    if (!isIdOf(theirs, this.#sentId, isError)) return false
+    if (theirs && this.#ownId.equals(theirs)) return true
+    this.#foreignId = id ?? { start: start + 1, end: start + 1 }
+    return true
+  }
+}
+
+function malformed(why: string): Finding {
+  return { kind: 'malformed', why }
+}

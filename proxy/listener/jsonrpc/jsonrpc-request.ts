@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isAscii, isUtf8 } from 'node:buffer'
+import { ArrayCursor } from '../../json/array-cursor.ts'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import type { Span } from '../../json/span.ts'
+import { bufferOf, parseSpan, spells } from '../../json/text.ts'
+import { maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+
+/** More items than this in one batch are refused together. */
+const maxBatchItems = 1_000
+
+/** What a request body holds: one request, or several. Spans of JSON that is known to be valid. */
+export type RequestBody =
+  | { readonly kind: 'single'; readonly span: Span }
+  | { readonly kind: 'batch'; readonly items: readonly Span[] }
+
+/**
+ * Checks that a body is JSON, and tells single requests from batches.
+ * @throws RelayError -32700 or -32600
+ */
+export function readBody(body: Uint8Array): RequestBody {
+  const start = spaceEnd(body, 0)
+  if (start === body.length) throw parseError('the request body is empty')
+  if (spells(body, start, start + 3, '\xef\xbb\xbf'))
+    throw parseError('the request body begins with a byte order mark; send it without')
+  if (!isAscii(body) && !isUtf8(body)) throw parseError('the request body is not UTF-8')
+  if (body[start] === 0x5b) return readBatch(body, start)
+  const end = valueEnd(body, start)
+  checkEnd(body, end)
+  return { kind: 'single', span: { start, end } }
+}
+
+function readBatch(body: Uint8Array, start: number): RequestBody {
+  const items: Span[] = []
+  const cursor = new ArrayCursor(body, start)
+  while (cursor.next()) {
+    if (items.length === maxBatchItems)
+      throw invalid(`the batch has more than ${maxBatchItems} items; send it in parts`)
+    items.push({ start: cursor.valueStart, end: cursor.valueEnd })
+  }
+  checkEnd(body, cursor.end)
+  if (items.length === 0) throw invalid('the batch is empty')
+  return { kind: 'batch', items }
+}
+
+function checkEnd(body: Uint8Array, end: number): void {
+  const at = end < 0 ? ~end : spaceEnd(body, end)
+  if (end >= 0 && at === body.length) return
+  if (at >= body.length) throw parseError('the request body ends before its JSON does')
+  throw parseError(
+    end < 0
+      ? `the request body is not JSON, or nested over ${maxNesting} levels: wrong byte at offset ${at}`
+      : `the request body goes on behind its JSON, at offset ${at}`,
+  )
+}
+
+/**
+ * One request of a client. Offsets are into the body that it stands in. It is itself the question
+ * for the chain spec, and parses its params only when that looks at them.
+ */
+export class JsonRpcRequest {
+  readonly apiInterface = 'jsonrpc'
+  readonly body: Uint8Array
+  readonly span: Span
+  /** The bytes of `id`; null where there is none. */
+  readonly id: Span | null
+  /** Wants no reply: a request of version 2.0 without an id. */
+  readonly isNotification: boolean
+  /** It tells its version. */
+  readonly hasVersion: boolean
+  readonly method: string
+  readonly #paramsSpan: Span | null
+  #params: unknown
+
+  constructor(
+    body: Uint8Array,
+    span: Span,
+    id: Span | null,
+    isNotification: boolean,
+    hasVersion: boolean,
+    method: string,
+    params: Span | null,
+  ) {
+    this.body = body
+    this.span = span
+    this.id = id
+    this.isNotification = isNotification
+    this.hasVersion = hasVersion
+    this.method = method
+    this.#paramsSpan = params
+  }
+
+  get params(): unknown {
+    const span = this.#paramsSpan
+    // What was parsed is never undefined.
+    if (span && this.#params === undefined)
+      this.#params = parseSpan(this.body, span.start, span.end)
+    return this.#params
+  }
+}
+
+/** A request that is not one, and the id to say so under. */
+export class RequestRefused extends RelayError {
+  /** Null where there is no id, or none that could be one. */
+  readonly id: Span | null
+
+  constructor(error: RelayError, id: Span | null) {
+    super(error.kind, error.message)
+    this.id = id
+  }
+}
+
+type Member = 'jsonrpc' | 'method' | 'params' | 'id'
+const members: readonly Member[] = ['jsonrpc', 'method', 'params', 'id']
+
+/**
+ * Reads one request, which is valid JSON already.
+ * @throws RequestRefused -32600 or -32601
+ */
+export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
+  if (body[span.start] !== 0x7b) throw refused('a request must be an object', null)
+  const found: Partial<Record<Member, Span>> = {}
+  let fault: string | null = null
+  const cursor = new ObjectCursor(body, span.start)
+  while (cursor.next()) {
+    const { nameStart, nameEnd, valueStart, valueEnd: end } = cursor
+    const member = members.find((name) => spells(body, nameStart + 1, nameEnd - 1, name))
+    if (member === undefined) fault ??= lookalike(body, nameStart, nameEnd)
+    else if (found[member]) fault ??= `"${member}" is given twice`
+    else found[member] = { start: valueStart, end }
+  }
+  const id = found.id ?? null
+  if (id && !isId(body[id.start])) throw refused('"id" must be a string, a number or null', null)
+  if (fault !== null) throw refused(fault, id)
+
+  const isVersion2 = readsVersion2(body, found.jsonrpc, id)
+  const method = readMethod(body, found.method, id)
+  const params = found.params ?? null
+  if (params && !isParams(body[params.start]))
+    throw refused('"params" must be an array or an object', id)
+  const isNotification = isVersion2 && id === null
+  const hasVersion = found.jsonrpc !== undefined
+  return new JsonRpcRequest(body, span, id, isNotification, hasVersion, method, params)
+}
+
+/**
+ * Some nodes match names without regard to case, and so would read another request than the one
+ * that was classified here.
+ */
+function lookalike(body: Uint8Array, start: number, end: number): string | null {
+  // The longest way to write the longest name is six bytes a letter.
+  if (end - start > 7 * 6 + 2) return null
+  const name = parseSpan(body, start, end) as string
+  const member = members.find((each) => each.toUpperCase() === name.toUpperCase())
+  return member === undefined ? null : `the name of "${member}" must be written exactly so`
+}
+
+/** Version 1.0 says so or says nothing. */
+function readsVersion2(body: Uint8Array, version: Span | undefined, id: Span | null): boolean {
+  if (version === undefined) return false
+  if (spells(body, version.start, version.end, '"2.0"')) return true
+  if (spells(body, version.start, version.end, '"1.0"')) return false
+  throw refused('"jsonrpc" must be "2.0", or "1.0", or be left out', id)
+}
+
+function readMethod(body: Uint8Array, method: Span | undefined, id: Span | null): string {
+  if (method === undefined) throw refused('"method" is missing', id)
+  const { start, end } = method
+  if (body[start] !== 0x22) throw refused('"method" must be a string', id)
+  if (end - start === 2)
+    throw new RequestRefused(
+      new RelayError(errorKinds.methodNotFound, 'the name of the method is empty'),
+      id,
+    )
+  const text = bufferOf(body).toString('latin1', start + 1, end - 1)
+  // Nearly always a plain word; escapes and letters beyond ASCII take the long way.
+  return /^[\x20-\x5b\x5d-\x7e]*$/.test(text) ? text : (parseSpan(body, start, end) as string)
+}
+
+/** By its first byte: a string, a number or null. */
+function isId(first: number | undefined): boolean {
+  return first !== 0x7b && first !== 0x5b && first !== 0x74 && first !== 0x66
+}
+
+/** By its first byte: an array, an object or null. */
+function isParams(first: number | undefined): boolean {
+  return first === 0x7b || first === 0x5b || first === 0x6e
+}
+
+function parseError(message: string): RelayError {
+  return new RelayError(errorKinds.parse, message)
+}
+
+function invalid(message: string): RelayError {
+  return new RelayError(errorKinds.invalidRequest, message)
+}
+
+function refused(message: string, id: Span | null): RequestRefused {
+  return new RequestRefused(invalid(message), id)
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
+import type { Reply } from '../../relay/reply.ts'
+import { release, type HeaderList } from '../../upstream/wire.ts'
+import { answerCall } from '../answer-call.ts'
+import { Calls, brokenOff, internal } from '../calls.ts'
+import { readDirectives } from '../directives.ts'
+import { contentTypeOf, forwardHeaders } from '../http/forwarded-headers.ts'
+import type { HttpAnswer, HttpExchange, HttpHandler } from '../http/http-exchange.ts'
+import { createHttpListener, type ListenerOptions } from '../http/http-listener.ts'
+import { batchPieces, collectShort } from './jsonrpc-batch.ts'
+import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
+import { errorBytes, idBytes } from './jsonrpc-error.ts'
+import { answerItem, bodyOf, type ItemContext } from './jsonrpc-item.ts'
+import { jsonRpcSockets } from '../websocket/jsonrpc-sockets.ts'
+import { RequestRefused, readBody, readRequest } from './jsonrpc-request.ts'
+import type { Span } from '../../json/span.ts'
+import type { Listener } from '../listener.ts'
+import { answerHealth } from '../http/listener-health.ts'
+import { refuseSubscription } from '../websocket/needs-websocket.ts'
+import { ResponseMetadata } from '../http/response-headers.ts'
+
+const socketPaths = ['/', '/ws', '/websocket']
+
+/**
+ * A listener for JSON-RPC 2.0 or 1.0, single or in batches, by `POST /` and over WebSocket, and for
+ * `GET /health`.
+ */
+export function createJsonRpcListener(options: ListenerOptions): Listener {
+  const calls = new Calls(options)
+  const sockets = jsonRpcSockets(options, calls, socketPaths)
+  return createHttpListener(options, new JsonRpcHandler(options), sockets)
+}
+
+const json = 'application/json'
+const requestHeaders: HeaderList = ['content-type', json]
+
+/** `POST /` and `GET /health`; refuses everything else. */
+export class JsonRpcHandler implements HttpHandler {
+  readonly #options: ListenerOptions
+  readonly #calls: Calls
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    this.#calls = new Calls(options)
+  }
+
+  serve(exchange: HttpExchange): void {
+    const { verb, path } = exchange
+    if (path === '/') {
+      if (verb === 'POST') void this.#post(exchange)
+      else this.#refuseVerb(exchange, 'POST')
+    } else if (path === '/health') {
+      if (verb === 'GET' || verb === 'HEAD') {
+        const { health, version } = this.#options
+        answerHealth(exchange, health(), version)
+      } else this.#refuseVerb(exchange, 'GET, HEAD')
+    } else {
+      const message =
+        'this listener serves POST / with a JSON-RPC body, WebSockets, and GET /health'
+      const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
+      void exchange.respond(status, headers, body)
+    }
+  }
+
+  refuse(kind: ErrorKind, message: string): HttpAnswer {
+    const guid = this.#options.newGuid()
+    return this.#refusal(new RelayError(kind, message), idBytes(new Uint8Array(), null), guid)
+  }
+
+  #refuseVerb(exchange: HttpExchange, allowed: string): void {
+    const message = `this path takes ${allowed} only`
+    const { status, headers, body } = this.refuse(errorKinds.verbNotAllowed, message)
+    void exchange.respond(status, [...headers, 'Allow', allowed], body)
+  }
+
+  #refusal(error: RelayError, id: Uint8Array, guid: string): HttpAnswer {
+    this.#options.observer.requestRefused(error, guid)
+    const { kind, message } = error
+    return {
+      status: kind.httpStatus,
+      headers: new ResponseMetadata(guid, this.#options.version).toHeaders(json),
+      body: errorBytes(kind, message, id, guid),
+    }
+  }
+
+  /** Never rejects. */
+  async #post(exchange: HttpExchange): Promise<void> {
+    const guid = this.#options.newGuid()
+    try {
+      const body = readBody(exchange.body)
+      if (body.kind === 'single') await this.#single(exchange, body.span, guid)
+      else await this.#batch(exchange, body.items, guid)
+    } catch (cause) {
+      const error = cause instanceof RelayError ? cause : internal(cause)
+      const id = cause instanceof RequestRefused ? cause.id : null
+      const { status, headers, body } = this.#refusal(error, idBytes(exchange.body, id), guid)
+      void exchange.respond(status, headers, body)
+    }
+  }
+
+  #originOf(exchange: HttpExchange): CallOrigin {
+    const allowed = this.#options.iface.requestHeaders
+    return {
+      directives: readDirectives(exchange.headers),
+      requestHeaders: forwardHeaders(exchange.headers, allowed, requestHeaders),
+      signal: exchange.signal,
+    }
+  }
+
+  async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
+    const request = readRequest(exchange.body, span)
+    const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
+    refuseSubscription(request, call)
+    if (request.isNotification) return this.#notify(exchange, call)
+    const wording = {
+      bodyOf: (reply: Reply) => bodyOf(call, reply),
+      contentTypeOf,
+      errorType: json,
+      errorBytes: ({ kind, message }: RelayError) =>
+        errorBytes(kind, message, idBytes(request.body, request.id), guid),
+    }
+    const { version, iface } = this.#options
+    const { responseHeaders } = iface
+    await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+  }
+
+  /** Whatever comes of it, its client wants no answer. */
+  async #notify(exchange: HttpExchange, call: JsonRpcCall): Promise<void> {
+    const outcome = await this.#calls.run(call)
+    this.#calls.ended(call, outcome)
+    if (outcome instanceof CallAborted) return
+    const reply = outcome instanceof RelayError ? null : outcome
+    if (reply) release(reply.incoming.body)
+    const metadata = new ResponseMetadata(call.guid, this.#options.version)
+    metadata.add(call.journal, reply)
+    void exchange.respond(204, metadata.toHeaders(null), null)
+  }
+
+  async #batch(exchange: HttpExchange, items: readonly Span[], guid: string): Promise<void> {
+    const origin = this.#originOf(exchange)
+    const metadata = new ResponseMetadata(guid, this.#options.version)
+    const context: ItemContext = {
+      ...origin,
+      told: (journal, reply) => {
+        metadata.add(journal, reply)
+      },
+      subscribe: refuseSubscription,
+    }
+    const options = { ...this.#options, calls: this.#calls }
+    const pieces = batchPieces(items, (span, index) =>
+      answerItem(exchange.body, span, `${guid}-${index}`, context, options),
+    )
+    try {
+      const body = await collectShort(pieces)
+      if (exchange.gone) return
+      const isEmpty = body instanceof Uint8Array && body.length === 0
+      if (isEmpty) void exchange.respond(204, metadata.toHeaders(null), null)
+      else await exchange.respond(200, metadata.toHeaders(json), body)
+    } catch (cause) {
+      // Nothing but the stream of an item fails here.
+      throw brokenOff(cause)
+    }
+  }
+}

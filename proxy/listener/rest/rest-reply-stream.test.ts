@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { HeaderList } from '../../upstream/wire.ts'
+import { RestReplyReader } from './rest-reply-reader.ts'
+
+const json = ['Content-Type', 'application/json; charset=utf-8']
+
+function readWhole(body: Buffer): string | null {
+  const finding = new RestReplyReader('GET').read({
+    status: 200,
+    headers: json,
+    body,
+    trailers: () => [],
+  })
+  return finding.kind === 'malformed' ? finding.why : null
+}
+
+/** @returns what is wrong; null when it is an answer. The bytes that passed are the node's own. */
+function readStream(pieces: readonly Buffer[], headers: HeaderList = json, inHead = 1) {
+  const length = Buffer.concat(pieces).length
+  const body = { head: pieces.slice(0, inHead), length, async *[Symbol.asyncIterator]() {} }
+  const finding = new RestReplyReader('GET').read({
+    status: 200,
+    headers,
+    body,
+    trailers: () => [],
+  })
+  if (finding.kind === 'malformed') return { at: 'head', why: finding.why }
+  if (finding.kind !== 'result' || !finding.rest) return { at: 'nowhere', why: null }
+  const { rest } = finding
+  expect(rest.length).toBe(length)
+  const given: Uint8Array[] = []
+  try {
+    for (const piece of pieces) given.push(...rest.push(piece))
+    rest.end()
+  } catch (error) {
+    return { at: 'rest', why: (error as Error).message }
+  }
+  expect(Buffer.concat(given)).toEqual(Buffer.concat(pieces))
+  return { at: 'end', why: null }
+}
+
+test.each([
+  ['a list', '[{"a":', '1}]', 'end', null],
+  ['an object', '{"a":', '1}\n', 'end', null],
+  ['a text', '"abc', 'def"', 'end', null],
+  ['a number that ends with the body', ' 12', '34', 'end', null],
+  ['a list that is cut', '[{"a":', '1}', 'rest', 'JSON that ends early'],
+  ['a text that is cut', '"abc', 'def', 'rest', 'JSON that ends early'],
+  ['nothing but white space', '  ', '\n', 'rest', 'JSON that ends early'],
+  ['two values', '[1]', ' [2]', 'rest', 'more than one JSON value'],
+  ['members behind a value', '1', ',"b":2', 'rest', 'more than one JSON value'],
+  ['what cannot be JSON later on', '[1', ',]', 'rest', 'a body that is not JSON'],
+  ['a page', '<html>', '</html>', 'head', 'a body that is not JSON'],
+  ['a byte that is not UTF-8', '["\u00ff', '"]', 'rest', 'bytes that are not UTF-8'],
+  ['such a byte in its head', '["\u00ff"', ']', 'head', 'bytes that are not UTF-8'],
+])('%s', (_, first, second, at, why) => {
+  const pieces = [first, second].map((text) => Buffer.from(text, 'latin1'))
+  expect(readStream(pieces)).toEqual({ at, why })
+})
+
+test('what is not JSON is told by its wire alone', () => {
+  expect(readStream([Buffer.from('\u00ff')], ['content-type', 'application/x-bcs'])).toEqual({
+    at: 'nowhere',
+    why: null,
+  })
+})
+
+test('is judged as a short answer is, however it comes and wherever it is cut', () => {
+  const edits = fc.record({
+    at: fc.nat(),
+    drop: fc.nat(2),
+    put: fc.constantFrom('', ',', '"', '}'),
+  })
+  fc.assert(
+    fc.property(
+      fc.json({ maxDepth: 3 }),
+      fc.option(edits),
+      fc.nat(),
+      fc.nat(),
+      fc.nat(2),
+      (text, edit, cutAt, endAt, inHead) => {
+        const from = edit ? edit.at % (text.length + 1) : 0
+        const edited = edit ? text.slice(0, from) + edit.put + text.slice(from + edit.drop) : text
+        const all = Buffer.from(edited)
+        const bytes = endAt % 2 === 0 ? all : all.subarray(0, endAt % (all.length + 1))
+        if (bytes.length === 0) return
+        const cut = cutAt % (bytes.length + 1)
+        const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+        expect(readStream(pieces, json, inHead).why === null).toBe(readWhole(bytes) === null)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})

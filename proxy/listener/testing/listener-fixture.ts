@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { connect, type Socket } from 'node:net'
+import type { ChainInterface, Question } from '../../chain/types.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { systemClock } from '../../clock/system-clock.ts'
+import type { SocketLimits } from '../../config/types.ts'
+import type { Call } from '../../relay/call.ts'
+import type { RelayError } from '../../relay/errors.ts'
+import type { Reply } from '../../relay/reply.ts'
+import type { Relay } from '../../relay/step.ts'
+import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
+import { createJsonRpcListener } from '../jsonrpc/jsonrpc.ts'
+import type { CallEnd } from '../observer.ts'
+import type { SubscriptionServing } from '../websocket/session-subscriptions.ts'
+
+/** A listener on loopback over a relay that the test gives, and what it let be observed. */
+export interface Fixture extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  readonly calls: Call[]
+  readonly ends: CallEnd[]
+  readonly refusals: RelayError[]
+  readonly openConnections: () => number
+  readonly openSockets: () => number
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+const socketLimits: SocketLimits = {
+  maxMessageBytes: 64 * 1024 * 1024,
+  maxCalls: 100,
+  maxSubscriptions: 100,
+  maxBufferedBytes: 8 * 1024 * 1024,
+  idleTimeoutMs: 600_000,
+}
+
+export interface FixtureOptions {
+  readonly socketLimits?: Partial<SocketLimits>
+  readonly subscriptions?: SubscriptionServing
+  readonly clock?: Clock
+  readonly maxRequestBytes?: number
+  readonly health?: () => boolean
+  readonly requestHeaders?: readonly string[]
+  readonly responseHeaders?: readonly string[]
+}
+
+/** An interface that knows nothing: each call is a read. */
+function anyInterface(options: FixtureOptions): ChainInterface {
+  return {
+    apiInterface: 'jsonrpc',
+    addons: new Set(),
+    archiveAfterBlocks: null,
+    impliedVersion: null,
+    requestHeaders: new Set(options.requestHeaders),
+    responseHeaders: new Set(options.responseHeaders),
+    latestBlock: null,
+    verifications: [],
+    hasSubscriptions: false,
+    methods: new Set(),
+    aliases: new Map(),
+    classify: (question: Question) => ({
+      method: 'method' in question ? question.method : '',
+      known: false,
+      kind: 'method' in question && question.method.endsWith('ubscribe') ? 'subscribe' : 'read',
+      block: { kind: 'none' },
+      addon: null,
+      cost: 10,
+      cacheable: false,
+      deterministic: false,
+      byHash: false,
+      waitsForBlock: false,
+      timeoutMs: null,
+      tellsTip: null,
+      checks: [],
+    }),
+  }
+}
+
+export async function startListener(relay: Relay, options: FixtureOptions = {}): Promise<Fixture> {
+  const calls: Call[] = []
+  const ends: CallEnd[] = []
+  const refusals: RelayError[] = []
+  let open = 0
+  let openSockets = 0
+  let guids = 0
+  const listener = createJsonRpcListener({
+    address: { host: '127.0.0.1', port: 0 },
+    iface: anyInterface(options),
+    relay: (call) => {
+      calls.push(call)
+      return relay(call)
+    },
+    clock: options.clock ?? systemClock,
+    observer: {
+      callEnded: (_, end) => ends.push(end),
+      requestRefused: (error) => refusals.push(error),
+      connectionsChanged: (now) => (open = now),
+      socketsChanged: (now) => (openSockets = now),
+    },
+    maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
+    socketLimits: { ...socketLimits, ...options.socketLimits },
+    subscriptions: options.subscriptions ?? null,
+    version: '1.2.3',
+    newGuid: () => `guid${++guids}`,
+    health: options.health ?? (() => true),
+  })
+  const { port } = await listener.start()
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/`,
+    calls,
+    ends,
+    refusals,
+    openConnections: () => open,
+    openSockets: () => openSockets,
+    drain: () => listener.drain(),
+    close: () => listener.close(),
+    [Symbol.asyncDispose]: () => listener.close(),
+  }
+}
+
+/** An upstream's answer. */
+export function reply(
+  body: Body | string,
+  more: { status?: number; headers?: HeaderList } = {},
+): Reply {
+  return {
+    upstream: 'alpha',
+    refusal: null,
+    latestBlock: 7,
+    incoming: {
+      status: more.status ?? 200,
+      headers: more.headers ?? ['content-type', 'application/json'],
+      body: wireBody(body),
+      trailers: () => [],
+    },
+  }
+}
+
+/** A stream's own judge is the relay's, so its head does not matter to the listener. */
+function wireBody(body: Body | string): Uint8Array | BodyStream {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body instanceof Uint8Array || 'head' in body) return body as Uint8Array | BodyStream
+  return { head: [], [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() }
+}
+
+/** The text of what went to the upstream. */
+export function sentText(call: Call): string {
+  return Buffer.from(call.request.body as Uint8Array).toString('utf8')
+}
+
+/** A node that answers as it should: with the id it was sent. */
+export const echoRelay: Relay = (call) => {
+  call.journal.begin('alpha', 'first', 0).result = 'answer'
+  const text = sentText(call)
+  const sent = JSON.parse(text) as { id?: unknown; method: string }
+  // The id's own bytes, where a plain pattern finds them.
+  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+|null)/.exec(text)?.[1]
+  const idText = id ?? JSON.stringify(sent.id ?? null)
+  const result = JSON.stringify(sent.method)
+  return Promise.resolve(reply(`{"jsonrpc":"2.0","id":${idText},"result":${result}}`))
+}
+
+/** A connection on which a test writes bytes of its own, and everything that comes back. */
+export class RawClient implements Disposable {
+  readonly socket: Socket
+  #text = ''
+  #isClosed = false
+  #error: Error | null = null
+  #wake: () => void = () => undefined
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    this.socket.on('data', (data) => {
+      this.#text += data.toString('latin1')
+      this.#wake()
+    })
+    this.socket.on('error', (error) => {
+      this.#error = error
+    })
+    for (const event of ['end', 'close'])
+      this.socket.on(event, () => {
+        this.#isClosed = true
+        this.#wake()
+      })
+  }
+
+  write(bytes: string | Uint8Array): void {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  get error(): Error | null {
+    return this.#error
+  }
+
+  /** Everything that came, once the text has what is looked for. @throws Error when the server closes before */
+  async until(wanted: RegExp): Promise<string> {
+    while (!wanted.test(this.#text)) {
+      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#text)}`)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+    return this.#text
+  }
+
+  /** Everything that came until the server closed. */
+  async untilClosed(): Promise<string> {
+    while (!this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    return this.#text
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy()
+  }
+}
+
+/** A request as bytes, with a length that fits. */
+export function rawPost(body: string | Uint8Array, headers: readonly string[] = []): Buffer {
+  const bytes = Buffer.from(body as string)
+  const head = ['POST / HTTP/1.1', 'Host: x', `Content-Length: ${bytes.length}`, ...headers]
+  return Buffer.concat([Buffer.from(head.join('\r\n') + '\r\n\r\n'), bytes])
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { Body } from '../../upstream/wire.ts'
+import { brokenOff, internal, type Calls } from '../calls.ts'
+import { closeCodes, type ClientSocket, type SocketHandler } from './client-socket.ts'
+import type { ListenerOptions } from '../http/http-listener.ts'
+import { batchConcurrency, batchPieces, collectShort } from '../jsonrpc/jsonrpc-batch.ts'
+import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
+import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
+import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
+import {
+  RequestRefused,
+  readBody,
+  readRequest,
+  type RequestBody,
+} from '../jsonrpc/jsonrpc-request.ts'
+import { SessionSubscriptions, type SubscriptionAudience } from './session-subscriptions.ts'
+import { SocketOutbox } from './socket-outbox.ts'
+
+/** What the sessions of a listener share. Each costs little by itself, for there are thousands. */
+export interface JsonRpcServing extends ListenerOptions {
+  readonly calls: Calls
+}
+
+/** What the upgrade request said; it goes for every call. */
+export interface SessionOrigin extends Pick<CallOrigin, 'directives' | 'requestHeaders'> {
+  /** Names the connection; its messages are numbered behind it. */
+  readonly guid: string
+}
+
+/**
+ * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
+ * Answers go out in the order in which they are there.
+ */
+export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
+  readonly #socket: ClientSocket
+  readonly #serving: JsonRpcServing
+  readonly #origin: SessionOrigin
+  readonly #outbox: SocketOutbox
+  readonly #subscriptions: SessionSubscriptions | null
+  /** Of the calls in flight; while there are none, nobody needs it. */
+  #gone: AbortController | null = null
+  /** Messages that came when as many calls as may be were in flight, or their answers not taken. */
+  #waiting: Uint8Array[] = []
+  #inFlight = 0
+  #count = 0
+  #isPaused = false
+  #isLeaving = false
+  #isSettling = false
+
+  constructor(socket: ClientSocket, serving: JsonRpcServing, origin: SessionOrigin) {
+    this.#socket = socket
+    this.#serving = serving
+    this.#origin = origin
+    this.#outbox = new SocketOutbox(socket, serving)
+    this.#subscriptions = serving.subscriptions && new SessionSubscriptions(serving, this)
+  }
+
+  get isServing(): boolean {
+    return this.#inFlight > 0
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && (this.#subscriptions?.size ?? 0) === 0
+  }
+
+  received(message: Uint8Array): void {
+    if (this.#isSettling) return
+    if (this.#hasRoom) this.#serve(message)
+    else {
+      // What was read already still comes.
+      this.#waiting.push(message)
+      this.#isPaused = true
+      this.#socket.pause()
+    }
+  }
+
+  /** One call can always be served: the outbox is as good as empty when none is in flight. */
+  get #hasRoom(): boolean {
+    const inFlight = this.#inFlight
+    if (inFlight === 0) return true
+    return inFlight < this.#serving.socketLimits.maxCalls && this.#outbox.hasRoomBeside(inFlight)
+  }
+
+  closed(): void {
+    this.#waiting = []
+    this.#subscriptions?.close()
+    this.#outbox.closed()
+    this.#gone?.abort()
+  }
+
+  notify(pieces: readonly Uint8Array[]): void {
+    if (!this.#outbox.notify(pieces))
+      this.#socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+  }
+
+  end(reason: string): void {
+    this.#socket.close(closeCodes.tryAgain, reason)
+  }
+
+  leave(): void {
+    this.#isLeaving = true
+    this.#leaveWhenDone()
+  }
+
+  settle(): void {
+    this.#isSettling = true
+    this.#waiting = []
+    this.leave()
+  }
+
+  #leaveWhenDone(): void {
+    if (this.#isLeaving && this.#inFlight === 0)
+      this.#socket.close(closeCodes.goingAway, 'the router is shutting down')
+  }
+
+  #serve(message: Uint8Array): void {
+    const body = bodyOf(message)
+    const weight = 'kind' in body && body.kind === 'batch' ? weightOf(body.items.length) : 1
+    this.#inFlight += weight
+    this.#gone ??= new AbortController()
+    const { signal } = this.#gone
+    const guid = `${this.#origin.guid}-${++this.#count}`
+    void this.#answer(message, body, guid, signal).then(() => {
+      this.#inFlight -= weight
+      if (this.#inFlight === 0) this.#gone = null
+      this.#serveWaiting()
+      this.#leaveWhenDone()
+    })
+  }
+
+  #serveWaiting(): void {
+    while (this.#hasRoom) {
+      const message = this.#waiting.shift()
+      if (!message) break
+      this.#serve(message)
+    }
+    if (!this.#isPaused || !this.#hasRoom) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Never rejects. */
+  async #answer(
+    message: Uint8Array,
+    body: RequestBody | RelayError,
+    guid: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const begun: (() => void)[] = []
+    try {
+      const answer =
+        body instanceof RelayError
+          ? this.#refusal(body, guid)
+          : await this.#relay(message, body, guid, signal, begun)
+      if (answer !== null) await this.#outbox.answer(answer)
+      for (const begin of begun) begin()
+    } catch (cause) {
+      // Where a part of it has gone out, the connection is closed and this goes nowhere.
+      const { kind, message: text } = brokenOff(cause)
+      await this.#outbox.answer(errorBytes(kind, text, idOf(message, body), guid))
+    }
+  }
+
+  async #relay(
+    message: Uint8Array,
+    body: RequestBody,
+    guid: string,
+    signal: AbortSignal,
+    begun: (() => void)[],
+  ): Promise<Body | null> {
+    const { directives, requestHeaders } = this.#origin
+    const context: ItemContext = {
+      directives,
+      requestHeaders,
+      signal,
+      told: () => undefined,
+      subscribe: (request, call) => {
+        const answer = this.#subscriptions?.answer(request, call, begun) ?? null
+        if (answer !== null || call.asked.kind !== 'subscribe') return answer
+        const why = `${call.asked.method}: the router has no such subscription`
+        throw new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request.id)
+      },
+    }
+    if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#serving)
+    const pieces = batchPieces(body.items, (span, index) =>
+      answerItem(message, span, `${guid}-${index}`, context, this.#serving),
+    )
+    const answer = await collectShort(pieces)
+    return answer instanceof Uint8Array && answer.length === 0 ? null : answer
+  }
+
+  #refusal(error: RelayError, guid: string): Uint8Array {
+    this.#serving.observer.requestRefused(error, guid)
+    return errorBytes(error.kind, error.message, idBytes(new Uint8Array(), null), guid)
+  }
+}
+
+function bodyOf(message: Uint8Array): RequestBody | RelayError {
+  try {
+    return readBody(message)
+  } catch (cause) {
+    return cause instanceof RelayError ? cause : internal(cause)
+  }
+}
+
+/** As many of a batch as are asked for at once. */
+function weightOf(items: number): number {
+  return Math.min(items, batchConcurrency)
+}
+
+function idOf(message: Uint8Array, body: RequestBody | RelayError): Uint8Array {
+  const isSingle = !(body instanceof RelayError) && body.kind === 'single'
+  return idBytes(message, isSingle ? readRequest(message, body.span).id : null)
+}

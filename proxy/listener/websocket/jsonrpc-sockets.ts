@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { HeaderList } from '../../upstream/wire.ts'
+import type { Calls } from '../calls.ts'
+import type { SocketServing } from './client-socket.ts'
+import { readDirectives } from '../directives.ts'
+import { forwardHeaders } from '../http/forwarded-headers.ts'
+import type { ListenerOptions } from '../http/http-listener.ts'
+import { JsonRpcSession } from './jsonrpc-session.ts'
+
+const requestHeaders: HeaderList = ['content-type', 'application/json']
+
+/** JSON-RPC on the WebSockets of a listener. Directives are read from the upgrade request. */
+export function jsonRpcSockets(
+  options: ListenerOptions,
+  calls: Calls,
+  paths: readonly string[],
+): SocketServing {
+  const { iface, socketLimits: limits } = options
+  const serving = { ...options, calls }
+  return {
+    paths,
+    limits,
+    open: (socket, headers, guid) =>
+      new JsonRpcSession(socket, serving, {
+        guid,
+        directives: readDirectives(headers),
+        requestHeaders: forwardHeaders(headers, iface.requestHeaders, requestHeaders),
+      }),
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Random } from '../../clock/random.ts'
+import type { SocketLimits } from '../../config/types.ts'
+import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
+import type { SubscribeWish, SubscriptionForm, Wish } from '../../subscription/form.ts'
+import {
+  NodeRefused,
+  type Subscription,
+  type Subscriptions,
+} from '../../subscription/subscriptions.ts'
+import { internal, type Calls } from '../calls.ts'
+import type { ItemAnswer } from '../jsonrpc/jsonrpc-batch.ts'
+import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
+import { idBytes } from '../jsonrpc/jsonrpc-error.ts'
+import { errorAnswer } from '../jsonrpc/jsonrpc-item.ts'
+import type { JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+
+/** Where the clients of a listener subscribe, and in which form. */
+export interface SubscriptionServing {
+  readonly form: SubscriptionForm
+  readonly hub: Subscriptions
+  /** Draws the ids that clients get. */
+  readonly random: Random
+}
+
+/** What the connections of a listener share. */
+export interface SessionSubscriptionsServing {
+  readonly subscriptions: SubscriptionServing | null
+  readonly calls: Calls
+  readonly socketLimits: Pick<SocketLimits, 'maxSubscriptions'>
+}
+
+/** The client of one connection. */
+export interface SubscriptionAudience {
+  /** Sends it a message made of these pieces, which it did not ask for now. */
+  notify(pieces: readonly Uint8Array[]): void
+  /** Its connection has to be closed for this reason. */
+  end(reason: string): void
+}
+
+/** The subscriptions of one client's connection. */
+export class SessionSubscriptions {
+  readonly #serving: SessionSubscriptionsServing
+  readonly #audience: SubscriptionAudience
+  /** By handle; null while it is being opened. */
+  readonly #open = new Map<string, Subscription | null>()
+  #isClosed = false
+
+  constructor(serving: SessionSubscriptionsServing, audience: SubscriptionAudience) {
+    this.#serving = serving
+    this.#audience = audience
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /**
+   * Answers a request that is about subscriptions; null for any other.
+   * @param begun takes what is to be run when the answer has been sent
+   */
+  answer(
+    request: JsonRpcRequest,
+    call: JsonRpcCall,
+    begun: (() => void)[],
+  ): Promise<ItemAnswer> | null {
+    const { form } = this.#offer
+    const { method, body, id } = request
+    const question = {
+      method,
+      id: Buffer.from(idBytes(body, id)).toString(),
+      get params() {
+        return request.params
+      },
+    }
+    let wish: Wish | null
+    try {
+      wish = form.read(question)
+    } catch (cause) {
+      return Promise.resolve(this.#failed(request, call, cause))
+    }
+    return wish && this.#grant(wish, request, call, begun)
+  }
+
+  get #offer(): SubscriptionServing {
+    const { subscriptions } = this.#serving
+    if (!subscriptions) throw new Error('there is nothing to subscribe to')
+    return subscriptions
+  }
+
+  /** The connection is over. */
+  close(): void {
+    this.#isClosed = true
+    for (const subscription of this.#open.values()) subscription?.unsubscribe()
+    this.#open.clear()
+  }
+
+  async #grant(
+    wish: Wish,
+    request: JsonRpcRequest,
+    call: JsonRpcCall,
+    begun: (() => void)[],
+  ): Promise<ItemAnswer> {
+    const { form } = this.#offer
+    const { calls } = this.#serving
+    let result = form.unsubscribed
+    try {
+      if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
+      else if (wish.kind === 'unsubscribe') this.#unsubscribe(wish.handle)
+      else this.#unsubscribeAll()
+    } catch (cause) {
+      return this.#failed(request, call, cause)
+    }
+    calls.subscriptionAnswered(call, false)
+    return request.isNotification ? null : answerBytes(request, 'result', Buffer.from(result))
+  }
+
+  async #subscribe(wish: SubscribeWish, call: JsonRpcCall, begun: (() => void)[]): Promise<string> {
+    const { form, hub, random } = this.#offer
+    const { maxSubscriptions } = this.#serving.socketLimits
+    const audience = this.#audience
+    const { topic } = wish
+    const { isLast } = topic
+    if (this.#open.size >= maxSubscriptions)
+      throw new RelayError(
+        errorKinds.tooManySubscriptions,
+        `this connection has ${maxSubscriptions} subscriptions already`,
+      )
+    const id = form.name(wish, random)
+    if (this.#open.has(id.handle))
+      throw new RelayError(
+        errorKinds.alreadySubscribed,
+        'this connection is subscribed to it already',
+      )
+    this.#open.set(id.handle, null)
+    const { head, tail } = form.envelope(wish, id)
+    let subscription: Subscription
+    try {
+      subscription = await hub.subscribe(call, topic, {
+        event: (result) => {
+          audience.notify([head, result, tail])
+          if (isLast?.(result)) this.#open.delete(id.handle)
+        },
+        ended(reason) {
+          audience.end(reason)
+        },
+      })
+    } catch (cause) {
+      this.#open.delete(id.handle)
+      throw cause
+    }
+    if (this.#isClosed) {
+      subscription.unsubscribe()
+      throw new CallAborted()
+    }
+    this.#open.set(id.handle, subscription)
+    begun.push(() => {
+      subscription.begin()
+    })
+    return form.subscribed(id)
+  }
+
+  #unsubscribe(handle: string): void {
+    const subscription = this.#open.get(handle)
+    if (!subscription)
+      throw new RelayError(
+        errorKinds.noSuchSubscription,
+        'this connection has no such subscription',
+      )
+    this.#open.delete(handle)
+    subscription.unsubscribe()
+  }
+
+  #unsubscribeAll(): void {
+    const open = [...this.#open].filter(([, subscription]) => subscription !== null)
+    if (open.length === 0)
+      throw new RelayError(errorKinds.noSuchSubscription, 'this connection has no subscription')
+    for (const [handle] of open) this.#unsubscribe(handle)
+  }
+
+  #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {
+    const { calls } = this.#serving
+    if (cause instanceof NodeRefused) {
+      calls.subscriptionAnswered(call, true)
+      return request.isNotification ? null : answerBytes(request, 'error', cause.error)
+    }
+    if (call.signal.aborted || cause instanceof CallAborted) {
+      calls.ended(call, new CallAborted())
+      return null
+    }
+    const error = cause instanceof RelayError ? cause : internal(cause)
+    calls.ended(call, error)
+    return request.isNotification ? null : errorAnswer(request, error, call.guid)
+  }
+}
+
+function answerBytes(
+  { body, id }: JsonRpcRequest,
+  member: 'result' | 'error',
+  value: Uint8Array,
+): Uint8Array {
+  return Buffer.concat([
+    Buffer.from('{"jsonrpc":"2.0","id":'),
+    idBytes(body, id),
+    Buffer.from(`,"${member}":`),
+    value,
+    Buffer.from('}'),
+  ])
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer as Upgrader } from 'ws'
+import type { Cancel, Clock } from '../../clock/clock.ts'
+import {
+  closeCodes,
+  type ClientSocket,
+  type SocketHandler,
+  type SocketServing,
+} from './client-socket.ts'
+import { FrameWriter } from './websocket-frame.ts'
+
+/** How often the sockets are looked at. */
+const checkMs = 15_000
+/** One that has said nothing for so long is sent a ping ... */
+const quietMs = 30_000
+/** ... and is gone when it has not even answered that. */
+const silentMs = 75_000
+/** What a client gets to answer a goodbye, and to read what is left. */
+const closeTimeoutMs = 5_000
+export interface WebSocketServerOptions extends SocketServing {
+  readonly clock: Clock
+  readonly version: string
+  readonly newGuid: () => string
+  readonly changed: (open: number) => void
+}
+
+/** The WebSockets of one HTTP server: how they come to be, stay alive, and end. */
+export class WebSocketServer {
+  readonly #options: WebSocketServerOptions
+  readonly #upgrader: Upgrader
+  readonly #clients = new Map<WebSocketClient, SocketHandler>()
+  readonly #frames = new FrameWriter()
+  #cancelCheck: Cancel | null = null
+  #stage: 'open' | 'leaving' | 'settling' = 'open'
+
+  constructor(options: WebSocketServerOptions) {
+    this.#options = options
+    this.#upgrader = new Upgrader({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: options.limits.maxMessageBytes,
+    })
+  }
+
+  get isServing(): boolean {
+    return [...this.#clients.values()].some(({ isServing }) => isServing)
+  }
+
+  get size(): number {
+    return this.#clients.size
+  }
+
+  /** Whether a request can become a WebSocket here. */
+  takes({ url = '', headers }: IncomingMessage): boolean {
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    return headers.upgrade?.toLowerCase() === 'websocket' && this.#options.paths.includes(path)
+  }
+
+  upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
+    if (this.#stage !== 'open') {
+      wire.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+      return
+    }
+    const { version, newGuid, clock } = this.#options
+    const guid = newGuid()
+    this.#upgrader.once('headers', (headers: string[]) => {
+      headers.push(`Router-Version: ${version}`, `Rpc-Guid: ${guid}`)
+    })
+    this.#upgrader.handleUpgrade(request, wire, head, (socket) => {
+      this.#open(new WebSocketClient(socket, wire, this.#frames, clock), request, guid)
+    })
+    // A handshake that failed has used it for nothing.
+    this.#upgrader.removeAllListeners('headers')
+  }
+
+  /** Says goodbye to every client once it has its answers. Resolves as `isServing` tells. */
+  leave(): void {
+    this.#stage = 'leaving'
+    for (const handler of this.#clients.values()) handler.leave()
+  }
+
+  settle(): void {
+    this.#stage = 'settling'
+    for (const handler of this.#clients.values()) handler.settle()
+  }
+
+  /** Cuts what is left. */
+  terminate(): void {
+    this.#cancelCheck?.()
+    for (const client of this.#clients.keys()) client.terminate()
+  }
+
+  #open(client: WebSocketClient, { rawHeaders }: IncomingMessage, guid: string): void {
+    const { open, changed } = this.#options
+    const handler = open(client, rawHeaders, guid)
+    this.#clients.set(client, handler)
+    changed(this.#clients.size)
+    client.serve(handler, () => {
+      this.#clients.delete(client)
+      changed(this.#clients.size)
+    })
+    this.#checkLater()
+  }
+
+  #checkLater(): void {
+    this.#cancelCheck ??= this.#options.clock.after(checkMs, () => {
+      this.#cancelCheck = null
+      if (this.#clients.size === 0) return
+      this.#check()
+      this.#checkLater()
+    })
+  }
+
+  #check(): void {
+    const { clock, limits } = this.#options
+    const { idleTimeoutMs } = limits
+    const nowMs = clock.nowMs()
+    for (const [client, { isIdle }] of this.#clients) {
+      const silentForMs = nowMs - client.heardMs
+      if (client.isPaused) continue
+      if (silentForMs >= silentMs) client.terminate()
+      else if (isIdle && idleTimeoutMs !== null && nowMs - client.usedMs >= idleTimeoutMs)
+        client.close(closeCodes.idle, 'nothing was asked for a long time')
+      else if (silentForMs >= quietMs) client.ping()
+    }
+  }
+}
+
+/** One client on the library's socket, which reads; what is written goes to the wire at once. */
+class WebSocketClient implements ClientSocket {
+  readonly #socket: WebSocket
+  readonly #wire: Duplex
+  readonly #frames: FrameWriter
+  readonly #clock: Clock
+  /** When it last gave a sign of life. */
+  heardMs: number
+  /** When it last sent a message. */
+  usedMs: number
+  #isClosing = false
+
+  constructor(socket: WebSocket, wire: Duplex, frames: FrameWriter, clock: Clock) {
+    this.#socket = socket
+    this.#wire = wire
+    this.#frames = frames
+    this.#clock = clock
+    this.heardMs = this.usedMs = clock.nowMs()
+  }
+
+  serve(handler: SocketHandler, closed: () => void): void {
+    const heard = () => {
+      this.heardMs = this.#clock.nowMs()
+    }
+    this.#socket
+      .on('message', (message: Buffer) => {
+        heard()
+        if (this.#isClosing) return
+        this.usedMs = this.heardMs
+        handler.received(message)
+      })
+      .on('ping', heard)
+      .on('pong', heard)
+      // The library closes it with the code that says what is wrong.
+      .on('error', heard)
+      .on('close', () => {
+        closed()
+        handler.closed()
+      })
+  }
+
+  get bufferedBytes(): number {
+    return this.#wire.writableLength
+  }
+
+  get isPaused(): boolean {
+    return this.#socket.isPaused
+  }
+
+  send(pieces: readonly Uint8Array[]): boolean {
+    return this.#write(pieces, true, true)
+  }
+
+  sendPart(part: Uint8Array, isFirst: boolean, isLast: boolean): boolean {
+    return this.#write([part], isFirst, isLast)
+  }
+
+  onceDrained(run: () => void): void {
+    this.#wire.once('drain', run)
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  close(code: number, reason: string): void {
+    this.#isClosing = true
+    this.#socket.close(code, reason)
+    // The answer to the goodbye may stand behind what is not read.
+    this.#socket.resume()
+    this.#clock.after(closeTimeoutMs, () => {
+      this.terminate()
+    })
+  }
+
+  ping(): void {
+    this.#socket.ping()
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  #write(pieces: readonly Uint8Array[], isFirst: boolean, isLast: boolean): boolean {
+    if (this.#socket.readyState !== WebSocket.OPEN) return true
+    return this.#frames.write(this.#wire, pieces, { isFirst, isLast })
+  }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { seededRandom } from '../../clock/random.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { SubscriptionForm } from '../../subscription/form.ts'
+import { ethereumForm } from '../../subscription/forms/ethereum.ts'
+import { solanaForm } from '../../subscription/forms/solana.ts'
+import { tendermintForm } from '../../subscription/forms/tendermint.ts'
+import {
+  NodeRefused,
+  type Subscriber,
+  type Subscriptions,
+} from '../../subscription/subscriptions.ts'
+import { echoRelay, startListener, type FixtureOptions } from '../testing/listener-fixture.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+/** A hub that tells what a test tells it. */
+class Hub implements Subscriptions {
+  readonly members = new Set<Subscriber>()
+  readonly topics: string[] = []
+  begun = 0
+  failure: Error | null = null
+  /** When set, subscriptions are opened only after their client has left. */
+  isLate = false
+
+  async subscribe(...[{ signal }, topic, subscriber]: Parameters<Subscriptions['subscribe']>) {
+    if (this.failure) throw this.failure
+    this.topics.push(topic.key)
+    this.members.add(subscriber)
+    if (this.isLate) await once(signal, 'abort')
+    return {
+      begin: () => (this.begun += 1),
+      unsubscribe: () => this.members.delete(subscriber),
+    }
+  }
+
+  tell(text: string): void {
+    for (const member of this.members) member.event(Buffer.from(text))
+  }
+}
+
+async function setUp(form: SubscriptionForm = ethereumForm, options: FixtureOptions = {}) {
+  const hub = new Hub()
+  const subscriptions = { form, hub, random: seededRandom(1) }
+  const fixture = await startListener(echoRelay, { ...options, subscriptions })
+  cleanups.push(() => fixture[Symbol.asyncDispose]())
+  return { hub, fixture }
+}
+
+async function connect(port: number) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`)
+  cleanups.push(() => {
+    socket.terminate()
+  })
+  const heard: string[] = []
+  socket.on('message', (data: Buffer) => heard.push(data.toString()))
+  await once(socket, 'open')
+  const until = async (count: number) => {
+    while (heard.length < count) await once(socket, 'message')
+    return heard
+  }
+  const ask = async (method: string, params: unknown, id: unknown = 1) => {
+    const before = heard.length
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    return JSON.parse((await until(before + 1))[before] as string) as {
+      id: unknown
+      result?: unknown
+      error?: { code: number; message: string }
+    }
+  }
+  return { socket, heard, until, ask }
+}
+
+describe('a subscription', () => {
+  it('of Ethereum has an id of its own, and its events carry the bytes that all share', async () => {
+    const { hub, fixture } = await setUp()
+    const client = await connect(fixture.port)
+    const { result } = await client.ask('eth_subscribe', ['newHeads'])
+    expect(result).toMatch(/^0x[0-9a-f]{20,}$/)
+    expect(hub.begun).toBe(1)
+    hub.tell('{"number": 1}')
+    expect((await client.until(2))[1]).toBe(
+      `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${String(result)}","result":{"number": 1}}}`,
+    )
+    expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ result: true })
+    expect(hub.members.size).toBe(0)
+    expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
+  })
+
+  it('that is open only when its client has left is given up', async () => {
+    const { hub, fixture } = await setUp()
+    hub.isLate = true
+    const { socket } = await connect(fixture.port)
+    socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+    await expect.poll(() => hub.members.size).toBe(1)
+    socket.terminate()
+    await expect.poll(() => hub.members.size).toBe(0)
+    expect(hub.begun).toBe(0)
+  })
+
+  it('of Solana has an integer', async () => {
+    const { hub, fixture } = await setUp(solanaForm)
+    const client = await connect(fixture.port)
+    const { result } = await client.ask('slotSubscribe', [])
+    expect(result).toBeTypeOf('number')
+    hub.tell('{"slot":1}')
+    expect((await client.until(2))[1]).toBe(
+      `{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":1},"subscription":${String(result)}}}`,
+    )
+    expect(await client.ask('slotUnsubscribe', [result])).toMatchObject({ result: true })
+  })
+
+  it('of Solana that has told its last is gone, and takes no place', async () => {
+    const { hub, fixture } = await setUp(solanaForm, { socketLimits: { maxSubscriptions: 1 } })
+    const client = await connect(fixture.port)
+    await client.ask('signatureSubscribe', ['5h6x'])
+    hub.tell('{"context":{"slot":1},"value":{"err":null}}')
+    await client.until(2)
+    expect(await client.ask('signatureSubscribe', ['7k2p'])).toHaveProperty('result')
+  })
+
+  it('of Tendermint answers under the id of the request', async () => {
+    const { hub, fixture } = await setUp(tendermintForm)
+    const client = await connect(fixture.port)
+    const query = "tm.event = 'NewBlock'"
+    expect(await client.ask('subscribe', { query }, 'q1')).toMatchObject({ id: 'q1', result: {} })
+    expect(await client.ask('subscribe', { query }, 'q2')).toMatchObject({
+      error: { code: -32603 },
+    })
+    hub.tell('"data":{"type":"x"}')
+    expect(JSON.parse((await client.until(3))[2] as string)).toEqual({
+      jsonrpc: '2.0',
+      id: 'q1',
+      result: { query, data: { type: 'x' } },
+    })
+    expect(await client.ask('unsubscribe_all', {})).toMatchObject({ result: {} })
+    expect(hub.members.size).toBe(0)
+  })
+
+  it('in a batch begins when the answer to the batch is out', async () => {
+    const { hub, fixture } = await setUp()
+    const client = await connect(fixture.port)
+    const call = (id: number, method: string, params: unknown[]) => ({ id, method, params })
+    client.socket.send(
+      JSON.stringify([call(1, 'eth_subscribe', ['logs', {}]), call(2, 'eth_chainId', [])]),
+    )
+    const [answer] = await client.until(1)
+    expect(JSON.parse(answer as string)).toMatchObject([
+      { id: 1 },
+      { id: 2, result: 'eth_chainId' },
+    ])
+    await expect.poll(() => hub.begun).toBe(1)
+  })
+
+  it('ends with its connection', async () => {
+    const { hub, fixture } = await setUp()
+    const client = await connect(fixture.port)
+    for (const name of ['newHeads', 'logs']) await client.ask('eth_subscribe', [name])
+    client.socket.terminate()
+    await expect.poll(() => hub.members.size).toBe(0)
+  })
+
+  it('that cannot go on closes the connection with the reason', async () => {
+    const { hub, fixture } = await setUp()
+    const client = await connect(fixture.port)
+    await client.ask('eth_subscribe', ['newHeads'])
+    for (const member of hub.members) member.ended('more than 1000 blocks were missed')
+    const [code, reason] = (await once(client.socket, 'close')) as [number, Buffer]
+    expect([code, reason.toString()]).toEqual([1013, 'more than 1000 blocks were missed'])
+  })
+})
+
+describe('a refusal', () => {
+  it('of the node is its own error', async () => {
+    const { hub, fixture } = await setUp()
+    hub.failure = new NodeRefused(Buffer.from('{"code":-32000,"message":"no","data":[1]}'), false)
+    const client = await connect(fixture.port)
+    client.socket.send('{"jsonrpc":"2.0","id":9,"method":"eth_subscribe","params":["x"]}')
+    expect(await client.until(1)).toEqual([
+      '{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"no","data":[1]}}',
+    ])
+    expect(fixture.ends).toEqual([{ kind: 'subscription', isRefused: true }])
+  })
+
+  it.each([
+    ['no upstream', new RelayError(errorKinds.noUpstream, 'none'), -32050],
+    ['a defect', new Error('oops'), -32603],
+  ])('for %s is an error of the router', async (_name, failure, code) => {
+    const { hub, fixture } = await setUp()
+    hub.failure = failure
+    const client = await connect(fixture.port)
+    expect(await client.ask('eth_subscribe', ['newHeads'])).toMatchObject({ error: { code } })
+    expect(await client.ask('eth_chainId', [])).toMatchObject({ result: 'eth_chainId' })
+  })
+
+  it.each([
+    ['no topic', []],
+    ['a filter that is none', ['logs', { address: 'x' }]],
+  ])('for %s names the mistake', async (_name, params) => {
+    const { fixture } = await setUp()
+    const client = await connect(fixture.port)
+    expect(await client.ask('eth_subscribe', params)).toMatchObject({ error: { code: -32602 } })
+  })
+
+  it('for one too many says how many there may be', async () => {
+    const { fixture } = await setUp(ethereumForm, { socketLimits: { maxSubscriptions: 2 } })
+    const client = await connect(fixture.port)
+    const { result } = await client.ask('eth_subscribe', ['newHeads'])
+    await client.ask('eth_subscribe', ['newHeads'])
+    expect(await client.ask('eth_subscribe', ['newHeads'])).toMatchObject({
+      error: { code: -32005, message: 'this connection has 2 subscriptions already' },
+    })
+    await client.ask('eth_unsubscribe', [result])
+    expect(await client.ask('eth_subscribe', ['newHeads'])).toHaveProperty('result')
+  })
+})
+
+it('a client that does not read is closed, and costs no more than it may', async () => {
+  const { hub, fixture } = await setUp(ethereumForm, {
+    socketLimits: { maxBufferedBytes: 100_000 },
+  })
+  const [lazy, keen] = [await connect(fixture.port), await connect(fixture.port)]
+  await lazy.ask('eth_subscribe', ['newHeads'])
+  await keen.ask('eth_subscribe', ['newHeads'])
+  lazy.socket.pause()
+  const event = `"${'x'.repeat(50_000)}"`
+  for (let at = 0; at < 400; at++) {
+    hub.tell(event)
+    await sleep(1)
+  }
+  await keen.until(401)
+  lazy.socket.resume()
+  const [code, reason] = (await once(lazy.socket, 'close')) as [number, Buffer]
+  expect(code).toBe(1008)
+  expect(reason.toString()).toBe('the client does not read what it subscribed to')
+  await expect.poll(() => hub.members.size).toBe(1)
+})
+
+it('many clients get each event whole, short or long, though they read at their own pace', async () => {
+  const { hub, fixture } = await setUp()
+  const clients = await Promise.all(Array.from({ length: 20 }, () => connect(fixture.port)))
+  const ids = await Promise.all(
+    clients.map(async ({ ask }) => (await ask('eth_subscribe', ['newHeads'])).result),
+  )
+  for (const [at, { socket }] of clients.entries()) if (at % 3 === 0) socket.pause()
+  const sizes = [10, 3_900, 4_000, 4_200, 70_000, 200_000, 20]
+  for (const size of sizes) hub.tell(`"${'ab'.repeat(size / 2)}"`)
+  await sleep(50)
+  for (const { socket } of clients) socket.resume()
+  for (const [at, client] of clients.entries()) {
+    const events = (await client.until(1 + sizes.length))
+      .slice(1)
+      .map(
+        (text) =>
+          (JSON.parse(text) as { params: { subscription: unknown; result: string } }).params,
+      )
+    expect(events.map(({ result }) => result.length)).toEqual(sizes)
+    expect(events.every(({ subscription }) => subscription === ids[at])).toBe(true)
+    expect(events.every(({ result }) => /^(ab)+$/.test(result))).toBe(true)
+  }
+})

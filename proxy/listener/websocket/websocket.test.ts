@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { Relay } from '../../relay/step.ts'
+import {
+  RawClient,
+  echoRelay,
+  reply,
+  startListener,
+  type FixtureOptions,
+} from '../testing/listener-fixture.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+async function listen(relay: Relay = echoRelay, options: FixtureOptions = {}) {
+  const fixture = await startListener(relay, options)
+  cleanups.push(() => fixture[Symbol.asyncDispose]())
+  return fixture
+}
+
+/** A client, and what it heard. */
+class Client {
+  readonly socket: WebSocket
+  readonly heard: string[] = []
+  closed: { code: number; reason: string } | null = null
+  #wake = () => {}
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.on('message', (data: Buffer, isBinary) => {
+      this.heard.push(isBinary ? 'binary' : data.toString())
+      this.#wake()
+    })
+    socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() }
+      this.#wake()
+    })
+    socket.on('error', () => undefined)
+  }
+
+  async until(count: number): Promise<readonly string[]> {
+    while (this.heard.length < count) {
+      if (this.closed) throw new Error(`closed with ${JSON.stringify(this.closed)}`)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+    return this.heard
+  }
+
+  async untilClosed() {
+    while (!this.closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    return this.closed
+  }
+
+  async ask(text: string): Promise<string> {
+    const before = this.heard.length
+    this.socket.send(text)
+    return (await this.until(before + 1))[before] as string
+  }
+}
+
+async function connect(
+  port: number,
+  path = '/',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Client> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers })
+  cleanups.push(() => {
+    socket.terminate()
+  })
+  const client = new Client(socket)
+  await once(socket, 'open')
+  return client
+}
+
+const call = (id: number, method = 'eth_chainId') => JSON.stringify({ jsonrpc: '2.0', id, method })
+
+describe('a WebSocket', () => {
+  it.each(['/', '/ws', '/websocket', '/ws?key=1'])('is served at %s', async (path) => {
+    const { port } = await listen()
+    const client = await connect(port, path)
+    expect(await client.ask(call(1))).toBe('{"jsonrpc":"2.0","id":1,"result":"eth_chainId"}')
+  })
+
+  it.each([
+    ['another path', '/other', {}, 404],
+    ['no key', '/ws', { 'Sec-WebSocket-Key': '' }, 400],
+    ['another version', '/ws', { 'Sec-WebSocket-Version': '7' }, 400],
+  ])('is not served with %s', async (_name, path, headers, status) => {
+    const { port } = await listen()
+    using client = new RawClient(port)
+    const all = {
+      Host: 'x',
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    }
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+    client.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    expect(await client.until(/\r\n\r\n/)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  })
+
+  it('names the build and the connection in its upgrade, and does not compress', async () => {
+    const { port } = await listen()
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/`)
+    cleanups.push(() => socket.terminate())
+    const [response] = (await once(socket, 'upgrade')) as [{ headers: Record<string, string> }]
+    expect(response.headers).toMatchObject({ 'router-version': '1.2.3', 'rpc-guid': 'guid1' })
+    expect(response.headers['sec-websocket-extensions']).toBeUndefined()
+  })
+
+  it('carries singles, batches and binary messages, and answers in text', async () => {
+    const { port, calls } = await listen()
+    const client = await connect(port)
+    expect(await client.ask(`[${call(1)},${call(2, 'net_version')}]`)).toBe(
+      '[{"jsonrpc":"2.0","id":1,"result":"eth_chainId"},{"jsonrpc":"2.0","id":2,"result":"net_version"}]',
+    )
+    client.socket.send(Buffer.from(call(3)), { binary: true })
+    expect((await client.until(2))[1]).toContain('"id":3')
+    expect(calls.map(({ guid }) => guid)).toEqual(['guid1-1-0', 'guid1-1-1', 'guid1-2'])
+  })
+
+  it('takes a message in fragments, and pings between them', async () => {
+    const { port } = await listen()
+    const { socket, heard, until } = await connect(port).then((client) => ({
+      socket: client.socket,
+      heard: client.heard,
+      until: (count: number) => client.until(count),
+    }))
+    const text = call(1)
+    socket.send(text.slice(0, 10), { fin: false })
+    socket.ping()
+    await once(socket, 'pong')
+    expect(heard).toEqual([])
+    socket.send(text.slice(10))
+    await until(1)
+  })
+
+  it('answers in the order of completion', async () => {
+    const slow = Promise.withResolvers<void>()
+    const relay: Relay = async (asked) => {
+      if (asked.asked.method === 'slow') await slow.promise
+      return echoRelay(asked)
+    }
+    const { port } = await listen(relay)
+    const client = await connect(port)
+    client.socket.send(call(1, 'slow'))
+    client.socket.send(call(2))
+    expect((await client.until(1))[0]).toContain('"id":2')
+    slow.resolve()
+    expect((await client.until(2))[1]).toContain('"id":1')
+  })
+
+  it('takes its directives and headers from the upgrade request', async () => {
+    const { port, calls } = await listen(echoRelay, { requestHeaders: ['x-passed'] })
+    const client = await connect(port, '/', {
+      'rpc-select-provider': 'beta',
+      'x-passed': 'yes',
+      'x-kept': 'no',
+    })
+    await client.ask(call(1))
+    expect(calls[0]?.directives.selectProvider).toBe('beta')
+    expect(calls[0]?.request.headers).toEqual([
+      'content-type',
+      'application/json',
+      'x-passed',
+      'yes',
+    ])
+  })
+
+  it('answers nothing to a notification', async () => {
+    const { port, ends } = await listen()
+    const client = await connect(port)
+    client.socket.send('{"jsonrpc":"2.0","method":"eth_chainId"}')
+    expect(await client.ask(call(2))).toContain('"id":2')
+    expect(ends).toHaveLength(2)
+    expect(client.heard).toHaveLength(1)
+  })
+
+  const mistakes: [string, string, object][] = [
+    ['what is not JSON', 'hello', { id: null, error: { code: -32700 } }],
+    ['an empty message', '', { id: null, error: { code: -32700 } }],
+    ['JSON that is no request', '{"id":7}', { id: 7, error: { code: -32600 } }],
+    ['an empty batch', '[]', { id: null, error: { code: -32600 } }],
+    [
+      'a subscription where there is nothing to subscribe to',
+      call(8, 'eth_subscribe'),
+      { id: 8, error: { code: -32601 } },
+    ],
+  ]
+  it.each(mistakes)('answers %s with an error, and goes on', async (_name, text, expected) => {
+    const { port, refusals } = await listen()
+    const client = await connect(port)
+    expect(JSON.parse(await client.ask(text))).toMatchObject(expected)
+    expect(refusals).toHaveLength(1)
+    expect(await client.ask(call(1))).toContain('"result"')
+  })
+
+  it('tells errors of the router, and what is no JSON-RPC, as JSON-RPC errors', async () => {
+    const relay: Relay = (asked) =>
+      asked.asked.method === 'page'
+        ? Promise.resolve(reply('<html>', { status: 502 }))
+        : Promise.reject(new RelayError(errorKinds.noUpstream, 'none'))
+    const { port } = await listen(relay)
+    const client = await connect(port)
+    expect(JSON.parse(await client.ask(call(1)))).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32050, message: 'none', data: { guid: 'guid1-1', reason: 'no-upstream' } },
+    })
+    expect(JSON.parse(await client.ask(call(2, 'page')))).toMatchObject({
+      id: 2,
+      error: { code: -32052 },
+    })
+  })
+
+  it('closes with 1009 on a message over the limit, and 1007 on text that is not UTF-8', async () => {
+    const { port } = await listen(echoRelay, { socketLimits: { maxMessageBytes: 1_000 } })
+    const long = await connect(port)
+    long.socket.send(' '.repeat(1_001))
+    expect((await long.untilClosed()).code).toBe(1009)
+    const odd = await connect(port)
+    odd.socket.send(Buffer.of(0xff, 0xfe), { binary: false })
+    expect((await odd.untilClosed()).code).toBe(1007)
+  })
+
+  it('takes its calls back when the client leaves', async () => {
+    const left = Promise.withResolvers<void>()
+    const relay: Relay = ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          left.resolve()
+          reject(new Error('gone'))
+        })
+      })
+    const fixture = await listen(relay)
+    const client = await connect(fixture.port)
+    client.socket.send(call(1))
+    while (fixture.calls.length === 0) await sleep(1)
+    client.socket.terminate()
+    await left.promise
+    await expect.poll(() => fixture.ends).toEqual([{ kind: 'abandoned' }])
+    await expect.poll(() => [fixture.openConnections(), fixture.openSockets()]).toEqual([0, 0])
+  })
+})
+
+describe('a long answer', () => {
+  const parts = [
+    '{"jsonrpc":"2.0","id":1,"result":"',
+    'x'.repeat(300_000),
+    'y'.repeat(70_000),
+    '"}',
+  ]
+  async function* stream(pieces: readonly string[]) {
+    for (const piece of pieces) {
+      yield Buffer.from(piece)
+      await sleep(1)
+    }
+  }
+  const streaming =
+    (pieces: () => AsyncIterable<Uint8Array>): Relay =>
+    (asked) =>
+      asked.asked.method === 'long' ? Promise.resolve(reply(pieces())) : echoRelay(asked)
+
+  it('goes out in fragments as it comes, and nothing comes between them', async () => {
+    const { port, ends } = await listen(streaming(() => stream(parts)))
+    const client = await connect(port)
+    client.socket.send(call(1, 'long'))
+    client.socket.send(call(2))
+    client.socket.send(call(3, 'long'))
+    const heard = await client.until(3)
+    expect(heard.toSorted((a, b) => a.length - b.length)).toEqual([
+      '{"jsonrpc":"2.0","id":2,"result":"eth_chainId"}',
+      parts.join(''),
+      parts.join(''),
+    ])
+    await expect.poll(() => ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
+  })
+
+  it('that breaks off closes the connection with 1011', async () => {
+    async function* broken() {
+      yield* stream(parts.slice(0, 2))
+      throw new Error('cut')
+    }
+    const { port, ends } = await listen(streaming(broken))
+    const client = await connect(port)
+    client.socket.send(call(1, 'long'))
+    expect(await client.untilClosed()).toEqual({
+      code: 1011,
+      reason: 'the answer of the upstream broke off',
+    })
+    expect(ends).toMatchObject([{ kind: 'error' }])
+  })
+
+  it('that breaks off before its first byte is an error, and the connection is well', async () => {
+    // oxlint-disable-next-line require-yield
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      throw new Error('cut')
+    }
+    const { port } = await listen(streaming(broken))
+    const client = await connect(port)
+    expect(JSON.parse(await client.ask(call(1, 'long')))).toMatchObject({
+      id: 1,
+      error: { code: -32052 },
+    })
+    expect(await client.ask(call(2))).toContain('"result"')
+  })
+
+  it('waits for a client that reads slowly, and stops its source meanwhile', async () => {
+    let given = 0
+    async function* endless() {
+      yield Buffer.from('{"jsonrpc":"2.0","id":1,"result":"')
+      for (; given < 1_000; given++) yield Buffer.alloc(64 * 1024, 0x78)
+      yield Buffer.from('"}')
+    }
+    const { port } = await listen(streaming(endless))
+    const client = await connect(port)
+    client.socket.pause()
+    client.socket.send(call(1, 'long'))
+    await sleep(200)
+    const before = given
+    await sleep(200)
+    expect(given).toBe(before)
+    expect(given).toBeLessThan(500)
+    client.socket.resume()
+    expect((await client.until(1))[0]?.length).toBeGreaterThan(65_000_000)
+  })
+})
+
+describe('limits', () => {
+  it('more calls than may be in flight wait, and none is lost', async () => {
+    let running = 0
+    let most = 0
+    const relay: Relay = async (asked) => {
+      most = Math.max(most, ++running)
+      await sleep(2)
+      running -= 1
+      return echoRelay(asked)
+    }
+    const { port } = await listen(relay, { socketLimits: { maxCalls: 5 } })
+    const client = await connect(port)
+    for (let id = 1; id <= 500; id++) client.socket.send(call(id))
+    const ids = (await client.until(500)).map((text) => (JSON.parse(text) as { id: number }).id)
+    expect(new Set(ids).size).toBe(500)
+    expect(most).toBe(5)
+  })
+
+  it('one who asks and never reads costs no more than what may be held for it, and is closed', async () => {
+    const clock = new VirtualClock()
+    const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'x'.repeat(900_000) })
+    const { port, calls, openSockets } = await listen(() => Promise.resolve(reply(long)), {
+      clock,
+      socketLimits: { maxCalls: 100, maxBufferedBytes: 1024 * 1024 },
+    })
+    const client = await connect(port)
+    client.socket.pause()
+    for (let at = 0; at < 100; at++) client.socket.send(call(1))
+    await expect.poll(() => calls.length).toBeGreaterThan(9)
+    await sleep(100)
+    // 16 until it is known how long they are; the rest is what two sockets on loopback take.
+    expect(calls.length).toBeLessThan(30)
+    await clock.advance(15_000)
+    client.socket.resume()
+    expect(await client.untilClosed()).toEqual({
+      code: 1008,
+      reason: 'the client does not read its answers',
+    })
+    await expect.poll(openSockets).toBe(0)
+  })
+
+  it('one that is idle is closed, and one that answers no ping is cut', async () => {
+    const clock = new VirtualClock()
+    const { port, openSockets } = await listen(echoRelay, {
+      clock,
+      socketLimits: { idleTimeoutMs: 120_000 },
+    })
+    const [idle, dead] = [await connect(port), await connect(port)]
+    await Promise.all([idle.ask(call(1)), dead.ask(call(1))])
+    dead.socket.pause()
+    for (let at = 0; at < 6; at++) {
+      await clock.advance(15_000)
+      await sleep(20)
+    }
+    expect(openSockets()).toBe(1)
+    for (let at = 0; at < 3; at++) {
+      await clock.advance(15_000)
+      await sleep(20)
+    }
+    expect(await idle.untilClosed()).toMatchObject({ code: 1000 })
+    await expect.poll(openSockets).toBe(0)
+  })
+})
+
+describe('a stop', () => {
+  it('answers what is in flight, says 1001, and takes no new one', async () => {
+    const slow = Promise.withResolvers<void>()
+    const relay: Relay = async (asked) => {
+      await slow.promise
+      return echoRelay(asked)
+    }
+    const fixture = await listen(relay)
+    const [busy, idle] = [await connect(fixture.port), await connect(fixture.port)]
+    busy.socket.send(call(1))
+    while (fixture.calls.length === 0) await sleep(1)
+    const drained = fixture.drain()
+    expect(await idle.untilClosed()).toEqual({ code: 1001, reason: 'the router is shutting down' })
+    expect(busy.closed).toBeNull()
+    const late = new WebSocket(`ws://127.0.0.1:${fixture.port}/`)
+    const [error] = (await once(late, 'error')) as [Error]
+    expect(error.message).toContain('503')
+    slow.resolve()
+    expect(await busy.untilClosed()).toMatchObject({ code: 1001 })
+    expect(busy.heard).toHaveLength(1)
+    await drained
+    await fixture.close()
+  })
+
+  it('does not wait for one that never ends', async () => {
+    const fixture = await listen(() => new Promise(() => undefined))
+    const client = await connect(fixture.port)
+    client.socket.send(call(1))
+    while (fixture.calls.length === 0) await sleep(1)
+    await fixture.close()
+    expect((await client.untilClosed()).code).toBe(1006)
+  })
+})
+
+it('a method that subscribes is refused by HTTP, with its id, and told where to go', async () => {
+  const { url, port } = await listen()
+  const ask = async (body: string) => {
+    const response = await fetch(url, { method: 'POST', body })
+    return [response.status, await response.json()] as const
+  }
+  const refusal = {
+    id: 4,
+    error: {
+      code: -32601,
+      message:
+        'eth_subscribe needs a WebSocket: connect to the same address with ws:// instead of http://',
+      data: { reason: 'needs-websocket' },
+    },
+  }
+  const [status, body] = await ask(call(4, 'eth_subscribe'))
+  expect(status).toBe(200)
+  expect(body).toMatchObject(refusal)
+  const [, batch] = await ask(`[${call(4, 'eth_subscribe')},${call(5)}]`)
+  expect(batch).toMatchObject([refusal, { id: 5, result: 'eth_chainId' }])
+  expect(port).toBeGreaterThan(0)
+})

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { createGrpcTransport } from './grpc-transport.ts'
+import { nodeUrlConfig } from '../testing/node-url-config.ts'
+import type { BodyStream, Outgoing } from '../wire.ts'
+
+const request: Outgoing = {
+  verb: 'POST',
+  path: '/test.Echo/Down',
+  headers: ['content-type', 'application/grpc', 'te', 'trailers'],
+  body: Buffer.alloc(5),
+}
+const noError = () => {}
+
+/** A node that begins an answer, behind a wire that can fall silent without breaking. */
+class FarNode implements AsyncDisposable {
+  readonly #server = createServer()
+  readonly #sockets: Socket[] = []
+  readonly #wire = createTcpServer((near) => {
+    const far = connect((this.#server.address() as AddressInfo).port, '127.0.0.1')
+    near.pipe(far).pipe(near)
+    for (const socket of [near, far]) this.#sockets.push(socket.on('error', noError))
+  })
+  readonly sessions: ServerHttp2Session[] = []
+  readonly streams: ServerHttp2Stream[] = []
+  /** That its first connection was asked for. */
+  signsOfLife = 0
+
+  async start(): Promise<this> {
+    this.#server.on('session', (session) => {
+      const isFirst = this.sessions.push(session.on('error', noError)) === 1
+      const asked = () => (this.signsOfLife += isFirst ? 1 : 0)
+      session.on('ping', asked).on('remoteSettings', asked)
+    })
+    this.#server.on('stream', (stream: ServerHttp2Stream) => {
+      this.streams.push(stream.on('error', noError))
+      stream.respond([':status', '200', 'content-type', 'application/grpc'])
+      stream.write(Buffer.alloc(5))
+    })
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => this.#wire.listen(0, '127.0.0.1', resolve))
+    return this
+  }
+
+  get url(): string {
+    return `grpc://127.0.0.1:${(this.#wire.address() as AddressInfo).port}`
+  }
+
+  fallSilent(): void {
+    for (const socket of this.#sockets) socket.unpipe().pause()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    for (const session of this.sessions) session.destroy()
+    await new Promise((resolve) => this.#wire.close(resolve))
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
+
+async function begun() {
+  const stack = new AsyncDisposableStack()
+  const node = stack.use(await new FarNode().start())
+  const clock = new VirtualClock()
+  const transport = createGrpcTransport(nodeUrlConfig(node.url), { clock, streamed: () => {} })
+  stack.defer(() => transport.close())
+  const open = async () => {
+    const sent = transport.send(request, new AbortController().signal)
+    const known = node.streams.length
+    await expect.poll(() => node.streams.length).toBe(known + 1)
+    const { body } = await ready(sent, clock)
+    return (body as BodyStream)[Symbol.asyncIterator]()
+  }
+  return { node, clock, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Lets the moment pass in which an answer might end. */
+async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
+  let isThere = false
+  void sent.then(() => (isThere = true))
+  await expect
+    .poll(async () => {
+      await clock.advance(1)
+      return isThere
+    })
+    .toBe(true)
+  return sent
+}
+
+/** The node says GOAWAY, and it is heard; so the next call takes another connection. */
+async function goAway(
+  { node, open }: Awaited<ReturnType<typeof begun>>,
+  stream: AsyncIterator<Uint8Array>,
+): Promise<void> {
+  node.sessions[0]!.close()
+  node.streams[0]!.write(Buffer.alloc(5))
+  await stream.next()
+  await open()
+  expect(node.sessions).toHaveLength(2)
+}
+
+/** How a wait ended, as soon as it has. */
+function watched(next: Promise<unknown>): { end: string } {
+  const seen = { end: 'none' }
+  next.then(
+    () => (seen.end = 'more'),
+    (error: { fault?: string }) => (seen.end = error.fault ?? 'odd'),
+  )
+  return seen
+}
+
+test.each([
+  ['', false],
+  [', after it said GOAWAY', true],
+])('a stream on a connection that falls silent ends with it%s', async (_, goesAway) => {
+  await using own = await begun()
+  const { node, clock } = own
+  const stream = await own.open()
+  await stream.next()
+  if (goesAway) await goAway(own, stream)
+  const seen = watched(stream.next())
+  node.fallSilent()
+  await clock.advance(39_999 - clock.nowMs())
+  expect(seen.end).toBe('none')
+  await clock.advance(1)
+  await expect.poll(() => seen.end).toBe('reset')
+})
+
+test.each([
+  ['', false],
+  [', also after it said GOAWAY', true],
+])(
+  'a stream on a connection that gives signs of life rests as long as it likes%s',
+  async (_, goesAway) => {
+    await using own = await begun()
+    const { node, clock } = own
+    const stream = await own.open()
+    await stream.next()
+    if (goesAway) await goAway(own, stream)
+    for (let round = 0; round < 4; round++) {
+      const { signsOfLife } = node
+      await clock.advance(30_000)
+      await expect.poll(() => node.signsOfLife).toBeGreaterThan(signsOfLife)
+      // Behind the answer to that comes a message.
+      const next = stream.next()
+      node.streams[0]!.write(Buffer.alloc(5))
+      expect(await next).toMatchObject({ done: false })
+    }
+  },
+)

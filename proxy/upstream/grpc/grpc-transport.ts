@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { constants, type ClientHttp2Stream } from 'node:http2'
+import type { Cancel, Clock } from '../../clock/clock.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
+import { http2Fault } from './http2-fault.ts'
+import { Http2Sessions, type Seat } from './http2-sessions.ts'
+import { ReplyBody, type ReplyBodyLimits } from '../http/reply-body.ts'
+import { TransportError, type Transport } from '../transport.ts'
+import { UpstreamTarget } from '../upstream-target.ts'
+import type { Body, HeaderList, Incoming, Outgoing } from '../wire.ts'
+
+const mebibyte = 1024 * 1024
+
+const bodyLimits: ReplyBodyLimits = {
+  collectBytes: mebibyte,
+  waitingBytes: 64 * 1024,
+  // A stream may rest as long as it likes; pings tell whether the node is there.
+  stallMs: null,
+  maxBytes: Number.MAX_SAFE_INTEGER,
+}
+
+/**
+ * How long the end of an answer is waited for once it has begun. The trailers of a unary answer come
+ * with its message; what does not end by then is handed on as a stream.
+ */
+const lingerMs = 5
+
+export interface GrpcTransportOptions {
+  readonly clock: Clock
+  /** Hears of bytes that passed in a stream. */
+  readonly streamed: (bytes: number) => void
+}
+
+/**
+ * gRPC over HTTP/2 to one URL: plaintext for `grpc` and `http`, TLS for `grpcs` and `https`.
+ * Messages are bytes; nothing of them is decoded.
+ * @throws TlsFileError
+ */
+export function createGrpcTransport(
+  config: NodeUrlConfig,
+  options: GrpcTransportOptions,
+): Transport {
+  const target = new UpstreamTarget(config)
+  const isTls = config.scheme === 'grpcs' || config.scheme === 'https'
+  const authority = `${isTls ? 'https' : 'http'}://${target.host}`
+  const sessions = new Http2Sessions(authority, target.tls, options.clock)
+  return {
+    send(request, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
+        const seat = sessions.take()
+        new GrpcExchange(options, signal, resolve, reject).begin(seat, request, target)
+      })
+    },
+    close() {
+      sessions.close()
+      sessions.destroy()
+      return Promise.resolve()
+    },
+  }
+}
+
+/** One call and its answer on an HTTP/2 stream. */
+class GrpcExchange {
+  readonly #options: GrpcTransportOptions
+  readonly #signal: AbortSignal
+  readonly #resolve: (incoming: Incoming) => void
+  readonly #reject: (error: TransportError) => void
+  #stream: ClientHttp2Stream | null = null
+  #body: ReplyBody | null = null
+  #trailers: HeaderList = []
+  #cancelLinger: Cancel = () => {}
+  #lingers = false
+  #over = false
+  #request: AsyncIterator<Uint8Array> | null = null
+  /** Resets the stream. `close` would send what looks like the request's end before. */
+  readonly #reset = new AbortController()
+  readonly #onAbort = () => {
+    this.#fail(new TransportError('aborted', 'taken back'))
+  }
+
+  constructor(
+    options: GrpcTransportOptions,
+    signal: AbortSignal,
+    resolve: (incoming: Incoming) => void,
+    reject: (error: TransportError) => void,
+  ) {
+    this.#options = options
+    this.#signal = signal
+    this.#resolve = resolve
+    this.#reject = reject
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  begin(seat: Seat, request: Outgoing, target: UpstreamTarget): void {
+    const { verb, path, headers, body, awaitsMessage = false } = request
+    let stream: ClientHttp2Stream
+    try {
+      stream = seat.http2.request(
+        [
+          ...[':method', verb, ':path', target.pathOf(path)],
+          ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
+          ...headers,
+          ...target.authHeaders,
+        ],
+        { signal: this.#reset.signal },
+      )
+    } catch (error) {
+      seat.leave()
+      const { code = 'not sent' } = error as NodeJS.ErrnoException
+      return this.#fail(new TransportError('reset', code, false, { cause: error }))
+    }
+    this.#stream = stream
+    let cause: Error | null = null
+    stream
+      .on('response', (_, flags: number, raw: string[]) => {
+        this.#begun(raw)
+        const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+        if (!isAll && !awaitsMessage) this.#linger()
+      })
+      .on('data', (chunk: Buffer) => {
+        this.#body?.push(chunk)
+        if (awaitsMessage) this.#linger()
+      })
+      .on('trailers', (_, __, raw?: string[]) => {
+        this.#trailers = raw ?? []
+      })
+      .on('end', () => {
+        this.#complete()
+      })
+      .on('error', (error) => {
+        cause = error
+      })
+      .on('close', () => {
+        seat.leave()
+        this.#fail(http2Fault(stream.rstCode, cause))
+      })
+    void this.#sendBody(stream, body)
+  }
+
+  /** The answer's head is there. */
+  #begun(raw: readonly string[]): void {
+    const { headers, status } = split(raw)
+    const stream = this.#stream
+    if (this.#over || !stream) return
+    const body = new ReplyBody({
+      ...bodyLimits,
+      ...this.#options,
+      length: null,
+      source: {
+        pause: () => void stream.pause(),
+        resume: () => void stream.resume(),
+        abort: (error) => {
+          this.#fail(error)
+        },
+      },
+      ready: (ready) => {
+        this.#cancelLinger()
+        this.#resolve({ status, headers, body: ready, trailers: () => this.#trailers })
+      },
+    })
+    this.#body = body
+  }
+
+  /** Waits a little for the end; what goes on longer is handed on as a stream. Once. */
+  #linger(): void {
+    if (this.#lingers) return
+    this.#lingers = true
+    const { clock } = this.#options
+    this.#cancelLinger = clock.after(lingerMs, () => {
+      // What came while this process was busy is read before the second timer.
+      this.#cancelLinger = clock.after(0, () => {
+        this.#body?.begin()
+      })
+    })
+  }
+
+  /** Sends as fast as the node takes it. The answer may end before: then the rest is of no use. */
+  async #sendBody(stream: ClientHttp2Stream, body: Body | null): Promise<void> {
+    if (body === null || body instanceof Uint8Array) {
+      stream.end(body ?? undefined)
+      return
+    }
+    try {
+      this.#request = body[Symbol.asyncIterator]()
+      for (;;) {
+        const result = await this.#request.next()
+        if (this.#over || stream.destroyed) return
+        if (result.done) break
+        if (!stream.write(result.value)) await drained(stream)
+      }
+      stream.end()
+    } catch (cause) {
+      this.#fail(new TransportError('aborted', 'the request broke off', true, { cause }))
+    }
+  }
+
+  #complete(): void {
+    if (this.#over) return
+    const { rstCode = 0 } = this.#stream ?? {}
+    // Node tells of an end also behind a reset.
+    const isCut = rstCode !== 0 && this.#trailers.length === 0
+    if (!this.#body || isCut) return this.#fail(http2Fault(rstCode, null))
+    this.#end()
+    this.#body.end()
+    // Nobody wants the rest of the request.
+    if (this.#stream?.writableEnded === false) this.#reset.abort()
+  }
+
+  #fail(error: TransportError): void {
+    if (this.#over) return
+    this.#end()
+    if (this.#stream?.closed === false) this.#reset.abort()
+    this.#reject(error)
+    this.#body?.fail(error)
+  }
+
+  #end(): void {
+    this.#over = true
+    void this.#request?.return?.()
+    this.#cancelLinger()
+    this.#signal.removeEventListener('abort', this.#onAbort)
+  }
+}
+
+function split(raw: readonly string[]): { headers: HeaderList; status: number } {
+  const headers: string[] = []
+  let status = 0
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] as string
+    if (name === ':status') status = Number(raw[at + 1])
+    else headers.push(name, raw[at + 1] as string)
+  }
+  return { headers, status }
+}
+
+function drained(stream: ClientHttp2Stream): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    stream.on('drain', go).on('close', go)
+  })
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { constants } from 'node:http2'
+import { faultOf } from '../http/http-fault.ts'
+import { TransportError } from '../transport.ts'
+
+/**
+ * What the end of an HTTP/2 stream without an answer means. A stream that was refused was not looked
+ * at by the node (RFC 9113, 8.7).
+ */
+export function http2Fault(resetCode: number, cause: Error | null): TransportError {
+  if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
+    return new TransportError('reset', 'REFUSED_STREAM', false)
+  if (cause && !isHttp2(cause)) return faultOf(cause)
+  const name = cause ? (cause as NodeJS.ErrnoException).code : null
+  return new TransportError('reset', name ?? `stream reset with ${resetCode}`, true, { cause })
+}
+
+function isHttp2(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code?.startsWith('ERR_HTTP2') ?? false
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { TransportError, type TransportFault } from '../transport.ts'
+
+const unsent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
+
+const faultsByCode: Readonly<Record<string, TransportFault>> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  ETIMEDOUT: 'reset',
+  UND_ERR_CONNECT_TIMEOUT: 'refused',
+  ENOTFOUND: 'unresolved',
+  EAI_AGAIN: 'unresolved',
+  EPROTO: 'tls',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
+  UND_ERR_INVALID_ARG: 'unsendable',
+  UND_ERR_NOT_SUPPORTED: 'unsendable',
+}
+
+/** Certificate errors of OpenSSL have no common prefix. */
+const tlsCode =
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|ERR_OSSL)/
+
+/**
+ * What an error of Node or of an HTTP library means. Only its code is taken over: its message may
+ * name hosts and addresses.
+ */
+export function faultOf(cause: Error): TransportError {
+  if (cause instanceof TransportError) return cause
+  const code = codeOf(cause)
+  const connecting = (cause as NodeJS.ErrnoException).syscall === 'connect'
+  const fault = connecting
+    ? 'refused'
+    : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
+  return new TransportError(fault, code || 'unknown error', !unsent.includes(fault), { cause })
+}
+
+function codeOf(cause: Error): string {
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
+    return codeOf(cause.errors[0])
+  return (cause as NodeJS.ErrnoException).code ?? ''
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { Secret } from '../../config/secret.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
+import { createHttpTransport } from './http-transport.ts'
+import { createAuthority } from '../testing/certificates.ts'
+import { nodeUrlConfig } from '../testing/node-url-config.ts'
+import type { Transport, TransportError } from '../transport.ts'
+import { header, type Incoming, type Outgoing } from '../wire.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+const clock = new VirtualClock()
+const streamed = () => {}
+const signal = new AbortController().signal
+const request: Outgoing = {
+  verb: 'POST',
+  path: '',
+  headers: ['content-type', 'application/json'],
+  body: Buffer.from('{"q":1}'),
+}
+
+async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Transport {
+  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock, streamed })
+  cleanups.push(() => transport.close())
+  return transport
+}
+
+/** A server that writes these bytes to every connection and then does with it what is asked. */
+async function rawServer(bytes: string, then: (socket: net.Socket) => void): Promise<string> {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write(bytes, () => then(socket)))
+  })
+  return `http://127.0.0.1:${await listen(server)}`
+}
+
+function text({ body }: Incoming): string {
+  return Buffer.from(body as Uint8Array).toString()
+}
+
+async function faultOfSend(transport: Transport, abort = signal): Promise<TransportError> {
+  return transport.send(request, abort).then(
+    () => expect.fail('an answer came'),
+    (error: TransportError) => error,
+  )
+}
+
+describe('an answer', () => {
+  it('comes byte for byte, with its status, headers and trailers', async () => {
+    const server = http.createServer((_request, response) => {
+      response.writeHead(418, ['content-type', 'text/odd', 'x-twice', 'a', 'x-twice', 'b'])
+      response.addTrailers({ 'x-after': 'done' })
+      response.end(Buffer.from([0, 255, 10, 13]))
+    })
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    const incoming = await transport.send(request, signal)
+    expect(incoming.status).toBe(418)
+    expect(header(incoming.headers, 'Content-Type')).toBe('text/odd')
+    expect(incoming.headers.filter((part) => part === 'x-twice')).toHaveLength(2)
+    expect(incoming.body).toEqual(Buffer.from([0, 255, 10, 13]))
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('in %s is decoded, though none was asked for', async (encoding, encode) => {
+    let accepted: string | undefined
+    const server = http.createServer((incoming, response) => {
+      accepted = incoming.headers['accept-encoding']
+      response.writeHead(200, { 'content-encoding': encoding }).end(encode('{"a":1}'))
+    })
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    expect(text(await transport.send(request, signal))).toBe('{"a":1}')
+    expect(accepted).toBeUndefined()
+  })
+})
+
+describe('a request', () => {
+  it.each([
+    ['http://h/', '', '/'],
+    ['http://h', '', '/'],
+    ['http://h/v2/key', '', '/v2/key'],
+    ['http://h/v1', '/blocks/7?x=1', '/v1/blocks/7?x=1'],
+    ['http://h/v1/', '/blocks', '/v1/blocks'],
+    ['http://h/?key=k', '/blocks?x=1', '/blocks?x=1&key=k'],
+    ['http://h/v1?key=k', '', '/v1?key=k'],
+    ['http://h/a%2Fb', '/c%20d', '/a%2Fb/c%20d'],
+  ])('to %s for %j asks for %s', async (url, path, asked) => {
+    const server = http.createServer((incoming, response) => response.end(incoming.url))
+    const port = await listen(server)
+    const transport = transportTo(url.replace('//h', `//127.0.0.1:${port}`))
+    expect(text(await transport.send({ ...request, path }, signal))).toBe(asked)
+  })
+
+  it('carries the keys of its URL: headers and query', async () => {
+    const server = http.createServer((incoming, response) =>
+      response.end([incoming.url, incoming.headers['x-key']].join(' ')),
+    )
+    const url = `http://127.0.0.1:${await listen(server)}/base`
+    const transport = transportTo(url, {
+      authHeaders: new Map([['x-key', new Secret('s3cret')]]),
+      authQuery: new Map([['api key', new Secret('a&b')]]),
+    })
+    expect(text(await transport.send(request, signal))).toBe('/base?api%20key=a%26b s3cret')
+  })
+
+  it('reuses its connection', async () => {
+    let connections = 0
+    const server = http.createServer((_request, response) => response.end('{}'))
+    server.on('connection', () => (connections += 1))
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    for (let each = 0; each < 5; each++) {
+      await transport.send(request, signal)
+      await new Promise(setImmediate)
+    }
+    expect(connections).toBe(1)
+  })
+})
+
+describe('a fault', () => {
+  const head = 'HTTP/1.1 200 OK\r\n'
+  it.each([
+    ['reset before the answer', '', (s: net.Socket) => s.resetAndDestroy(), 'reset'],
+    ['closed before the answer', '', (s: net.Socket) => s.end(), 'reset'],
+    ['reset in the head', head, (s: net.Socket) => s.resetAndDestroy(), 'reset'],
+    [
+      'half of the announced body',
+      `${head}content-length: 10\r\n\r\nhalf`,
+      (s: net.Socket) => s.end(),
+      'truncated',
+    ],
+    [
+      'chunked body cut',
+      `${head}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`,
+      (s: net.Socket) => s.end(),
+      'truncated',
+    ],
+    ['not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', (s: net.Socket) => s.end(), 'protocol'],
+    [
+      'broken gzip',
+      `${head}content-encoding: gzip\r\ncontent-length: 4\r\n\r\nabcd`,
+      (s: net.Socket) => s.end(),
+      'truncated',
+    ],
+    [
+      'unknown encoding',
+      `${head}content-encoding: secret\r\ncontent-length: 4\r\n\r\nabcd`,
+      (s: net.Socket) => s.end(),
+      'truncated',
+    ],
+  ] as const)('%s', async (_name, bytes, then, fault) => {
+    const error = await faultOfSend(transportTo(await rawServer(bytes, then)))
+    expect(error).toMatchObject({ name: 'TransportError', fault, sent: true })
+  })
+
+  it('refused: the request was certainly not sent', async () => {
+    const server = net.createServer()
+    const port = await listen(server)
+    await new Promise((resolve) => server.close(resolve))
+    const error = await faultOfSend(transportTo(`http://127.0.0.1:${port}`))
+    expect(error).toMatchObject({ fault: 'refused', sent: false })
+  })
+
+  it.each<[string, Partial<Outgoing>]>([
+    ['a path that is none', { path: '*' }],
+    ['a URL of another scheme', { path: 'ftp://evil/x' }],
+    ['a path with a blank', { path: '/a b' }],
+    ['a verb that is none', { verb: 'GE T' }],
+    ['a header with a line break', { headers: ['x-a', 'b\r\nc: d'] }],
+    ['a header that HTTP has for itself', { headers: ['expect', 'cake'] }],
+  ])('unsendable: %s, of which the node never hears', async (_name, odd) => {
+    let heard = 0
+    const port = await listen(net.createServer(() => (heard += 1)))
+    const error = await transportTo(`http://127.0.0.1:${port}`)
+      .send({ ...request, ...odd }, signal)
+      .then(
+        () => expect.fail('an answer came'),
+        (cause: unknown) => cause,
+      )
+    expect(error).toMatchObject({ fault: 'unsendable', sent: false })
+    expect(heard).toBe(0)
+  })
+
+  it('unresolved: the name has no address', async () => {
+    const error = await faultOfSend(transportTo('http://no-such-host.invalid'))
+    expect(error).toMatchObject({ fault: 'unresolved', sent: false })
+  })
+
+  it('never tells where it wanted to go', async () => {
+    const error = await faultOfSend(transportTo('http://canary-key.invalid/canary-path'))
+    expect(error.message).not.toContain('canary')
+  })
+
+  it('aborted: the connection of a request that is taken back is released', async () => {
+    const closed = Promise.withResolvers<void>()
+    const server = net.createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('close', () => closed.resolve())
+      socket.once('data', () => abort.abort())
+    })
+    const abort = new AbortController()
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    expect((await faultOfSend(transport, abort.signal)).fault).toBe('aborted')
+    await closed.promise
+  })
+
+  it('aborted before it began sends nothing', async () => {
+    let connections = 0
+    const server = net.createServer(() => (connections += 1))
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    expect(await faultOfSend(transport, AbortSignal.abort())).toMatchObject({
+      fault: 'aborted',
+      sent: false,
+    })
+    expect(connections).toBe(0)
+  })
+})
+
+describe('TLS', () => {
+  let files: string
+  let url: string
+
+  beforeAll(async () => {
+    files = mkdtempSync(join(tmpdir(), 'tls-'))
+    const authority = await createAuthority('test authority')
+    const stranger = await createAuthority('another authority')
+    const server = await authority.issue('localhost')
+    for (const [name, pem] of Object.entries({
+      'ca.pem': authority.cert,
+      'stranger-ca.pem': stranger.cert,
+      ...pemFiles('client', await authority.issue('client')),
+      ...pemFiles('stranger', await stranger.issue('client')),
+      'garbage.pem': 'not PEM',
+    }))
+      writeFileSync(join(files, name), pem)
+    const listener = https.createServer(
+      { ...server, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+      (_request, response) => response.end('{"secure":true}'),
+    )
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    url = `https://localhost:${(listener.address() as AddressInfo).port}`
+    return () => {
+      listener.close()
+      listener.closeAllConnections()
+      rmSync(files, { recursive: true })
+    }
+  })
+
+  function pemFiles(name: string, pair: { cert: string; key: string }) {
+    return { [`${name}.pem`]: pair.cert, [`${name}.key`]: pair.key }
+  }
+
+  function tls(options: Partial<NonNullable<NodeUrlConfig['tls']>>): Partial<NodeUrlConfig> {
+    const inFiles = (name: string | null | undefined) => (name ? join(files, name) : null)
+    return {
+      tls: {
+        serverName: null,
+        insecureSkipVerify: false,
+        ...options,
+        caFile: inFiles(options.caFile),
+        certFile: inFiles(options.certFile),
+        keyFile: inFiles(options.keyFile),
+      },
+    }
+  }
+
+  const client = { certFile: 'client.pem', keyFile: 'client.key' }
+
+  it('lets both sides prove who they are', async () => {
+    const transport = transportTo(url, tls({ caFile: 'ca.pem', ...client }))
+    expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
+  })
+
+  it('lets a server be named otherwise than its address', async () => {
+    const byAddress = url.replace('localhost', '127.0.0.1')
+    const named = tls({ caFile: 'ca.pem', ...client, serverName: 'localhost' })
+    expect(text(await transportTo(byAddress, named).send(request, signal))).toBe('{"secure":true}')
+  })
+
+  it('can be told to trust anybody', async () => {
+    const transport = transportTo(url, tls({ ...client, insecureSkipVerify: true }))
+    expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
+  })
+
+  it.each([
+    ['a server that nobody vouches for', { ...client }],
+    ['a server that another authority vouches for', { caFile: 'stranger-ca.pem', ...client }],
+    ['a server of another name', { caFile: 'ca.pem', ...client, serverName: 'other.example' }],
+  ])('refuses %s before anything is sent', async (_name, options) => {
+    expect(await faultOfSend(transportTo(url, tls(options)))).toMatchObject({
+      fault: 'tls',
+      sent: false,
+    })
+  })
+
+  it.each([
+    ['no client certificate', { caFile: 'ca.pem' }],
+    [
+      'the client certificate of another authority',
+      { caFile: 'ca.pem', certFile: 'stranger.pem', keyFile: 'stranger.key' },
+    ],
+  ])('fails with %s', async (_name, options) => {
+    const error = await faultOfSend(transportTo(url, tls(options)))
+    expect(['tls', 'reset']).toContain(error.fault)
+  })
+
+  it.each([
+    [{ caFile: 'missing.pem' }, /tls\.ca-file: cannot read .*missing\.pem: ENOENT/],
+    [
+      { certFile: 'garbage.pem', keyFile: 'client.key' },
+      /tls\.cert-file: .*garbage\.pem holds no certificates in PEM form/,
+    ],
+    [{ caFile: 'garbage.pem' }, /tls\.ca-file: .*garbage\.pem holds no certificates/],
+    [{ certFile: 'client.pem', keyFile: 'garbage.pem' }, /tls\.key-file: .*no private key/],
+    [{ certFile: 'client.pem', keyFile: 'stranger.key' }, /stranger\.key/],
+  ])('names a file that cannot be used: %j', (options, message) => {
+    expect(() => transportTo(url, tls(options))).toThrow(message)
+  })
+})

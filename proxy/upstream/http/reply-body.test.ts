@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { ReplyBody } from './reply-body.ts'
+import type { TransportError } from '../transport.ts'
+
+const waitingBytes = 64
+const stallMs = 30_000
+
+/** A stream whose first piece is there. */
+function fixture(different: { stallMs?: number | null } = {}) {
+  const clock = new VirtualClock()
+  const body: ReplyBody = new ReplyBody({
+    collectBytes: 0,
+    waitingBytes,
+    stallMs,
+    ...different,
+    maxBytes: 1_000_000,
+    clock,
+    streamed: () => {},
+    length: null,
+    ready: () => {},
+    source: {
+      pause: () => {},
+      resume: () => {},
+      abort: (error) => {
+        body.fail(error)
+      },
+    },
+  })
+  body.push(Buffer.alloc(waitingBytes))
+  return { clock, body }
+}
+
+/** Reads all, each time after a rest; tells how it ended. */
+async function read(body: ReplyBody, rest: () => Promise<void> = () => Promise.resolve()) {
+  let bytes = 0
+  try {
+    for await (const piece of body) {
+      bytes += piece.length
+      await rest()
+    }
+    return { bytes, fault: null }
+  } catch (error) {
+    return { bytes, fault: (error as TransportError).fault }
+  }
+}
+
+test('a trickle is a stall: too little came while the reader waited', async () => {
+  const { clock, body } = fixture()
+  const seen = read(body)
+  // A byte a second.
+  for (let second = 0; second < 30; second++) {
+    await clock.advance(1_000)
+    body.push(Buffer.alloc(1))
+  }
+  expect(await seen).toEqual({ bytes: waitingBytes + 29, fault: 'timeout' })
+  expect(clock.pending).toBe(0)
+})
+
+test('one that is slow but sure goes on, and so does one that ends in time', async () => {
+  const { clock, body } = fixture()
+  const seen = read(body)
+  for (let round = 0; round < 20; round++) {
+    await clock.advance(29_000)
+    body.push(Buffer.alloc(waitingBytes))
+  }
+  await clock.advance(29_000)
+  body.push(Buffer.alloc(1))
+  await clock.advance(999)
+  body.end()
+  expect(await seen).toEqual({ bytes: 21 * waitingBytes + 1, fault: null })
+})
+
+test('the time that the reader takes is not the node’s', async () => {
+  const { clock, body } = fixture()
+  const seen = read(body, () => clock.advance(25_000))
+  for (let round = 0; round < 10; round++) {
+    await clock.advance(1_000)
+    body.push(Buffer.alloc(1))
+  }
+  body.end()
+  expect((await seen).fault).toBe(null)
+})
+
+test('without such a bound it rests as long as it likes', async () => {
+  const { clock, body } = fixture({ stallMs: null })
+  const seen = read(body)
+  await clock.advance(24 * 3_600_000)
+  body.push(Buffer.alloc(1))
+  body.end()
+  expect(await seen).toEqual({ bytes: waitingBytes + 1, fault: null })
+})
+
+test('no pace makes it wait for longer than its bytes allow', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(20_000), fc.integer({ min: 1, max: 100 })), { maxLength: 60 }),
+      async (pieces) => {
+        const { clock, body } = fixture()
+        let fault: string | null = null
+        const seen = read(body).then((end) => (fault = end.fault))
+        let bytes = waitingBytes
+        for (const [gapMs, length] of pieces) {
+          await clock.advance(gapMs)
+          if (fault !== null) break
+          bytes += length
+          body.push(Buffer.alloc(length))
+        }
+        const allowedMs = stallMs * (Math.floor(bytes / waitingBytes) + 1)
+        expect(clock.nowMs()).toBeLessThanOrEqual(allowedMs + 20_000)
+        body.end()
+        await seen
+      },
+    ),
+  )
+})

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import type { Span } from '../../json/span.ts'
+import { bufferOf, parseSpan, isNamed, spells } from '../../json/text.ts'
+import { spaceEnd } from '../../json/value.ts'
+
+/*
+ * What the wire of a WebSocket must know of JSON-RPC to share one connection among many requests:
+ * where the id stands in a message, and which subscription a notification is for.
+ */
+
+/** What one message of a node is. Spans are into its bytes. */
+export type SocketMessage =
+  /** An answer; `id` is its span and value. What stands behind the id was not looked at. */
+  | { readonly kind: 'answer'; readonly id: number; readonly idSpan: Span }
+  /** An answer to nothing that can be told: `id` is null, missing, or not one of ours. */
+  | { readonly kind: 'unaddressed'; readonly idSpan: Span | null; readonly start: number }
+  | {
+      readonly kind: 'notification'
+      readonly method: string
+      /** The bytes of the subscription's id; null where there is none. */
+      readonly subscription: string | null
+      readonly result: Span
+    }
+  /** Not JSON, or not in the form of JSON-RPC. */
+  | { readonly kind: 'malformed' }
+
+const malformed: SocketMessage = { kind: 'malformed' }
+
+/** Reads as little of a message as it can. Never throws. */
+export function readSocketMessage(bytes: Uint8Array): SocketMessage {
+  const start = spaceEnd(bytes, 0)
+  if (bytes[start] !== 0x7b) return malformed
+  let method: string | null = null
+  let params: Span | null = null
+  let idSpan: Span | null = null
+  const cursor = new ObjectCursor(bytes, start)
+  while (cursor.next()) {
+    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
+    if (isNamed(bytes, nameStart, nameEnd, '"id"')) {
+      idSpan = { start: valueStart, end: valueEnd }
+      const id = idOf(bytes, idSpan)
+      if (id !== null) return { kind: 'answer', id, idSpan }
+    } else if (isNamed(bytes, nameStart, nameEnd, '"method"'))
+      method = textOf(bytes, valueStart, valueEnd)
+    else if (isNamed(bytes, nameStart, nameEnd, '"params"'))
+      params = { start: valueStart, end: valueEnd }
+  }
+  if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return malformed
+  if (method === null) return { kind: 'unaddressed', idSpan, start }
+  return params === null ? malformed : notificationOf(bytes, method, params)
+}
+
+function notificationOf(bytes: Uint8Array, method: string, params: Span): SocketMessage {
+  if (bytes[params.start] !== 0x7b) return malformed
+  let subscription: string | null = null
+  let result: Span = params
+  const cursor = new ObjectCursor(bytes, params.start)
+  while (cursor.next()) {
+    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
+    if (isNamed(bytes, nameStart, nameEnd, '"subscription"'))
+      subscription = bufferOf(bytes).toString('utf8', valueStart, valueEnd)
+    else if (isNamed(bytes, nameStart, nameEnd, '"result"'))
+      result = { start: valueStart, end: valueEnd }
+  }
+  return { kind: 'notification', method, subscription, result }
+}
+
+/** Some nodes give a number back as text; older Tendermint marks the events of a subscription. */
+function idOf(bytes: Uint8Array, { start, end }: Span): number | null {
+  const text = bufferOf(bytes).toString('latin1', start, end)
+  const digits = /^"?(\d{1,15})(?:#event)?"?$/.exec(text)?.[1]
+  return digits === undefined ? null : Number(digits)
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string | null {
+  return bytes[start] === 0x22 ? (parseSpan(bytes, start, end) as string) : null
+}
+
+/** Where the id of a request stands; null when it has none. */
+export function requestIdSpan(bytes: Uint8Array): Span | null {
+  const cursor = new ObjectCursor(bytes, spaceEnd(bytes, 0))
+  while (cursor.next())
+    if (isNamed(bytes, cursor.nameStart, cursor.nameEnd, '"id"'))
+      return { start: cursor.valueStart, end: cursor.valueEnd }
+  return null
+}
+
+/** Where the result of a whole answer stands; null when it has none, or is an error. */
+export function resultSpan(bytes: Uint8Array): Span | null {
+  let result: Span | null = null
+  const cursor = new ObjectCursor(bytes, spaceEnd(bytes, 0))
+  while (cursor.next()) {
+    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
+    const isNull = spells(bytes, valueStart, valueEnd, 'null')
+    if (isNamed(bytes, nameStart, nameEnd, '"error"') && !isNull) return null
+    if (isNamed(bytes, nameStart, nameEnd, '"result"') && !isNull)
+      result = { start: valueStart, end: valueEnd }
+  }
+  return cursor.end < 0 ? null : result
+}
+
+/** The message with other bytes in a place of it. */
+export function spliced(bytes: Uint8Array, { start, end }: Span, by: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes.subarray(0, start), by, bytes.subarray(end)])
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../clock/clock.ts'
+import type { Random } from '../../clock/random.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
+import { SocketLane, type LaneLimits } from './socket-lane.ts'
+import type { SocketTransport } from '../socket-transport.ts'
+import { UpstreamTarget } from '../upstream-target.ts'
+
+const callLimits: LaneLimits = {
+  maxConnections: 4,
+  fullAt: 64,
+  load: ({ inFlight }) => inFlight,
+  mayExceed: true,
+}
+
+const subscriptionLimits: Omit<LaneLimits, 'fullAt'> = {
+  maxConnections: 100,
+  load: ({ subscriptions, isSpoiled }) => (isSpoiled ? Infinity : subscriptions),
+  mayExceed: false,
+}
+
+export interface WebSocketTransportOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** More of them are spread over several connections: nodes take no more on one. */
+  readonly subscriptionsPerConnection: number
+}
+
+/**
+ * JSON-RPC over WebSocket to one URL. Calls share a few connections; subscriptions have others, so
+ * that a long answer does not hold a notification up. Connections are opened when they are needed,
+ * not more often than a growing pause allows, and closed when nobody has needed them for a while.
+ * @throws TlsFileError
+ */
+export function createWebSocketTransport(
+  config: NodeUrlConfig,
+  options: WebSocketTransportOptions,
+): SocketTransport {
+  const target = new UpstreamTarget(config)
+  const lanes: SocketLane[] = []
+  const lanesBy = (limits: LaneLimits) => {
+    const byPath = new Map<string, SocketLane>()
+    return (path: string) => {
+      let lane = byPath.get(path)
+      if (!lane) {
+        lane = new SocketLane({ ...options, target, path, limits })
+        byPath.set(path, lane)
+        lanes.push(lane)
+      }
+      return lane
+    }
+  }
+  const calls = lanesBy(callLimits)
+  const subscriptions = lanesBy({
+    ...subscriptionLimits,
+    fullAt: options.subscriptionsPerConnection,
+  })
+  return {
+    send: (request, signal) =>
+      calls(request.path).run(signal, (connection) => connection.send(request, signal)),
+    subscribe: (request, signal) =>
+      subscriptions(request.path).run(signal, (connection) =>
+        connection.subscribe(request, signal),
+      ),
+    close() {
+      for (const lane of lanes) lane.close()
+      return Promise.resolve()
+    },
+  }
+}
