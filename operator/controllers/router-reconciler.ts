@@ -147,8 +147,10 @@ export class RouterReconciler {
     this.#tell(key, router, translation, isApplied ? null : running)
     if (attempt.error !== null) throw attempt.error
     if (applied.result === 'waiting') return { requeueAfterMs: stillThereMs }
-    const waits = translation.dangling.length > 0 || applied.result === 'conflict'
-    return waits ? { requeueAfterMs: heldAgainMs } : {}
+    // What mends a router that is refused as a whole is told by the watch.
+    const isRefused = translation.config === null && translation.refusals.length > 0
+    const isHeld = translation.dangling.length > 0 || applied.result === 'conflict'
+    return isHeld && !isRefused ? { requeueAfterMs: heldAgainMs } : {}
   }
 
   /** A config with which new pods could not start is good for as long as none has to. */
