@@ -19,17 +19,22 @@ import {
   appliedAnnotation,
   childSelector,
   configHashAnnotation,
+  secretHashAnnotation,
+  secretHashesAnnotation,
 } from '../../operator/resources/labels.ts'
 import { portsOf } from '../../operator/resources/pod-ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
+
+/** They are keyed with the uid of a Secret, which differs from one run to another. */
+const keyedByUid: ReadonlySet<string> = new Set([secretHashAnnotation, secretHashesAnnotation])
 
 /** What is there, by kind and name. */
 export type Picture = Readonly<Record<string, unknown>>
 
 /**
  * What the operator made of the objects of one namespace, without what tells one run from another: versions,
- * instants, addresses, the name of the namespace, configs that only old ReplicaSets refer to with their ports, and counts that an
+ * instants, addresses, uids, the name of the namespace, configs that only old ReplicaSets refer to with their ports, and counts that an
  * autoscaler owns. Two namespaces whose pictures are equal are in the same state.
  */
 export async function pictureOf(
@@ -50,6 +55,7 @@ export async function pictureOf(
   const add = (object: KubeObject, shown: unknown) => {
     picture[`${object.kind} ${object.metadata.name}`] = JSON.parse(
       JSON.stringify(shown).replaceAll(namespace, 'NAMESPACE'),
+      (key, value: unknown) => (keyedByUid.has(key) ? undefined : value),
     )
   }
   const isScaled = new Set(
