@@ -27,8 +27,11 @@ export interface ProviderReconcilerParts {
   readonly clock: Clock
 }
 
-/** How long a router may take to give its word on a provider before the status says that it is waited for. */
-const patienceMs = 60_000
+/**
+ * How long a router may take to give its word on a provider before the status says that it is waited for. Longer than an
+ * operator takes over a whole cluster that it has never seen: else each provider would be written twice.
+ */
+const patienceMs = 300_000
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {

@@ -127,9 +127,9 @@ describe('a provider', () => {
       plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
     desk.provider('a')
     desk.router('mute')
-    await desk.pass(30_000)
+    await desk.pass(200_000)
     expect(desk.conditions(upstreamProviders, 'a')).toEqual({})
-    await desk.pass(40_000)
+    await desk.pass(110_000)
     expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
       Accepted: 'Unknown/Pending@1: No router that selects it has judged it yet.',
       Ready: 'Unknown/Pending@1: No router that selects it has judged it yet.',
