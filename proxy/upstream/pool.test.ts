@@ -283,18 +283,3 @@ it.each<[string, (upstream: Upstream) => void, number]>([
   happens(pool.upstream('a'))
   expect(pool.upstream('a').slowStart.share(pool.clock.nowMs())).toBe(share)
 })
-
-it.each([0, 1_000, 30_000, 59_000, 60_000])(
-  'reading the tip after %i ms changes nothing of what it is later',
-  async (readMs) => {
-    const pool = new PoolFixture('ab')
-    pool.sees('a', 100)
-    pool.sees('b', 100)
-    await pool.clock.advance(readMs)
-    pool.pool.snapshot()
-    await pool.clock.advance(60_000 - readMs)
-    expect(pool.pool.tip).toBe(100)
-    await pool.clock.advance(1)
-    expect(pool.pool.tip).toBeNull()
-  },
-)

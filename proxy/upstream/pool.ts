@@ -79,19 +79,15 @@ export class Pool {
 
   /** Null while no eligible upstream has told a block lately. */
   get tip(): number | null {
-    const told = corroboratedTip(this.#told(), this.#options.chain.allowedLagBlocks)
-    return this.#tipMemory.recall(told, this.#options.clock.nowMs())
-  }
-
-  /** What one of several says alone may be taken back, and is not remembered. */
-  #rememberTip(): void {
     const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
     const told = this.#told()
     const tip = corroboratedTip(told, chain.allowedLagBlocks)
-    if (tip === null) return
-    const witnesses = told.filter((block) => block >= tip - chain.allowedLagBlocks)
-    if (witnesses.length >= Math.min(2, this.upstreams.length))
-      this.#tipMemory.keep(tip, clock.nowMs())
+    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    // What one of several says alone may be taken back, and is not remembered.
+    if (tip !== null && witnesses.length >= Math.min(2, this.upstreams.length))
+      this.#tipMemory.keep(tip, nowMs)
+    return this.#tipMemory.recall(tip, nowMs)
   }
 
   /** Some upstream is in service, whatever a single call needs. */
@@ -159,7 +155,6 @@ export class Pool {
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
-    this.#rememberTip()
     upstream.tipThen = this.tip
     for (const each of this.upstreams) this.#judgeLag(each)
   }
