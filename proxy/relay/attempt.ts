@@ -32,7 +32,6 @@ export interface AttemptOptions {
   readonly pool: Pool
   readonly judge: Judge
   readonly minRelayTimeoutMs: number
-  readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
 }
@@ -54,7 +53,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome, options)) break
+        if (!mayFailOver(call, outcome, options.clock)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -65,16 +64,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
 }
 
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(
-  call: Call,
-  failed: AttemptFailed,
-  { maxAttempts, clock }: AttemptOptions,
-): boolean {
-  if (!isRepeatable(call)) return false
-  const { attempts, deadlineMs } = call.journal
-  if (clock.nowMs() >= deadlineMs) return false
-  // A write goes to every upstream, however many they are.
-  if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
+function mayFailOver(call: Call, failed: AttemptFailed, clock: Clock): boolean {
+  if (!isRepeatable(call) || call.journal.isSpent(clock.nowMs())) return false
   const { failure } = failed
   if (failure.holdOff || (!failed.sent && failure.retry)) return true
   return call.asked.kind === 'read' && failure.retry && !failed.timedOut

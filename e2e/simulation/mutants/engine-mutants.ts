@@ -71,7 +71,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'failing over makes more attempts than are allowed',
     file: relay('attempt'),
-    text: "if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false",
+    text: ' || call.journal.isSpent(clock.nowMs())',
     replacement: '',
   },
   {
@@ -95,8 +95,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'extra calls have no budget',
     file: relay('hedge'),
-    text: 'this.#options.maxAttempts && this.#budget.spend()',
-    replacement: 'this.#options.maxAttempts',
+    text: ' && this.#budget.spend()',
+    replacement: '',
   },
   {
     name: 'a read that is tried again earns further extra calls',
@@ -185,8 +185,14 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'retries make more attempts than are allowed',
     file: relay('retry'),
-    text: 'journal.attempts.length >= maxAttempts || ',
+    text: 'if (journal.isSpent(clock.nowMs())) return false',
     replacement: '',
+  },
+  {
+    name: 'an attempt that had to wait does not count those that began meanwhile',
+    file: relay('route'),
+    text: 'call.journal.isSpent(options.clock.nowMs())',
+    replacement: 'options.clock.nowMs() >= call.journal.deadlineMs',
   },
   {
     name: 'a client that left is tried for again',
