@@ -22,15 +22,15 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'the client leaves and its request is not taken back',
-    file: relay('attempt'),
-    text: "signal.addEventListener('abort', takeBack, { once: true })",
+    file: 'proxy/clock/time-limit.ts',
+    text: "else outer.addEventListener('abort', this.#takeBack, { once: true })",
     replacement: '',
   },
   {
     name: 'the time of an attempt passes and it goes on',
-    file: relay('attempt'),
-    text: '        spent = `no answer in ${Math.round(budgetMs)} ms`\n        abort.abort()',
-    replacement: '        spent = `no answer in ${Math.round(budgetMs)} ms`',
+    file: 'proxy/clock/time-limit.ts',
+    text: '      this.#spentMs = budgetMs\n      this.#takeBack()',
+    replacement: '      this.#spentMs = budgetMs',
   },
   {
     name: 'a session is never given back',
@@ -233,8 +233,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a known transaction is asked for beyond the end of its call',
     file: relay('known-transaction'),
-    text: 'Number.isFinite(leftMs) ? clock.after(Math.max(0, leftMs), end) : () => {}',
-    replacement: '() => {}',
+    text: 'new TimeLimit(clock, signal, journal.deadlineMs - clock.nowMs())',
+    replacement: 'new TimeLimit(clock, signal)',
   },
   {
     name: 'an answer of a node that is held off tells two times to wait',
