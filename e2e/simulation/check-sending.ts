@@ -82,7 +82,10 @@ function checkRepetition(
     arena.report('only-reads-again', `${where} after it was sent already`)
 }
 
-/** The choice among upstreams: untried before tried, primary before backup, fresh before lagging. */
+/**
+ * The choice among upstreams: who has the block before who is known not to, untried before tried,
+ * primary before backup, fresh before lagging.
+ */
 function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
   const { call, exchanges, plan } = client
   const chosen = upstreamNamed(arena, exchange.place.upstream)
@@ -90,15 +93,16 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const isTried = (upstream: Upstream) =>
     before.some(({ place }) => place.upstream === upstream.name)
   const addons = call.asked.addon === null ? [] : [call.asked.addon]
-  const better = arena.pool.upstreams.filter(
+  const able = arena.pool.upstreams.filter(
     (each) =>
       each !== chosen &&
-      !isTried(each) &&
       !plan.blockProviders.includes(each.name) &&
       each.availability.standing === 'eligible' &&
       each.sessions < arena.schedule.settings.maxSessions &&
-      each.serves(addons),
+      each.serves(addons) &&
+      !lacksBlock(arena, each, client),
   )
+  const better = able.filter((each) => !isTried(each))
   const [other] = better
   if (other && isTried(chosen))
     arena.report('other-upstream-first', `${where} again, before ${other.name}`)
@@ -108,11 +112,22 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
   const { block, kind } = call.asked
   const isAboutTip = block.kind === 'tag' && block.tag === 'latest'
-  const fresh = better.find(
+  // One that answers already is no reason to ask one that is behind as well.
+  const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
+  const fresh = (isHedge ? able : better).find(
     (each) => each.tier === chosen.tier && each.latest !== null && !lags(arena, each),
   )
   if (kind !== 'write' && isAboutTip && fresh && lags(arena, chosen))
     arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
+  const having = lacksBlock(arena, chosen, client) && (isHedge ? able : better)[0]
+  if (having) arena.report('fresh-first', `${where}, which lacks the block, before ${having.name}`)
+}
+
+/** It lags, and has told of no block as high as the one that is asked for. */
+function lacksBlock(arena: Arena, upstream: Upstream, { call, question }: ClientCall): boolean {
+  const { kind } = call.asked.block
+  if (question.neededBlock === null || (kind !== 'number' && kind !== 'range')) return false
+  return lags(arena, upstream) && (upstream.latest?.block ?? Infinity) < question.neededBlock
 }
 
 function lags({ allowedLagBlocks }: Arena, { lagBlocks }: Upstream): boolean {

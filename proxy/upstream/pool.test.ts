@@ -199,6 +199,39 @@ describe('a lagging upstream', () => {
     expect(pool().chosen(different)).toBe(names)
   })
 
+  it.each<[string, Partial<Wanted>, string]>([
+    ['no company to a read of the latest block', { block: latest }, '-'],
+    ['nor to one of a block that it has not got', { block: number(95) }, '-'],
+    ['nor to one that a hash names', { byHash: true }, '-'],
+    ['but to one of a block that it has', { block: number(90) }, 'a'],
+  ])('is %s', (_, different, names) => {
+    const fixture = pool()
+    for (const name of 'bc') fixture.tried.add(name)
+    expect(fixture.chosen({ untriedOnly: true, ...different })).toBe(names)
+  })
+
+  it.each<[string, Partial<Wanted>, string]>([
+    ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
+    ['that it has, it comes before them', { block: number(90) }, 'a'],
+    [
+      'that is the latest, it comes before them: something rather than nothing',
+      { block: latest },
+      'a',
+    ],
+  ])('when the others have failed a read of a block %s', (_, different, names) => {
+    const fixture = pool()
+    for (const name of 'bc') fixture.tried.add(name)
+    expect(fixture.pool.repeats(fixture.wanted(different))).toBe(names !== 'a')
+    expect(fixture.chosen(different)).toBe(names)
+  })
+
+  it('comes after a backup for a block that it has not got', () => {
+    const fixture = new PoolFixture('abz')
+    for (const [name, block] of Object.entries({ a: 90, b: 100, z: 100 })) fixture.sees(name, block)
+    fixture.tried.add('b')
+    expect(fixture.chosen({ block: number(95) })).toBe('z')
+  })
+
   it('serves when all lag, the nearest to the tip first', () => {
     const fixture = pool()
     expect(fixture.chosen({ block: latest, excluded: ['b', 'c'] })).toBe('a')

@@ -102,8 +102,8 @@ export class Pool {
 
   /** Whether the next one to ask would be one that was asked already. */
   repeats(wanted: Wanted): boolean {
-    const able = this.#able(wanted)
-    return able.length > 0 && able.every((each) => wanted.tried(each.name))
+    const next = this.#nextOf(this.#able(wanted), wanted)
+    return next.length > 0 && next.every((each) => wanted.tried(each.name))
   }
 
   /** The upstream to ask next, or null when none may be asked. */
@@ -111,13 +111,7 @@ export class Pool {
     const able = this.#able(wanted)
     const preferred = able.find((each) => each.name === wanted.prefer && !wanted.tried(each.name))
     if (preferred) return preferred
-    const rank = Math.min(...able.map((each) => rankOf(each, wanted)))
-    return this.#pick(
-      able.filter((each) => rankOf(each, wanted) === rank),
-      wanted,
-      strategy,
-      explain,
-    )
+    return this.#pick(this.#nextOf(able, wanted), wanted, strategy, explain)
   }
 
   /** Who could be asked next, were it not held off; the one that is so for the least time. */
@@ -208,14 +202,37 @@ export class Pool {
     await Promise.all([...new Set(urls)].map((url) => url.transport.close()))
   }
 
-  #able({ excluded, untriedOnly, tried, addons }: Wanted): readonly Upstream[] {
-    return this.upstreams.filter(
+  #able(wanted: Wanted): readonly Upstream[] {
+    const { excluded, untriedOnly, tried, addons } = wanted
+    const serving = this.upstreams.filter(
       (each) =>
         !excluded.includes(each.name) &&
-        !(untriedOnly && tried(each.name)) &&
         each.sessions < this.#options.maxSessions &&
         each.serves(addons),
     )
+    if (!untriedOnly) return serving
+    const untried = serving.filter(({ name }) => !tried(name))
+    const least = Math.min(...untried.map(rankOf))
+    const alike = serving.filter((each) => rankOf(each) === least)
+    // Company that is behind would be the first to answer, with less than the one that has the block.
+    return this.#withBlock(alike, wanted).filter(({ name }) => !tried(name))
+  }
+
+  /** Among whom the next one is chosen: of the best rank, and tried ones only when there are no others. */
+  #nextOf(able: readonly Upstream[], wanted: Wanted): readonly Upstream[] {
+    const ranks = able.map(
+      (each) =>
+        rankOf(each) + (wanted.tried(each.name) ? 4 : 0) + (this.#lacks(each, wanted) ? 8 : 0),
+    )
+    const best = Math.min(...ranks)
+    return able.filter((_, index) => ranks[index] === best)
+  }
+
+  /** It is behind and has not got the block: it would say that there is no such thing. */
+  #lacks(upstream: Upstream, { block }: Wanted): boolean {
+    const point = lastPointOf(block)
+    if (point?.kind !== 'number' || !this.#lagging.has(upstream)) return false
+    return upstream.latest !== null && upstream.latest.block < point.number
   }
 
   /** The latest blocks that eligible upstreams told lately. */
@@ -295,12 +312,10 @@ function describe(
   }))
 }
 
-/** Primaries, then backups, then disabled ones on trial, then those that this call already tried. */
-function rankOf(upstream: Upstream, wanted: Wanted): number {
+/** Primaries, then backups, then disabled ones on trial. */
+function rankOf(upstream: Upstream): number {
   const tier = upstream.tier === 'primary' ? 0 : 1
-  const disabled = upstream.availability.standing === 'disabled' ? 2 : 0
-  const tried = wanted.tried(upstream.name) ? 4 : 0
-  return tried + disabled + tier
+  return upstream.availability.standing === 'disabled' ? 2 + tier : tier
 }
 
 function orAll<T>(all: readonly T[], fits: (each: T) => boolean): readonly T[] {

@@ -15,7 +15,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'the failed upstream is asked again before another',
     file: upstream('pool'),
-    text: 'wanted.tried(upstream.name) ? 4 : 0',
+    text: 'wanted.tried(each.name) ? 4 : 0',
     replacement: '0',
   },
   {
@@ -39,8 +39,20 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'disabled upstreams are on a par with the others',
     file: upstream('pool'),
-    text: "upstream.availability.standing === 'disabled' ? 2 : 0",
-    replacement: '0',
+    text: "upstream.availability.standing === 'disabled' ? 2 + tier : tier",
+    replacement: 'tier',
+  },
+  {
+    name: 'who lags and lacks the block keeps a hedge company',
+    file: upstream('pool'),
+    text: 'return this.#withBlock(alike, wanted).filter(({ name }) => !tried(name))',
+    replacement: 'return alike.filter(({ name }) => !tried(name))',
+  },
+  {
+    name: 'who lags and lacks the block is asked before one that failed once',
+    file: upstream('pool'),
+    text: ' + (this.#lacks(each, wanted) ? 8 : 0)',
+    replacement: '',
   },
   {
     name: 'the tip follows the highest block that anybody tells',
