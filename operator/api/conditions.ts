@@ -128,7 +128,7 @@ export const rpcRouterConditions = {
       },
       ApplyFailed: {
         status: 'False',
-        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again.',
+        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
         remedy:
           'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
       },

@@ -50,6 +50,20 @@ describe('an API server that', () => {
     expect(desk.failures.length).toBeGreaterThan(5)
   })
 
+  test('failed for hours is asked again soon: a mended quota is told by no watch', async () => {
+    await using desk = new OperatorDesk()
+    desk.keeper.refuse = fails(403, 'exceeded quota')
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(4 * 3_600_000)
+    const { length } = desk.failures
+    await desk.pass(3_600_000)
+    expect(desk.failures.length - length).toBe(30)
+    desk.keeper.refuse = () => null
+    await desk.pass(121_000)
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  })
+
   test('fails for a moment says nothing of it', async () => {
     await using desk = new OperatorDesk()
     desk.provider('a')
