@@ -103,7 +103,15 @@ export const rpcRouterConditions = {
     },
   },
   ResolvedRefs: {
-    ...resolvedRefs,
+    reasons: {
+      ...resolvedRefs.reasons,
+      SecretValueRefused: {
+        status: 'False',
+        when: 'A Secret got a value that the router refuses, and an endpoint could not be served without its provider. The pods go on with the value that they were started with; none is replaced.',
+        remedy:
+          'Put a good value into the key that the message names: the provider says what is wrong with it. Until then restart no pod: it would get the new value.',
+      },
+    },
     meaning:
       'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
   },
