@@ -134,6 +134,35 @@ describe('a provider', () => {
     }
   })
 
+  test('can be of two routers; each says what it makes of it, by its name', async () => {
+    await using desk = new OperatorDesk()
+    const sepolia = { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
+    desk.provider('a')
+    for (const name of ['one', 'two']) desk.router(name)
+    await desk.pass()
+    expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
+    expect(desk.status(upstreamProviders, 'a')).toMatchObject({
+      summary: { routers: '2/2' },
+      routers: [{ name: 'one' }, { name: 'two' }],
+    })
+    desk.router('two', { endpoints: [sepolia] })
+    await desk.pass()
+    expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+      Accepted: 'True/Accepted@1: It is good.',
+      Ready: expect.stringMatching(/^True/),
+    })
+    const message =
+      'spec.chainId: the RpcRouter two has no endpoint for ETH1 jsonrpc, only for SEP1 jsonrpc.'
+    expect(desk.status(upstreamProviders, 'a')['routers']).toMatchObject([
+      { name: 'one', conditions: [{ status: 'True' }, { status: 'True' }] },
+      // Its pods go on as they are.
+      { name: 'two', conditions: [{ reason: 'ChainNotServed', message }, { status: 'True' }] },
+    ])
+    expect(desk.conditions(rpcRouters, 'two')['Accepted']).toBe(
+      'False/NoProviders@2: spec.endpoints[sepolia]: no UpstreamProvider of the namespace ns that providerSelector selects serves SEP1 jsonrpc.',
+    )
+  })
+
   test('is not held up for ever by a router that gives no word', async () => {
     await using desk = new OperatorDesk()
     // Even its status cannot be written.

@@ -51,7 +51,7 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
   return {
     observedGeneration: generation,
     conditions: settle(
-      [accepted, resolved, readiness(accepted, resolved, routers)],
+      [accepted, resolved, readiness(accepted, resolved, observation)],
       status?.conditions,
       generation,
       now,
@@ -113,10 +113,15 @@ function routerFindings({ isPending, refusals, fate }: RouterVerdict): readonly 
 function readiness(
   accepted: Finding,
   resolved: Finding,
-  routers: readonly RouterVerdict[],
+  { provider, routers }: ProviderObservation,
 ): Finding {
+  const { namespace } = provider.metadata
   if (routers.length === 0)
-    return providerFinding('Ready', 'NotSelected', 'No RpcRouter of the namespace selects it.')
+    return providerFinding(
+      'Ready',
+      'NotSelected',
+      `No RpcRouter of its namespace ${namespace} selects it.`,
+    )
   const isPending = routers.some((verdict) => verdict.isPending)
   if (accepted.status === 'Unknown') return providerFinding('Ready', 'Pending', accepted.message)
   if (accepted.status !== 'True')

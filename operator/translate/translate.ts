@@ -60,7 +60,14 @@ class Translator {
   translate(): Translation {
     const { providers, data, router, newPods } = this.#input
     const isRunning = (provider: string) => this.#running.of(provider).length > 0
-    const candidates = planUpstreams(providers, isRunning, this.#serving, this.#chainIdOf, data)
+    const candidates = planUpstreams(
+      router.metadata.name,
+      providers,
+      isRunning,
+      this.#serving,
+      this.#chainIdOf,
+      data,
+    )
     const written = new Set(candidates.map(({ plan }) => plan))
     const pick = this.#pick(candidates.map((candidate) => this.#choice(candidate)))
     const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
@@ -89,7 +96,7 @@ class Translator {
       startable: upstreams.every(({ provider }) => !lost.has(provider)),
       refusals: [
         ...blocking,
-        ...unservedEndpoints(unserved, this.#serving, chosen, candidates, this.#chains),
+        ...unservedEndpoints(router, unserved, this.#serving, chosen, candidates, this.#chains),
       ],
       dangling: [...awaited, ...this.#missing(unserved, chosen, waiting)],
       providers: candidates.map((candidate) =>

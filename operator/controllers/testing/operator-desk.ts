@@ -42,7 +42,10 @@ export class OperatorDesk implements AsyncDisposable {
       },
       namespaces: null,
       build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
-      chains: knownChains([['ETH1', ['ETH'], 'jsonrpc', [], []]]),
+      chains: knownChains([
+        ['ETH1', ['ETH'], 'jsonrpc', [], []],
+        ['SEP1', [], 'jsonrpc', [], []],
+      ]),
       workers: 2,
       instance: 'desk',
       generatePassword: () => 'password',
