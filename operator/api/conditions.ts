@@ -147,9 +147,8 @@ export const rpcRouterConditions = {
       },
       ProgrammedWithoutMonitor: {
         status: 'True',
-        when: 'All objects are applied but the one of spec.monitoring: the cluster did not know its kind when the operator started.',
-        remedy:
-          'Install the Prometheus operator, then restart this operator: it looks for the kind when it starts.',
+        when: 'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
+        remedy: 'Install the Prometheus operator: the monitor is then applied by itself.',
       },
     },
   },

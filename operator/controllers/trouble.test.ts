@@ -3,8 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
 import {
+  podMonitors,
   rpcRouters,
   secrets,
+  serviceMonitors,
   services,
   statefulSets,
   upstreamProviders,
@@ -223,12 +225,62 @@ test('no Redis is run for a router that would be refused with it', async () => {
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
 
-test('a monitor of a kind that the cluster does not know is told of', async () => {
-  await using desk = new OperatorDesk()
-  desk.provider('a')
-  desk.router('r', { monitoring: { type: 'PodMonitor' } })
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(
-    /^True\/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor/,
-  )
+describe('a monitor of a kind that the cluster does not know', () => {
+  const looks = ({ keeper }: OperatorDesk) =>
+    keeper.asked.filter(
+      ({ verb, plural, name }) =>
+        verb === 'get' && /^(pod|service)monitors/.test(plural) && name === '',
+    )
+
+  test('is told of, and applied when the kind was installed', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'PodMonitor' } })
+    desk.router('plain')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
+      'True/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor: the cluster does not know this kind. It is looked for every minute.',
+    )
+    await desk.pass(600_000)
+    expect(desk.names(podMonitors)).toEqual([])
+    // At most each minute, and only for the kind that somebody asks for.
+    expect(looks(desk)).toEqual(Array(10).fill({ verb: 'get', plural: 'podmonitors', name: '' }))
+    desk.keeper.installed.add('podmonitors')
+    await desk.pass(62_000)
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@1/)
+    // It is watched from now on, and goes when it is no longer asked for.
+    desk.remove(podMonitors, 'r-router')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    desk.router('r')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual([])
+    expect(looks(desk)).toHaveLength(11)
+    expect(desk.failures).toEqual([])
+  })
+
+  test('is looked for again when the API server fails', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'ServiceMonitor' } })
+    desk.keeper.installed.add('servicemonitors')
+    desk.keeper.refuse = ({ verb, plural, name }) =>
+      verb === 'get' && plural === 'servicemonitors' && name === ''
+        ? new ApiError('GET', 500, {})
+        : null
+    await desk.pass(150_000)
+    expect(looks(desk)).toHaveLength(2)
+    desk.keeper.refuse = () => null
+    await desk.pass(62_000)
+    expect(desk.names(serviceMonitors)).toEqual(['r-router'])
+  })
+
+  test('is not looked for where nobody asks for it', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(600_000)
+    expect(looks(desk)).toEqual([])
+  })
 })

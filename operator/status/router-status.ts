@@ -140,7 +140,7 @@ function programming({ router, applied, deployment, missingMonitor }: RouterObse
   switch (applied.result) {
     case 'applied':
       if (missingMonitor !== null) {
-        const message = `All objects are applied but the ${missingMonitor}: the cluster did not know this kind when the operator started.`
+        const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
         return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
       }
       return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
