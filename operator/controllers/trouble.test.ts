@@ -244,7 +244,9 @@ describe('a monitor of a kind that the cluster does not know', () => {
     await desk.pass(600_000)
     expect(desk.names(podMonitors)).toEqual([])
     // At most each minute, and only for the kind that somebody asks for.
-    expect(looks(desk)).toEqual(Array(10).fill({ verb: 'get', plural: 'podmonitors', name: '' }))
+    expect(looks(desk)).toEqual(
+      Array.from({ length: 10 }, () => ({ verb: 'get', plural: 'podmonitors', name: '' })),
+    )
     desk.keeper.installed.add('podmonitors')
     await desk.pass(62_000)
     expect(desk.names(podMonitors)).toEqual(['r-router'])
