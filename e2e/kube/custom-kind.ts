@@ -19,31 +19,47 @@ export async function createKind(
   unique: string,
   signal: AbortSignal,
 ): Promise<Resource> {
-  const group = `${unique}.test.rpcrouter.dev`
-  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+  const resource: Resource = {
+    group: `${unique}.test.rpcrouter.dev`,
+    version: 'v1',
+    kind: 'Thing',
+    plural: 'things',
+    namespaced: true,
+  }
+  await createDefinition(client, resource, signal)
+  return resource
+}
+
+/** Defines a kind whose objects may hold anything; resolves when it is served. */
+export async function createDefinition(
+  client: KubeClient,
+  resource: Resource,
+  signal: AbortSignal,
+): Promise<void> {
+  const { group, version, kind, plural } = resource
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   }
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: definitions.kind,
-    metadata: { name: `things.${group}` },
+    metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names,
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
       scope: 'Namespaced',
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
+      versions: [{ name: version, served: true, storage: true, schema }],
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)
-  const resource: Resource = {
-    group,
-    version: 'v1',
-    kind: 'Thing',
-    plural: 'things',
-    namespaced: true,
-  }
   await eventually(() => client.serves(resource, signal))
   await eventually(() => client.list(resource, {}, signal))
-  return resource
+}
+
+export async function deleteDefinition(
+  client: KubeClient,
+  { plural, group }: Resource,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.delete(definitions, { name: `${plural}.${group}` }, {}, signal)
 }

@@ -103,7 +103,15 @@ export const rpcRouterConditions = {
     },
   },
   ResolvedRefs: {
-    ...resolvedRefs,
+    reasons: {
+      ...resolvedRefs.reasons,
+      SecretValueRefused: {
+        status: 'False',
+        when: 'A Secret got a value that the router refuses, and an endpoint could not be served without its provider. The pods go on with the value that they were started with; none is replaced.',
+        remedy:
+          'Put a good value into the key that the message names: the provider says what is wrong with it. Until then restart no pod: it would get the new value.',
+      },
+    },
     meaning:
       'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
   },
@@ -128,7 +136,7 @@ export const rpcRouterConditions = {
       },
       ApplyFailed: {
         status: 'False',
-        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again.',
+        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
         remedy:
           'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
       },
@@ -139,9 +147,8 @@ export const rpcRouterConditions = {
       },
       ProgrammedWithoutMonitor: {
         status: 'True',
-        when: 'All objects are applied but the one of spec.monitoring: the cluster did not know its kind when the operator started.',
-        remedy:
-          'Install the Prometheus operator, then restart this operator: it looks for the kind when it starts.',
+        when: 'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
+        remedy: 'Install the Prometheus operator: the monitor is then applied by itself.',
       },
     },
   },

@@ -28,7 +28,7 @@ export const webSocket = object(
     maxBufferedSize: byteSize({
       name: 'maxBufferedSize',
       description:
-        'Notifications that wait for a client which does not read. With more, it is closed with 1008. Unset: 8Mi.',
+        'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008. Unset: 8Mi.',
       max: '1Gi',
       example: '8Mi',
     }).optional(),

@@ -85,7 +85,7 @@ describe('render', () => {
     expect(code).toBe(2)
     expect(stdout).toContain('kind: Deployment')
     expect(stderr).toBe(
-      'rpc-operator: error: UpstreamProvider default/beta: spec.chainId: the router has no endpoint for ETH2 jsonrpc\n',
+      'rpc-operator: error: UpstreamProvider default/beta: spec.chainId: the RpcRouter mainnet has no endpoint for ETH2 jsonrpc, only for ETH1 jsonrpc\n',
     )
   })
 
@@ -165,7 +165,7 @@ describe('validate', () => {
       'an endpoint that nothing serves',
       ['validate', '-f', '-'],
       router,
-      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the tier primary',
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
     ],
   ])('%s', async (_, argv, input, sentence) => {
     const { code, stderr } = await run(argv, input)

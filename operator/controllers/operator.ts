@@ -11,13 +11,13 @@ import { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import type { Reflector } from '../kube/reflector.ts'
-import type { Resource } from '../kube/resource.ts'
 import type { BuildContext } from '../resources/build-children.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { fieldManager, statusManager } from './field-managers.ts'
 import { FleetApplier } from './fleet-applier.ts'
+import { LateKinds } from './late-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { RedisPasswords } from './redis-passwords.ts'
 import { ReferenceLoader } from './reference-loader.ts'
@@ -27,7 +27,7 @@ import { StatusWriter } from './status-writer.ts'
 import { TranslationMemo } from './translation-memo.ts'
 import { connectTriggers } from './triggers.ts'
 import { Verdicts } from './verdicts.ts'
-import { reflectWorld } from './watched-kinds.ts'
+import { reflectChildren, reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
 
 export interface OperatorOptions {
@@ -40,6 +40,7 @@ export interface OperatorOptions {
   readonly observer: KubeObserver
   /** Namespaces to look at; null for all. */
   readonly namespaces: readonly string[] | null
+  /** With the kinds of the Prometheus operator that the cluster knows now. Others are looked for. */
   readonly build: BuildContext
   readonly chains: KnownChains
   /** Objects of one kind that are reconciled at once. */
@@ -56,17 +57,36 @@ export class Operator {
   readonly world: World
   readonly #asked: readonly Reflector<KubeObject>[]
   readonly #others: readonly Reflector<KubeObject>[]
+  readonly #late: LateKinds
+  readonly #joined: Reflector<KubeObject>[] = []
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
-    const { client, writer, clock, random, observer, workers, chains, build, instance } = options
-    const known: readonly Resource[] = childKinds
-    this.world = new World(
-      known.filter((kind) => !monitorKinds.includes(kind) || build.monitors.has(kind.kind)),
-    )
-    const { asked, others } = reflectWorld(this.world, options)
+    const { client, writer, clock, random, observer, workers, chains, instance } = options
+    const monitors = new Set(options.build.monitors)
+    const build = { ...options.build, monitors }
+    const missing = monitorKinds.filter(({ kind }) => !monitors.has(kind))
+    this.world = new World(childKinds)
+    const { asked, others } = reflectWorld(this.world, missing, options)
     this.#asked = asked
     this.#others = others
+    this.#late = new LateKinds({
+      client,
+      clock,
+      observer,
+      kinds: missing,
+      isWanted: ({ kind }) => this.world.routersWithMonitor(kind).length > 0,
+      take: async (resource, signal) => {
+        const reflectors = reflectChildren(this.world, resource, options)
+        const running = Promise.all(reflectors.map((reflector) => reflector.run(signal)))
+        await synced(reflectors, signal)
+        this.#joined.push(...reflectors)
+        monitors.add(resource.kind)
+        for (const router of this.world.routersWithMonitor(resource.kind))
+          this.routers.enqueue(router)
+        await running
+      },
+    })
     this.#events = new EventRecorder({
       client: writer,
       reportingController: 'rpcrouter.dev/operator',
@@ -140,7 +160,7 @@ export class Operator {
   }
 
   get #reflectors(): readonly Reflector<KubeObject>[] {
-    return [...this.#asked, ...this.#others]
+    return [...this.#asked, ...this.#others, ...this.#joined]
   }
 
   /** Every kind was listed once. */
@@ -159,7 +179,7 @@ export class Operator {
     const run = (reflectors: readonly Reflector<KubeObject>[]) =>
       Promise.all(reflectors.map((reflector) => reflector.run(signal)))
     const others = synced(this.#asked, signal).then(() => run(this.#others))
-    await Promise.all([run(this.#asked), others])
+    await Promise.all([run(this.#asked), others, this.#late.run(signal)])
   }
 
   /** Acts until the signal is aborted; resolves when the last reconcile has ended. */

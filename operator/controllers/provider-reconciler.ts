@@ -115,5 +115,5 @@ function isOf({ metadata }: UpstreamProvider, outcome: ProviderOutcome): boolean
 
 function pending(router: string): RouterVerdict {
   const { name } = refOf(router)
-  return { router: name, isPending: true, refusals: [], programmed: false }
+  return { router: name, isPending: true, refusals: [], fate: 'left-out' }
 }

@@ -35,7 +35,13 @@ import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
-import { nothingRuns, type Running, type Translation } from '../translate/translation.ts'
+import {
+  type Fate,
+  nothingRuns,
+  type ProviderVerdict,
+  type Running,
+  type Translation,
+} from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
@@ -250,13 +256,17 @@ export class RouterReconciler {
     return isOurs ? found : null
   }
 
-  /** Lets the providers know. Of a router that was held back, those count as programmed that run as they are written. */
+  /**
+   * Lets the providers know.
+   *
+   * @param running of a router that was held back: what it goes on with
+   */
   #tell(key: string, router: RpcRouter, { providers }: Translation, running: Running | null): void {
     const { world, verdicts, onVerdicts } = this.#parts
     const { namespace, name } = router.metadata
-    const ran = new Set(running?.upstreams.map((plan) => JSON.stringify(plan)))
     const outcomes = new Map<string, ProviderOutcome>()
-    for (const { provider, fate, refusals, plan } of providers) {
+    for (const verdict of providers) {
+      const { provider, refusals } = verdict
       const providerKey = keyOf({ namespace, name: provider })
       const object = world.providers.get(providerKey)
       if (object === undefined) continue
@@ -264,7 +274,7 @@ export class RouterReconciler {
         router: name,
         isPending: false,
         refusals,
-        programmed: running === null ? fate === 'used' : ran.has(JSON.stringify(plan)),
+        fate: running === null ? verdict.fate : fateIn(running, verdict),
         providerUid: object.metadata.uid ?? '',
         generation: object.metadata.generation ?? 0,
       })
@@ -275,6 +285,14 @@ export class RouterReconciler {
   #now(): string {
     return rfc3339(this.#parts.clock.wallMs())
   }
+}
+
+/** What becomes of a provider while pods stay as they are. */
+function fateIn({ upstreams }: Running, { provider, plan, fate }: ProviderVerdict): Fate {
+  const ran = upstreams.find((upstream) => upstream.provider === provider)
+  if (ran === undefined) return 'left-out'
+  if (fate === 'kept-by-pods') return fate
+  return JSON.stringify(ran) === JSON.stringify(plan) ? 'used' : 'kept'
 }
 
 function revisionOf(deployment: Deployment | null): PodRevision | null {

@@ -3,8 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
 import {
+  podMonitors,
   rpcRouters,
   secrets,
+  serviceMonitors,
   services,
   statefulSets,
   upstreamProviders,
@@ -48,6 +50,20 @@ describe('an API server that', () => {
       Programmed: expect.stringMatching(/^True\/Programmed@2/),
     })
     expect(desk.failures.length).toBeGreaterThan(5)
+  })
+
+  test('failed for hours is asked again soon: a mended quota is told by no watch', async () => {
+    await using desk = new OperatorDesk()
+    desk.keeper.refuse = fails(403, 'exceeded quota')
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(4 * 3_600_000)
+    const { length } = desk.failures
+    await desk.pass(3_600_000)
+    expect(desk.failures.length - length).toBe(30)
+    desk.keeper.refuse = () => null
+    await desk.pass(121_000)
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   })
 
   test('fails for a moment says nothing of it', async () => {
@@ -120,6 +136,35 @@ describe('a provider', () => {
     }
   })
 
+  test('can be of two routers; each says what it makes of it, by its name', async () => {
+    await using desk = new OperatorDesk()
+    const sepolia = { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
+    desk.provider('a')
+    for (const name of ['one', 'two']) desk.router(name)
+    await desk.pass()
+    expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
+    expect(desk.status(upstreamProviders, 'a')).toMatchObject({
+      summary: { routers: '2/2' },
+      routers: [{ name: 'one' }, { name: 'two' }],
+    })
+    desk.router('two', { endpoints: [sepolia] })
+    await desk.pass()
+    expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
+      Accepted: 'True/Accepted@1: It is good.',
+      Ready: expect.stringMatching(/^True/),
+    })
+    const message =
+      'spec.chainId: the RpcRouter two has no endpoint for ETH1 jsonrpc, only for SEP1 jsonrpc.'
+    expect(desk.status(upstreamProviders, 'a')['routers']).toMatchObject([
+      { name: 'one', conditions: [{ status: 'True' }, { status: 'True' }] },
+      // Its pods go on as they are.
+      { name: 'two', conditions: [{ reason: 'ChainNotServed', message }, { status: 'True' }] },
+    ])
+    expect(desk.conditions(rpcRouters, 'two')['Accepted']).toBe(
+      'False/NoProviders@2: spec.endpoints[sepolia]: no UpstreamProvider of the namespace ns that providerSelector selects serves SEP1 jsonrpc.',
+    )
+  })
+
   test('is not held up for ever by a router that gives no word', async () => {
     await using desk = new OperatorDesk()
     // Even its status cannot be written.
@@ -180,12 +225,64 @@ test('no Redis is run for a router that would be refused with it', async () => {
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
 
-test('a monitor of a kind that the cluster does not know is told of', async () => {
-  await using desk = new OperatorDesk()
-  desk.provider('a')
-  desk.router('r', { monitoring: { type: 'PodMonitor' } })
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(
-    /^True\/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor/,
-  )
+describe('a monitor of a kind that the cluster does not know', () => {
+  const looks = ({ keeper }: OperatorDesk) =>
+    keeper.asked.filter(
+      ({ verb, plural, name }) =>
+        verb === 'get' && /^(pod|service)monitors/.test(plural) && name === '',
+    )
+
+  test('is told of, and applied when the kind was installed', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'PodMonitor' } })
+    desk.router('plain')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
+      'True/ProgrammedWithoutMonitor@1: All objects are applied but the PodMonitor: the cluster does not know this kind. It is looked for every minute.',
+    )
+    await desk.pass(600_000)
+    expect(desk.names(podMonitors)).toEqual([])
+    // At most each minute, and only for the kind that somebody asks for.
+    expect(looks(desk)).toEqual(
+      Array.from({ length: 10 }, () => ({ verb: 'get', plural: 'podmonitors', name: '' })),
+    )
+    desk.keeper.installed.add('podmonitors')
+    await desk.pass(62_000)
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@1/)
+    // It is watched from now on, and goes when it is no longer asked for.
+    desk.remove(podMonitors, 'r-router')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    desk.router('r')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual([])
+    expect(looks(desk)).toHaveLength(11)
+    expect(desk.failures).toEqual([])
+  })
+
+  test('is looked for again when the API server fails', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'ServiceMonitor' } })
+    desk.keeper.installed.add('servicemonitors')
+    desk.keeper.refuse = ({ verb, plural, name }) =>
+      verb === 'get' && plural === 'servicemonitors' && name === ''
+        ? new ApiError('GET', 500, {})
+        : null
+    await desk.pass(150_000)
+    expect(looks(desk)).toHaveLength(2)
+    desk.keeper.refuse = () => null
+    await desk.pass(62_000)
+    expect(desk.names(serviceMonitors)).toEqual(['r-router'])
+  })
+
+  test('is not looked for where nobody asks for it', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(600_000)
+    expect(looks(desk)).toEqual([])
+  })
 })

@@ -37,6 +37,8 @@ export interface ReflectOptions {
   readonly namespaces: readonly string[] | null
 }
 
+const labelled = { labelSelector: childSelector }
+
 /** Secrets that are nobody's keys: there can be many of them, and large ones. */
 const secretFields = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
 
@@ -45,13 +47,30 @@ type Reflectors = readonly Reflector<KubeObject>[]
 /**
  * What fills a world: one reflector a kind, or one a kind and namespace. Those of `asked` go first: what else is kept
  * depends on what routers and providers refer to.
+ *
+ * @param missing kinds of children that the cluster does not know
  */
 export function reflectWorld(
   world: World,
+  missing: readonly Resource[],
   options: ReflectOptions,
 ): { readonly asked: Reflectors; readonly others: Reflectors } {
-  const [asked, others] = watchedKinds(world)
+  const [asked, others] = watchedKinds(world, missing)
   return { asked: reflect(asked, options), others: reflect(others, options) }
+}
+
+/** What fills the store of one more kind of children. */
+export function reflectChildren(
+  world: World,
+  resource: Resource,
+  options: ReflectOptions,
+): Reflectors {
+  return reflect([childrenOf(world, resource)], options)
+}
+
+function childrenOf(world: World, resource: Resource): WatchedKind {
+  const store = world.children.store(resource)
+  return { resource, store, selection: labelled, keep: withoutManagedFields }
 }
 
 function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflectors {
@@ -67,8 +86,8 @@ function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflec
 
 function watchedKinds(
   world: World,
+  missing: readonly Resource[],
 ): readonly [asked: readonly WatchedKind[], others: readonly WatchedKind[]] {
-  const labelled = { labelSelector: childSelector }
   const keepReferenced = (kind: 'secret' | 'configMap') => (object: KubeObject) => {
     const isReferredTo = world.isReferredTo(kind, keyOf(object.metadata))
     return keepReference(withoutManagedFields(object), isReferredTo)
@@ -85,16 +104,20 @@ function watchedKinds(
       selection: labelled,
       keep: revisionOf,
     },
-    ...world.children.resources.map((resource) => ({
-      resource,
-      store: world.children.store(resource),
-      // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.
-      ...(resource.plural === secrets.plural
-        ? { selection: { fieldSelector: secretFields }, keep: keepReferenced('secret') }
-        : resource.plural === configMaps.plural
-          ? { selection: {}, keep: keepReferenced('configMap') }
-          : { selection: labelled, keep: withoutManagedFields }),
-    })),
+    ...world.children.resources
+      .filter((resource) => !missing.includes(resource))
+      .map((resource) => ({
+        ...childrenOf(world, resource),
+        // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.
+        ...(resource.plural === secrets.plural && {
+          selection: { fieldSelector: secretFields },
+          keep: keepReferenced('secret'),
+        }),
+        ...(resource.plural === configMaps.plural && {
+          selection: {},
+          keep: keepReferenced('configMap'),
+        }),
+      })),
   ]
   return [asked, others]
 }

@@ -86,6 +86,14 @@ export class World {
       .map((router) => keyOf(router.metadata))
   }
 
+  /** The keys of the routers that ask for a kind of monitor. */
+  routersWithMonitor(kind: string): readonly string[] {
+    return this.routers
+      .list()
+      .filter((router) => this.router(router).value?.spec.monitoring.type === kind)
+      .map(({ metadata }) => keyOf(metadata))
+  }
+
   /** Whether a router is being deleted. */
   isLeaving(router: string): boolean {
     return this.routers.get(router)?.metadata.deletionTimestamp !== undefined

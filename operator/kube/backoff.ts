@@ -38,12 +38,13 @@ export class Backoff {
 }
 
 const itemFirstMs = 5
-const itemMostMs = 1_000_000
+/** No watch tells that a quota or a webhook was mended: nobody should have to wait long for it. */
+const itemMostMs = 120_000
 const allPerSecond = 10
 const allBurst = 100
 
 /**
- * Delays of items that failed: each item's own doubles from 5 ms to 1,000 s, and all of them together
+ * Delays of items that failed: each item's own doubles from 5 ms to two minutes, and all of them together
  * come back at 10 a second after a burst of 100. The longer of the two holds.
  */
 export class ItemBackoff {

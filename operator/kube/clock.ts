@@ -20,13 +20,23 @@ export interface Random {
   next(): number
 }
 
+/** What is later than this, Node's timers would run at once. */
+const longestMs = 2 ** 31 - 1
+
 /** The machine's own time. */
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   wallMs: () => Date.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs)
-    timer.unref()
+    let timer: NodeJS.Timeout
+    const wait = (leftMs: number) => {
+      const later = () => {
+        wait(leftMs - longestMs)
+      }
+      timer = leftMs > longestMs ? setTimeout(later, longestMs) : setTimeout(run, leftMs)
+      timer.unref()
+    }
+    wait(delayMs)
     return () => {
       clearTimeout(timer)
     }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { Fate } from '../translate/translation.ts'
 import type { Dangling, Refusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
@@ -12,8 +13,20 @@ export interface RouterVerdict {
   /** It has not given its word on this generation yet. */
   readonly isPending: boolean
   readonly refusals: readonly Refusal[]
-  /** The pods of the router run with the provider as it is written. */
-  readonly programmed: boolean
+  /** What the pods of the router run with: the provider as it is written for `used`. */
+  readonly fate: Fate
+}
+
+function isProgrammed({ isPending, fate }: RouterVerdict): boolean {
+  return !isPending && fate === 'used'
+}
+
+const fateTexts: Readonly<Record<Fate, string>> = {
+  used: 'It was applied.',
+  kept: 'The pods do not run with it as it is written, but in its last good form.',
+  'kept-by-pods':
+    'The pods that run go on with what they were started with, as long as none has to start: a new one could not start with it.',
+  'left-out': 'The pods do not run with it.',
 }
 
 /** All that the status of a provider follows from. */
@@ -34,11 +47,11 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
   const { generation } = metadata
   const accepted = acceptance(observation)
   const resolved = resolution(observation)
-  const programmed = routers.filter((verdict) => verdict.programmed).length
+  const programmed = routers.filter(isProgrammed).length
   return {
     observedGeneration: generation,
     conditions: settle(
-      [accepted, resolved, readiness(accepted, resolved, routers)],
+      [accepted, resolved, readiness(accepted, resolved, observation)],
       status?.conditions,
       generation,
       now,
@@ -84,30 +97,31 @@ function resolution({ dangling }: ProviderObservation): Finding {
   return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function routerFindings({ isPending, refusals, programmed }: RouterVerdict): readonly Finding[] {
+function routerFindings({ isPending, refusals, fate }: RouterVerdict): readonly Finding[] {
   if (isPending)
     return (['Accepted', 'Programmed'] as const).map((type) =>
       providerFinding(type, 'Pending', 'The router has not judged this generation yet.'),
     )
   return [
     refusalFinding(refusals),
-    programmed
-      ? providerFinding('Programmed', 'Programmed', 'It was applied.')
-      : providerFinding(
-          'Programmed',
-          'NotProgrammed',
-          'The pods do not run with it as it is written.',
-        ),
+    fate === 'used'
+      ? providerFinding('Programmed', 'Programmed', fateTexts[fate])
+      : providerFinding('Programmed', 'NotProgrammed', fateTexts[fate]),
   ]
 }
 
 function readiness(
   accepted: Finding,
   resolved: Finding,
-  routers: readonly RouterVerdict[],
+  { provider, routers }: ProviderObservation,
 ): Finding {
+  const { namespace } = provider.metadata
   if (routers.length === 0)
-    return providerFinding('Ready', 'NotSelected', 'No RpcRouter of the namespace selects it.')
+    return providerFinding(
+      'Ready',
+      'NotSelected',
+      `No RpcRouter of its namespace ${namespace} selects it.`,
+    )
   const isPending = routers.some((verdict) => verdict.isPending)
   if (accepted.status === 'Unknown') return providerFinding('Ready', 'Pending', accepted.message)
   if (accepted.status !== 'True')
@@ -120,7 +134,7 @@ function readiness(
     const message = `ResolvedRefs is ${resolved.status}: ${resolved.message}`
     return providerFinding('Ready', 'RefsNotResolved', message)
   }
-  const isRun = routers.some((verdict) => verdict.programmed)
+  const isRun = routers.some(isProgrammed)
   if (!isRun && isPending)
     return providerFinding(
       'Ready',

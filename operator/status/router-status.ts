@@ -6,7 +6,7 @@ import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
-import type { ProviderVerdict, Translation } from '../translate/translation.ts'
+import type { Fate, ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import { availability, fleetFigures, isRolledOut, progress, readyOfWanted } from './rollout.ts'
@@ -109,9 +109,16 @@ function acceptance({ refusals, providers }: Translation): Finding {
   if (others.length === 0) return routerFinding('Accepted', 'Accepted', 'The config is good.')
   const named = others.map(({ provider, fate, refusals: why, dangling }) => {
     const reason = why[0]?.reason ?? dangling[0]?.reason ?? 'unused'
-    return `UpstreamProvider ${provider} is ${fate === 'kept' ? 'kept in its last good form' : 'left out'} (${reason})`
+    return `UpstreamProvider ${provider} is ${fateTexts[fate]} (${reason})`
   })
   return routerFinding('Accepted', 'PartiallyAccepted', sentences(named))
+}
+
+const fateTexts: Readonly<Record<Fate, string>> = {
+  used: 'used as it is written',
+  kept: 'kept in its last good form',
+  'kept-by-pods': 'kept by the pods that run, as long as none has to start',
+  'left-out': 'left out',
 }
 
 function resolution({ dangling }: Translation): Finding {
@@ -133,7 +140,7 @@ function programming({ router, applied, deployment, missingMonitor }: RouterObse
   switch (applied.result) {
     case 'applied':
       if (missingMonitor !== null) {
-        const message = `All objects are applied but the ${missingMonitor}: the cluster did not know this kind when the operator started.`
+        const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
         return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
       }
       return routerFinding('Programmed', 'Programmed', 'All objects are applied.')

@@ -4,6 +4,7 @@ import { valueOf } from './environment.ts'
 import type { ReferenceData, Variable } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
+import type { RunningForms } from './running-forms.ts'
 import type { Refusal } from './violation.ts'
 
 /** Linux starts no process with a variable of more than 32 pages: its name, `=`, its value and an end. */
@@ -87,14 +88,11 @@ export function refusalsOfSize(
  */
 export function largestOf(
   upstreams: readonly UpstreamPlan[],
-  running: ReadonlyMap<string, UpstreamPlan>,
-  data: ReferenceData,
+  running: RunningForms,
 ): UpstreamPlan | null {
-  const textOf = (plan: UpstreamPlan | undefined): string => JSON.stringify(plan ?? null)
-  const isNew = (plan: UpstreamPlan): boolean => textOf(plan) !== textOf(running.get(plan.provider))
   const sizeOf = (plan: UpstreamPlan): number =>
-    Buffer.byteLength(textOf(plan)) + variablesBytes([plan], data)
-  const fresh = upstreams.filter(isNew)
+    Buffer.byteLength(JSON.stringify(plan)) + variablesBytes([plan], running.dataFor(plan))
+  const fresh = upstreams.filter((plan) => !running.isRun(plan))
   const blamed = fresh.length > 0 ? fresh : upstreams
   const [largest = null] = blamed.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   return largest

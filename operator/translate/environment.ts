@@ -12,12 +12,10 @@ export function valueOf({ name, key }: SecretKey, data: ReferenceData): string |
 
 /** What pods would have in their environment. Holds secrets: for the router's parser, and for nothing that is kept. */
 export function environmentOf(
-  parts: readonly { readonly variables: readonly Variable[] }[],
+  { variables }: { readonly variables: readonly Variable[] },
   data: ReferenceData,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    parts.flatMap(({ variables }) =>
-      variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn] as const),
-    ),
+    variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn] as const),
   )
 }

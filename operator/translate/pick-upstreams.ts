@@ -2,45 +2,48 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Judgement } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import type { Candidate } from './upstream-plan.ts'
 import type { Refusal } from './violation.ts'
+
+/** What one provider can be in the config. */
+export interface Choice {
+  readonly provider: string
+  /** The best first. */
+  readonly forms: readonly UpstreamPlan[]
+  /** Why the provider is not among them as it is written. */
+  readonly refusals: readonly Refusal[]
+}
 
 /** The largest set of upstreams that the router accepts. */
 export interface Pick {
   /** By provider. */
   readonly chosen: ReadonlyMap<string, UpstreamPlan>
-  /** Why providers are not used as they are written. */
+  /** Why providers are not used in their best form. */
   readonly refusals: ReadonlyMap<string, readonly Refusal[]>
   /** What the router says of the rest of the config. */
   readonly ofRouter: readonly Refusal[]
 }
 
 /**
- * Finds the upstreams that the router accepts: a provider that it refuses goes on in the form in which the pods
- * run it now, or is left out when they do not run it. The others are not touched by that.
- *
- * @param running what the pods run with now, by provider
+ * Finds the upstreams that the router accepts: of each provider the first form that it does not refuse, or none. The
+ * others are not touched by that.
  */
 export function pickUpstreams(
-  candidates: readonly Candidate[],
-  running: ReadonlyMap<string, UpstreamPlan>,
+  choices: readonly Choice[],
   judge: (upstreams: readonly UpstreamPlan[]) => Judgement,
 ): Pick {
-  const chosen = new Map<string, UpstreamPlan>()
-  const refusals = new Map<string, readonly Refusal[]>()
-  const refuse = (provider: string, why: readonly Refusal[]): void => {
-    const kept = refusals.has(provider) ? undefined : running.get(provider)
-    refusals.set(provider, refusals.get(provider) ?? why)
-    if (kept === undefined) chosen.delete(provider)
-    else chosen.set(provider, kept)
-  }
-  for (const { plan, refusals: own } of candidates) {
-    if (own.length === 0) chosen.set(plan.provider, plan)
-    else refuse(plan.provider, own)
-  }
+  const left = new Map(choices.map(({ provider, forms }) => [provider, forms]))
+  const refusals = new Map(
+    choices
+      .filter((choice) => choice.refusals.length > 0)
+      .map((choice) => [choice.provider, choice.refusals]),
+  )
   for (;;) {
+    const chosen = new Map([...left].flatMap(([name, [best]]) => (best ? [[name, best]] : [])))
     const { ofProviders, ofRouter } = judge([...chosen.values()])
     if (ofProviders.size === 0) return { chosen, refusals, ofRouter }
-    for (const [provider, why] of ofProviders) refuse(provider, why)
+    for (const [provider, why] of ofProviders) {
+      refusals.set(provider, refusals.get(provider) ?? why)
+      left.set(provider, left.get(provider)?.slice(1) ?? [])
+    }
   }
 }

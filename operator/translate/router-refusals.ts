@@ -3,7 +3,7 @@
 import { unsupportedMessage, unsupportedName } from '../../proxy/config/capabilities.ts'
 import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
-import type { RpcRouterSpec } from '../api/rpc-router.ts'
+import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import { sentenceOf } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
@@ -24,6 +24,7 @@ function unsupported(field: string, name: string): Refusal {
 
 /** Endpoints that nothing acceptable serves, each with what is known of the reason. */
 export function unservedEndpoints(
+  router: RpcRouter,
   unserved: readonly Endpoint[],
   serving: Serving,
   chosen: readonly UpstreamPlan[],
@@ -36,16 +37,27 @@ export function unservedEndpoints(
     .map((endpoint) => {
       const impossible = impossibleEndpoint(endpoint, chains)
       if (impossible !== null) return impossible
-      const asked = primaries(serving, endpoint, written)
-      return {
-        reason: 'NoProviders',
-        field: `spec.endpoints[${endpoint.name}]`,
-        message:
-          asked.length === 0
-            ? `no UpstreamProvider of the tier primary that providerSelector selects serves ${serving.wants(endpoint)}`
-            : `the UpstreamProviders that serve ${serving.wants(endpoint)} are not accepted: ${asked.map(({ provider }) => provider).join(', ')}`,
-      }
+      const asked = serving.of(endpoint, written)
+      const message = whyUnserved(router, serving.wants(endpoint), asked)
+      return { reason: 'NoProviders', field: `spec.endpoints[${endpoint.name}]`, message }
     })
+}
+
+function whyUnserved(
+  { spec, metadata }: RpcRouter,
+  wanted: string,
+  asked: readonly UpstreamPlan[],
+): string {
+  if (spec.providerSelector === undefined)
+    return `nothing serves ${wanted}, since providerSelector is not set: it must match labels of UpstreamProviders, or be {} for all of them`
+  const names = (upstreams: readonly UpstreamPlan[]) =>
+    upstreams.map(({ provider }) => provider).join(', ')
+  const main = asked.filter(({ tier }) => tier === 'primary')
+  if (main.length > 0)
+    return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
+  return asked.length > 0
+    ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(asked)}`
+    : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 
 function primaries(

@@ -20,10 +20,20 @@ export function hashSecrets(
   before: SecretHashes,
 ): SecretHashes {
   const hashes = used.map((each) => {
-    const place = digest([each.name, each.key])
+    const place = placeOf(each)
     return [place, hashOf(each, data) ?? before.get(place) ?? ''] as const
   })
   return new Map(hashes.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Whether a key has another value than pods run with; one that is gone has none. */
+export function hasChanged(secret: SecretKey, data: ReferenceData, before: SecretHashes): boolean {
+  const hash = hashOf(secret, data)
+  return hash !== null && hash !== before.get(placeOf(secret))
+}
+
+function placeOf({ name, key }: SecretKey): string {
+  return digest([name, key])
 }
 
 /** Null for a value that is gone; empty for that of a Secret which the API server has not made. */

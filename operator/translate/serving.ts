@@ -18,9 +18,14 @@ export class Serving {
     return `${this.#chainIdOf(chainId)} ${apiInterface}`
   }
 
+  /** What the endpoints are for, each once: `ETH1 jsonrpc`. */
+  get wanted(): readonly string[] {
+    return [...new Set(this.#endpoints.map((endpoint) => this.wants(endpoint)))]
+  }
+
   /** Whether any endpoint has use for an upstream that serves this. */
   isWanted(serves: string): boolean {
-    return this.#endpoints.some((endpoint) => this.wants(endpoint) === serves)
+    return this.wanted.includes(serves)
   }
 
   of(endpoint: Endpoint, upstreams: readonly UpstreamPlan[]): readonly UpstreamPlan[] {

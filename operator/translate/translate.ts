@@ -6,7 +6,8 @@ import { largestOf, refusalsOfLength, refusalsOfSize } from './bounds.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
-import { type Pick, pickUpstreams } from './pick-upstreams.ts'
+import { type Choice, type Pick, pickUpstreams } from './pick-upstreams.ts'
+import type { ReferenceData } from './reference-data.ts'
 import { type RenderedConfig, renderConfig } from './rendered-config.ts'
 import {
   planRouter,
@@ -16,18 +17,22 @@ import {
 } from './router-document.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
+import { RunningForms } from './running-forms.ts'
 import { Serving } from './serving.ts'
 import { settleReferences, type Settled } from './settle-references.ts'
 import { usesBundledSpecsAlone } from './spec-source-section.ts'
 import { chooseState } from './state-store.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
 import { type Candidate, chainNames, planUpstreams } from './upstream-plan.ts'
-import type { Dangling, Refusal } from './violation.ts'
+import type { Dangling, Refusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
 export function translate(input: TranslateInput): Translation {
   return new Translator(input).translate()
 }
+
+/** By provider: what pods run with and new pods would not find. */
+type Lost = ReadonlyMap<string, readonly Unmet[]>
 
 const nothingWrong: Judgement = { ofRouter: [], ofProviders: new Map() }
 
@@ -39,8 +44,7 @@ class Translator {
   readonly #serving: Serving
   readonly #state: Translation['state']
   readonly #plan: RouterPlan
-  /** What the pods run with, by provider. */
-  readonly #running: ReadonlyMap<string, UpstreamPlan>
+  readonly #running: RunningForms
 
   constructor(input: TranslateInput) {
     const { spec } = input.router
@@ -50,21 +54,29 @@ class Translator {
     this.#serving = new Serving(spec.endpoints, this.#chainIdOf)
     this.#state = chooseState(spec)
     this.#plan = planRouter(input.router, this.#state, input.data, this.#chainIdOf)
-    this.#running = new Map(input.running.upstreams.map((plan) => [plan.provider, plan]))
+    this.#running = new RunningForms(input.running, input.data)
   }
 
   translate(): Translation {
     const { providers, data, router, newPods } = this.#input
-    const running = this.#running
-    const isRunning = (provider: string) => running.has(provider)
-    const candidates = planUpstreams(providers, isRunning, this.#serving, this.#chainIdOf, data)
-    const pick = pickUpstreams(candidates, running, (upstreams) => this.#judge(upstreams))
-    const settled = settleReferences(candidates, pick.chosen, running, data)
-    const closing = this.#closingWithout(settled)
-    const usable = newPods && closing.size === 0 ? startable(settled) : settled.upstreams
-    const isPicked = settled.waiting.size === 0 && settled.lost.size === 0
-    const { chosen: sound, ofRouter } = isPicked ? pick : this.#pickAgain(usable)
-    const upstreams = this.#serving.used(usable.filter(({ provider }) => sound.has(provider)))
+    const isRunning = (provider: string) => this.#running.of(provider).length > 0
+    const candidates = planUpstreams(
+      router.metadata.name,
+      providers,
+      isRunning,
+      this.#serving,
+      this.#chainIdOf,
+      data,
+    )
+    const written = new Set(candidates.map(({ plan }) => plan))
+    const pick = this.#pick(candidates.map((candidate) => this.#choice(candidate)))
+    const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
+    const resolved = waiting.size === 0 ? pick : this.#pick(choices)
+    const lost = this.#lost([...resolved.chosen.values()].filter((plan) => !written.has(plan)))
+    const closing = this.#closingWithout([...resolved.chosen.values()], lost)
+    const isLeft = newPods && closing.size === 0 && lost.size > 0
+    const { chosen: usable, ofRouter } = isLeft ? this.#pickWithout(resolved, lost) : resolved
+    const upstreams = this.#serving.used([...usable.values()])
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
     const config = this.#render(upstreams)
@@ -74,20 +86,22 @@ class Translator {
       ...this.#state.refusals,
       ...ofRouter,
       ...refusalsOfLength(this.#plan, data),
-      ...refusalsOfSize(config, data),
+      ...this.#refusalsOfSize(upstreams),
     ]
     const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
     const isHeld = this.#plan.dangling.length > 0 || (newPods && closing.size > 0)
     const isBlocked = blocking.length > 0 || isHeld || served.length === 0
     return {
       config: isBlocked ? null : config,
-      startable: upstreams.every(({ provider }) => !settled.lost.has(provider)),
+      startable: upstreams.every(({ provider }) => !lost.has(provider)),
       refusals: [
         ...blocking,
-        ...unservedEndpoints(unserved, this.#serving, chosen, candidates, this.#chains),
+        ...unservedEndpoints(router, unserved, this.#serving, chosen, candidates, this.#chains),
       ],
-      dangling: [...awaited, ...this.#missing(unserved, chosen, settled)],
-      providers: candidates.map((candidate) => verdictOf(candidate, pick.refusals, upstreams)),
+      dangling: [...awaited, ...this.#missing(unserved, chosen, waiting)],
+      providers: candidates.map((candidate) =>
+        verdictOf(candidate, pick.refusals, upstreams, lost),
+      ),
       endpoints: router.spec.endpoints.map((endpoint) => ({
         endpoint,
         upstreams: this.#serving.of(endpoint, upstreams).length,
@@ -95,6 +109,33 @@ class Translator {
       })),
       state: this.#state,
     }
+  }
+
+  #pick(choices: readonly Choice[]): Pick {
+    return pickUpstreams(choices, (upstreams) => this.#judge(upstreams))
+  }
+
+  /** As it is written, else as the pods run it. */
+  #choice({ plan, refusals }: Candidate): Choice {
+    const { provider } = plan
+    const forms = this.#running.of(provider)
+    return { provider, forms: refusals.length === 0 ? [plan, ...forms] : forms, refusals }
+  }
+
+  /** By provider: what pods run with and new pods would not find. */
+  #lost(upstreams: readonly UpstreamPlan[]): Lost {
+    return new Map(
+      upstreams.flatMap((plan) => {
+        const gone = this.#running.lostBy(plan)
+        return gone.length === 0 ? [] : [[plan.provider, gone] as const]
+      }),
+    )
+  }
+
+  /** Without these, the router may have something else to say. */
+  #pickWithout({ chosen }: Pick, lost: Lost): Pick {
+    const left = [...chosen].filter(([provider]) => !lost.has(provider))
+    return this.#pick(left.map(([provider, plan]) => ({ provider, forms: [plan], refusals: [] })))
   }
 
   #document(upstreams: readonly UpstreamPlan[]): RouterDocument {
@@ -106,12 +147,12 @@ class Translator {
   #judge(picked: readonly UpstreamPlan[]): Judgement {
     const upstreams = this.#serving.used(picked)
     if (upstreams.length === 0) return nothingWrong
-    const { data } = this.#input
-    const environment = environmentOf([this.#plan, ...upstreams], data)
     const document = this.#document(upstreams)
+    const environment = this.#environment(upstreams)
     const { ofRouter, ofProviders } = judgeConfig(document, environment, this.#chains)
     const all = new Map(ofProviders)
     for (const plan of upstreams) {
+      const data = this.#running.dataFor(plan)
       const ofValues = [...refusalsOfLength(plan, data), ...refusalsOfTls(plan, data)]
       if (ofValues.length > 0)
         all.set(plan.provider, [...(all.get(plan.provider) ?? []), ...ofValues])
@@ -122,7 +163,7 @@ class Translator {
   /** Refuses one of them when they are too much together, and would not be without it or others. */
   #judgeSize(upstreams: readonly UpstreamPlan[]): Judgement['ofProviders'] {
     const [tooMuch] = this.#refusalsOfSize(upstreams)
-    const largest = largestOf(upstreams, this.#running, this.#input.data)
+    const largest = largestOf(upstreams, this.#running)
     if (tooMuch === undefined || largest === null || this.#refusalsOfSize([]).length > 0)
       return new Map()
     const message = `with it, ${tooMuch.message}`
@@ -130,23 +171,30 @@ class Translator {
   }
 
   #refusalsOfSize(upstreams: readonly UpstreamPlan[]): readonly Refusal[] {
-    return refusalsOfSize(this.#render(upstreams), this.#input.data)
+    return refusalsOfSize(this.#render(upstreams), this.#dataForAll(upstreams))
   }
 
   #render(upstreams: readonly UpstreamPlan[]): RenderedConfig {
-    const { data, running } = this.#input
-    return renderConfig(this.#document(upstreams), this.#plan, data, running.secretHashes)
+    const { secretHashes } = this.#input.running
+    const data = this.#dataForAll(upstreams)
+    return renderConfig(this.#document(upstreams), this.#plan, data, secretHashes)
   }
 
-  /** Some are not in the form in which they were picked: those go that the router refuses in the other one. */
-  #pickAgain(upstreams: readonly UpstreamPlan[]): Pick {
-    const candidates = upstreams.map((plan) => ({ plan, refusals: [], dangling: [] }))
-    return pickUpstreams(candidates, new Map(), (all) => this.#judge(all))
+  #dataForAll(upstreams: readonly UpstreamPlan[]): ReferenceData {
+    return this.#running.dataForAll([this.#plan, ...upstreams])
+  }
+
+  #environment(upstreams: readonly UpstreamPlan[]): Readonly<Record<string, string>> {
+    const parts = [this.#plan, ...upstreams]
+    return Object.assign(
+      {},
+      ...parts.map((part) => environmentOf(part, this.#running.dataFor(part))),
+    ) as Record<string, string>
   }
 
   /** By provider: what pods run with and is gone, where an endpoint would close that only such providers serve. */
-  #closingWithout({ upstreams, lost }: Settled): ReadonlyMap<string, readonly Dangling[]> {
-    const left = this.#serving.served(startable({ upstreams, lost }))
+  #closingWithout(upstreams: readonly UpstreamPlan[], lost: Lost): Lost {
+    const left = this.#serving.served(upstreams.filter(({ provider }) => !lost.has(provider)))
     const closing = this.#serving.served(upstreams).filter((endpoint) => !left.includes(endpoint))
     const providers = closing.flatMap((endpoint) => this.#serving.of(endpoint, upstreams))
     return new Map(
@@ -163,7 +211,7 @@ class Translator {
   #missing(
     unserved: readonly Endpoint[],
     chosen: readonly UpstreamPlan[],
-    { waiting }: Settled,
+    waiting: Settled['waiting'],
   ): readonly Dangling[] {
     const providers = new Set(
       unserved.flatMap((endpoint) =>
@@ -174,14 +222,9 @@ class Translator {
   }
 }
 
-/** Those with which new pods can start. */
-function startable({ upstreams, lost }: Omit<Settled, 'waiting'>) {
-  return upstreams.filter(({ provider }) => !lost.has(provider))
-}
-
-function held(gone: Dangling, closing: readonly Endpoint[]): Dangling {
+function held(gone: Unmet, closing: readonly Endpoint[]): Unmet {
   const names = closing.map(({ name }) => name).join(', ')
-  const message = `${gone.message}; no pod is replaced before it is back, since nothing else serves ${names}`
+  const message = `${gone.message}; no pod is replaced before that is mended, since nothing else serves ${names}`
   return { ...gone, message }
 }
 
@@ -189,9 +232,11 @@ function verdictOf(
   { plan, dangling }: Candidate,
   refusals: ReadonlyMap<string, readonly Refusal[]>,
   upstreams: readonly UpstreamPlan[],
+  lost: Lost,
 ): ProviderVerdict {
   const { provider } = plan
   const used = upstreams.find((upstream) => upstream.provider === provider)
-  const fate = used === undefined ? 'left-out' : used === plan ? 'used' : 'kept'
+  const kept = lost.has(provider) ? 'kept-by-pods' : 'kept'
+  const fate = used === undefined ? 'left-out' : used === plan ? 'used' : kept
   return { provider, fate, plan, refusals: refusals.get(provider) ?? [], dangling }
 }

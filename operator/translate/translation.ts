@@ -9,7 +9,7 @@ import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { SecretHashes } from './secret-hashes.ts'
 import type { StateChoice } from './state-store.ts'
-import type { Dangling, Refusal } from './violation.ts'
+import type { Dangling, Refusal, Unmet } from './violation.ts'
 
 /** What the pods run with now. */
 export interface Running {
@@ -33,8 +33,11 @@ export interface TranslateInput {
   readonly newPods: boolean
 }
 
-/** What becomes of a provider: used as it is written, kept in its last good form, or not used. */
-export type Fate = 'used' | 'kept' | 'left-out'
+/**
+ * What becomes of a provider: used as it is written, kept in its last good form, kept by the pods that run and for as long
+ * as none has to start, or not used.
+ */
+export type Fate = 'used' | 'kept' | 'kept-by-pods' | 'left-out'
 
 /** What became of one provider. */
 export interface ProviderVerdict {
@@ -64,7 +67,7 @@ export interface Translation {
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
   readonly refusals: readonly Refusal[]
   /** References that the router waits for. */
-  readonly dangling: readonly Dangling[]
+  readonly dangling: readonly Unmet[]
   /** By name. */
   readonly providers: readonly ProviderVerdict[]
   readonly endpoints: readonly EndpointVerdict[]

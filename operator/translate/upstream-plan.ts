@@ -24,9 +24,11 @@ export function chainNames(chains: KnownChains | null): (chainId: string) => str
 /**
  * Plans the providers of a router, in the order of their names.
  *
+ * @param router its name
  * @param isRunning whether the pods run with a provider now
  */
 export function planUpstreams(
+  router: string,
   providers: readonly UpstreamProvider[],
   isRunning: (provider: string) => boolean,
   serving: Serving,
@@ -43,7 +45,8 @@ export function planUpstreams(
       const name = upstreamNameOf(provider)
       const identity = `${plan.serves} ${name}`
       const holder = holders.get(identity)
-      if (!serving.isWanted(plan.serves)) return { plan, refusals: [notServed(plan)], dangling: [] }
+      if (!serving.isWanted(plan.serves))
+        return { plan, refusals: [notServed(plan, router, serving)], dangling: [] }
       if (holder !== undefined)
         return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
       holders.set(identity, plan.provider)
@@ -67,8 +70,8 @@ function planUpstream(
   return { plan, refusals, dangling }
 }
 
-function notServed({ serves }: UpstreamPlan): Refusal {
-  const message = `the router has no endpoint for ${serves}`
+function notServed({ serves }: UpstreamPlan, router: string, { wanted }: Serving): Refusal {
+  const message = `the RpcRouter ${router} has no endpoint for ${serves}, only for ${wanted.join(', ')}`
   return { reason: 'ChainNotServed', field: 'spec.chainId', message }
 }
 

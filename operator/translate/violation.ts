@@ -9,10 +9,13 @@ export type RefusalReason = Exclude<
 >
 
 /** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
-export type DanglingReason = Exclude<RpcRouterReason<'ResolvedRefs'>, 'ResolvedRefs' | 'Pending'>
+export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
+
+/** Why a router waits; the reason of its condition `ResolvedRefs` that is False. */
+export type UnmetReason = Exclude<RpcRouterReason<'ResolvedRefs'>, 'ResolvedRefs'>
 
 /** Something that keeps a router or a provider from being served as it is written. */
-export interface Violation<Reason extends string = RefusalReason | DanglingReason> {
+export interface Violation<Reason extends string = RefusalReason | UnmetReason> {
   readonly reason: Reason
   /** Where it stands in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
   readonly field: string
@@ -22,6 +25,9 @@ export interface Violation<Reason extends string = RefusalReason | DanglingReaso
 
 export type Refusal = Violation<RefusalReason>
 export type Dangling = Violation<DanglingReason>
+
+/** A reference that a router waits for. */
+export type Unmet = Violation<UnmetReason>
 
 /** `spec.nodeUrls[0].url: is not a URL.` */
 export function violationText({ field, message }: Violation): string {

@@ -106,7 +106,7 @@ export interface SocketLimits {
   /** Calls at once; more wait, and the socket is not read meanwhile. */
   readonly maxCalls: number
   readonly maxSubscriptions: number
-  /** Notifications that wait to be taken; with more the client is closed. */
+  /** Answers and notifications that wait to be taken; with more the client is closed. */
   readonly maxBufferedBytes: number
   /** Without a call in flight or a subscription; null: for ever. */
   readonly idleTimeoutMs: number | null

@@ -46,12 +46,13 @@ function objectsOf({ name, router = {}, providers = { alpha: {} } }: (typeof row
   return [
     ...Object.entries(providers).map(([provider, own]) => {
       const nodeUrls = [{ url: `https://${provider}.example` }]
-      const metadata = { name: `${name}-${provider}`, labels }
+      const { labels: ownLabels = labels, ...spec } = own as { labels?: object }
+      const metadata = { name: `${name}-${provider}`, labels: ownLabels }
       return {
         apiVersion,
         kind: 'UpstreamProvider',
         metadata,
-        spec: { ...least, nodeUrls, ...own },
+        spec: { ...least, nodeUrls, ...spec },
       }
     }),
     { apiVersion, kind: 'RpcRouter', metadata: { name }, spec },
@@ -70,11 +71,15 @@ beforeAll(async () => {
 
 afterAll(() => operator[Symbol.asyncDispose]())
 
+function told(message: string, name: string): string {
+  return message.replaceAll('NAMESPACE', namespace).replaceAll('NAME', name)
+}
+
 describe.each(rows)('$case', ({ name, says }) => {
   test.each(says)(
     '$of: $condition is $reason',
     async ({ of, condition: type, reason, message = '' }) => {
-      const said: unknown = expect.stringContaining(message.replaceAll('NAME', name))
+      const said: unknown = expect.stringContaining(told(message, name))
       const [kind, object] =
         of === 'router' ? [rpcRouters, name] : [upstreamProviders, `${name}-${of}`]
       await eventually(async () => {

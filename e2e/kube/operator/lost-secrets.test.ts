@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   configMaps,
   deployments,
@@ -156,10 +156,69 @@ test('nothing closes an endpoint that pods serve: it is held until somebody deci
   await fleet.provider('sole', 'sole-c', { chainId: 'SEP1' })
   await fleet.routerIs('sole', 'Programmed', 'NotAccepted')
   const { message } = await fleet.routerIs('sole', 'ResolvedRefs', 'SecretNotFound')
-  expect(message).toContain('no pod is replaced before it is back, since nothing else serves eth1')
+  expect(message).toContain(
+    'no pod is replaced before that is mended, since nothing else serves eth1',
+  )
   expect(await providersOf('sole')).toEqual(['sole-a', 'sole-b'])
   await fleet.delete(upstreamProviders, 'sole-a')
   await eventually(async () => {
     expect(await providersOf('sole')).toEqual(['sole-b', 'sole-c'])
+  })
+})
+
+describe('a Secret that got a value which the router would refuse', () => {
+  async function spoil(secret: string): Promise<void> {
+    gone.add(secret)
+    await fleet.patch(secrets, secret, { stringData: { key: 'first\nsecond' } })
+  }
+
+  async function mend(secret: string, key: string): Promise<void> {
+    gone.delete(secret)
+    await fleet.patch(secrets, secret, { stringData: { key } })
+  }
+
+  test('takes nothing from pods that run; new ones do without its provider', async () => {
+    await fleet.secret('bad-s1', { key: 'first' })
+    await fleet.provider('bad', 'bad-a', keyHeader('bad-s1'))
+    await fleet.provider('bad', 'bad-b')
+    await fleet.router('bad')
+    await settled('bad')
+    await spoil('bad-s1')
+    await fleet.providerIs('bad-a', 'Accepted', 'InvalidConfig')
+    const { message } = await fleet.routerIs('bad', 'Accepted', 'PartiallyAccepted')
+    expect(message).toContain('bad-a is kept by the pods that run, as long as none has to start')
+    await quiet(running)
+    expect((await deployment('bad')).metadata.generation).toBe(1)
+    await mend('bad-s1', 'first')
+    await fleet.providerIs('bad-a', 'Ready', 'Ready')
+    expect((await deployment('bad')).metadata.generation).toBe(1)
+    await spoil('bad-s1')
+    await fleet.providerIs('bad-a', 'Accepted', 'InvalidConfig')
+    await fleet.provider('bad', 'bad-c')
+    await eventually(async () => {
+      expect(await providersOf('bad')).toEqual(['bad-b', 'bad-c'])
+    })
+    await settled('bad')
+    await mend('bad-s1', 'second')
+    await fleet.providerIs('bad-a', 'Ready', 'Ready')
+    expect(await providersOf('bad')).toEqual(['bad-a', 'bad-b', 'bad-c'])
+    await settled('bad')
+  })
+
+  test('closes no endpoint, and both objects say so', async () => {
+    await fleet.secret('lone-s1', { key: 'first' })
+    await fleet.provider('lone', 'lone-a', keyHeader('lone-s1'))
+    await fleet.router('lone')
+    await settled('lone')
+    await spoil('lone-s1')
+    await fleet.routerIs('lone', 'ResolvedRefs', 'SecretValueRefused')
+    await fleet.patch(rpcRouters, 'lone', { spec: { pod: { image: 'localhost/other:1' } } })
+    await fleet.routerIs('lone', 'Programmed', 'NotAccepted')
+    const { message } = await fleet.providerIs('lone-a', 'Accepted', 'InvalidConfig')
+    expect(message).toContain('x-api-key: the value has a line break in it')
+    expect((await deployment('lone')).metadata.generation).toBe(1)
+    await mend('lone-s1', 'second')
+    await settled('lone')
+    await fleet.providerIs('lone-a', 'Ready', 'Ready')
   })
 })

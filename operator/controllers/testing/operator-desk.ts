@@ -22,14 +22,16 @@ const namespace = 'ns'
 /** The operator on kept objects, in virtual time; what Kubernetes' own controllers would do, the test does. */
 export class OperatorDesk implements AsyncDisposable {
   readonly clock = new VirtualClock()
-  readonly keeper = new ObjectKeeper()
+  readonly keeper: ObjectKeeper
   readonly failures: string[] = []
   readonly operator: Operator
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
 
-  constructor() {
-    const { client } = this.keeper
+  /** @param keeper what an operator before it left behind */
+  constructor(keeper = new ObjectKeeper()) {
+    this.keeper = keeper
+    const { client } = keeper
     this.operator = new Operator({
       client,
       writer: client,
@@ -40,7 +42,10 @@ export class OperatorDesk implements AsyncDisposable {
       },
       namespaces: null,
       build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
-      chains: knownChains([['ETH1', ['ETH'], 'jsonrpc', [], []]]),
+      chains: knownChains([
+        ['ETH1', ['ETH'], 'jsonrpc', [], []],
+        ['SEP1', [], 'jsonrpc', [], []],
+      ]),
       workers: 2,
       instance: 'desk',
       generatePassword: () => 'password',

@@ -33,6 +33,8 @@ export class ObjectKeeper {
   refuse: (asked: Asked) => Error | null = () => null
   /** Kinds whose watches bring nothing. */
   readonly deaf = new Set<string>()
+  /** What is said of kinds when somebody asks whether they are served, by their plural. */
+  readonly installed = new Set<string>()
   readonly #objects = new Map<string, Stored>()
   readonly #told: Told[] = []
   readonly #wake = new Set<() => void>()
@@ -58,6 +60,8 @@ export class ObjectKeeper {
         this.#answer('patch', resource, ref.name, () => this.#get(resource, ref)),
       delete: (resource: Resource, ref: ObjectRef) =>
         this.#answer('delete', resource, ref.name, () => this.remove(resource, ref)),
+      serves: (resource: Resource) =>
+        this.#answer('get', resource, '', () => this.installed.has(resource.plural)),
       watch: (resource: Resource, options: WatchOptions, signal: AbortSignal) =>
         this.#watch(resource, options, signal),
     } as unknown as KubeClient

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { podMonitors } from '../../../operator/resources/kinds.ts'
+import { createDefinition, deleteDefinition } from '../custom-kind.ts'
+import { hastyClock } from '../hasty-clock.ts'
+import { createOperator } from '../in-process-operator.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+import { Fleet } from './fleet.ts'
+import { grantRules } from './running-operator.ts'
+
+const place = useNamespace()
+const fleet = new Fleet(place)
+const stop = new AbortController()
+let running: Promise<void>
+
+beforeAll(async () => {
+  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
+  const namespaces = [place.namespace]
+  const access = await grantRules({ ...place, namespaces })
+  // A minute is two seconds.
+  running = createOperator({ access, namespaces, clock: hastyClock(30) }).run(stop.signal)
+})
+
+afterAll(async () => {
+  stop.abort()
+  await running
+  await deleteDefinition(place.client, podMonitors, place.signal)
+})
+
+test('a kind of monitors that is installed later is found by itself', async () => {
+  await fleet.provider('late', 'late-a')
+  await fleet.router('late', { monitoring: { type: 'PodMonitor' } })
+  await fleet.routerIs('late', 'Programmed', 'ProgrammedWithoutMonitor')
+  await createDefinition(place.client, podMonitors, place.signal)
+  await fleet.routerIs('late', 'Programmed', 'Programmed')
+  expect(await fleet.get(podMonitors, 'late-router')).toMatchObject({
+    metadata: { ownerReferences: [{ kind: 'RpcRouter', name: 'late' }] },
+    spec: { podMetricsEndpoints: [{ port: 'metrics', path: '/metrics' }] },
+  })
+})
