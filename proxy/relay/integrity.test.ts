@@ -168,14 +168,15 @@ describe('null for a block', () => {
   })
 
   it.each([
-    ['no tip is known', null, '0x10'],
-    ['the tip is below it', 0xf, '0x10'],
-    ['it is still to come', 0x20, 'pending'],
-  ])('is not noted when %s', async (_case, tip, number) => {
+    ['is not noted when no tip is known', null, '0x10', false],
+    ['is not noted when the tip is below it', 0xf, '0x10', false],
+    ['is not noted when it is still to come', 0x20, 'pending', false],
+    ['is noted when it is the tip itself', 0x10, '0x10', true],
+  ])('%s', async (_case, tip, number, missedBlock) => {
     const relay = fixture({ a: missing })
     if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip, 0)
     const seen = await relay.ask({ ...asked, params: [number, false] })
-    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(false)
+    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
   })
 
   it('is asked elsewhere where that is switched on, without blame', async () => {

@@ -451,6 +451,22 @@ describe('availability under traffic', () => {
     expect(relay.events).toEqual([])
   })
 
+  it('asks a URL that has answered again before one that failed since', async () => {
+    const relay = fixture({
+      a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
+    })
+    const [first, second] = [relay.transport('a', 0), relay.transport('a', 1)]
+    const all = [relay.begin(), relay.begin()]
+    await relay.clock.advance(1_000)
+    await Promise.all(all)
+    first.play(() => ok)
+    second.play(() => refused)
+    expect((await relay.ask()).outcome).toBe(okBody)
+    const before = second.requests.length
+    await relay.ask()
+    expect(second.requests).toHaveLength(before)
+  })
+
   it('holds off a URL that says 429 for as long as it says', async () => {
     const limited = { status: 429, headers: ['Retry-After', '7'], body: 'slow down' }
     const relay = fixture({ a: limited, b: ok })
@@ -508,6 +524,19 @@ describe('the breaker', () => {
     relay.pool.upstreams[0]!.availability.verified()
     expect((await relay.ask()).outcome).toBe(okBody)
     expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
+  })
+
+  it('counts empty pools in a row: an answer between them begins anew', async () => {
+    const relay = fixture({ a: { script: () => ok, verified: false } })
+    const [upstream] = relay.pool.upstreams
+    const outcomes = [(await relay.ask()).outcome]
+    for (const url of upstream!.urls) url.verified = true
+    upstream!.availability.verified()
+    outcomes.push((await relay.ask()).outcome)
+    for (const url of upstream!.urls) url.verified = false
+    for (let each = 0; each < 3; each++) outcomes.push((await relay.ask()).outcome)
+    const empty = 'no-upstream'
+    expect(outcomes).toEqual([empty, okBody, empty, empty, 'breaker-open'])
   })
 
   it('is not opened by a client that excludes everybody', async () => {
@@ -616,6 +645,18 @@ describe('hedging', () => {
     late.availability.verified()
     await relay.clock.advance(1_100)
     expect((await seen).upstream).toBe('b')
+  })
+
+  it('spends nothing on looking for company where there is none', async () => {
+    const relay = fixture({ a: ok, b: { script: () => ok, verified: false } })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
+    for (let each = 0; each < 4; each++) await relay.ask()
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    const seen = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect([seen.upstream, seen.tookMs < 500]).toEqual(['b', true])
   })
 
   it('never without retries', async () => {

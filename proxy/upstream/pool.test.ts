@@ -91,8 +91,12 @@ class PoolFixture {
   }
 
   /** Who has a turn, in order. */
-  turns(count: number, different: Partial<Wanted> = {}): string {
-    const turn = () => this.pool.choose(this.wanted(different), 'round-robin')?.name ?? '-'
+  turns(
+    count: number,
+    different: Partial<Wanted> = {},
+    strategy: Strategy = 'round-robin',
+  ): string {
+    const turn = () => this.pool.choose(this.wanted(different), strategy)?.name ?? '-'
     return Array.from({ length: count }, turn).join('')
   }
 
@@ -149,6 +153,25 @@ describe('the choice', () => {
     expect(fixture.turns(5)).toBe('abcab')
     expect(fixture.turns(2, { excluded: ['a', 'b'] })).toBe('cc')
     expect(fixture.turns(4)).toBe('abca')
+  })
+
+  it.each([
+    ['light', 20, 'a'],
+    ['middle', 21, 'b'],
+    ['heavy', 101, 'a'],
+  ] as const)('is by latency among calls of similar cost: a %s one', (_, cost, quick) => {
+    const fixture = new PoolFixture('ab')
+    const nowMs = fixture.clock.nowMs()
+    for (const [name, light, middle, heavy] of [
+      ['a', 10, 500, 20],
+      ['b', 500, 10, 900],
+    ] as const) {
+      const { score } = fixture.upstream(name)
+      score.succeeded(light, 10, nowMs)
+      score.succeeded(middle, 50, nowMs)
+      score.succeeded(heavy, 500, nowMs)
+    }
+    expect(fixture.turns(100, { cost }, 'latency').split(quick).length).toBeGreaterThan(80)
   })
 
   it('tells whether it would be a repetition', () => {
@@ -277,6 +300,55 @@ describe('the head of an upstream', () => {
     await fixture.clock.advance(50)
     fixture.sees('a', 98, 10)
     expect(fixture.upstream('a').latest?.block).toBe(98)
+  })
+})
+
+describe('the tip', () => {
+  it.each<[string, string, (pool: PoolFixture) => void, number]>([
+    [
+      'is not what one of several said alone, once the others speak',
+      'abc',
+      (pool) => {
+        pool.sees('a', 200)
+        expect(pool.pool.tip).toBe(200)
+        for (const name of 'bc') pool.sees(name, 100)
+      },
+      100,
+    ],
+    [
+      'is what two of them say, and stays it when they are disabled',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.sees(name, 200)
+        for (const name of 'ab') pool.disable(name)
+        pool.sees('c', 100)
+      },
+      200,
+    ],
+    [
+      'is not what disabled ones say',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.disable(name)
+        for (const name of 'ab') pool.sees(name, 200)
+        pool.sees('c', 100)
+      },
+      100,
+    ],
+    [
+      'is what the only one says, and stays it when that one is disabled',
+      'a',
+      (pool) => {
+        pool.sees('a', 200)
+        pool.disable('a')
+        pool.sees('a', 100)
+      },
+      200,
+    ],
+  ])('%s', (_, names, happens, tip) => {
+    const fixture = new PoolFixture(names)
+    happens(fixture)
+    expect(fixture.pool.tip).toBe(tip)
   })
 })
 

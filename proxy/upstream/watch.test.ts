@@ -288,6 +288,26 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
+  it('asks at once whether one is back, however long it was down another time', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const disable = () => {
+      for (let each = 0; each < 5; each++)
+        upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+    }
+    state.fault = refused
+    disable()
+    await fixture.clock.advance(300_000)
+    delete state.fault
+    await fixture.clock.advance(60_000)
+    disable()
+    expect(fixture.states).toEqual(['disabled'])
+    await fixture.clock.advance(1_200)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('lets disabled upstreams back at the epoch, which all replicas share', async () => {
     const state: NodeState = {}
     // The fixture's clock starts at midnight UTC: the first epoch of 7 min ends after 7 min.

@@ -248,6 +248,30 @@ export const engineMutants: readonly Mutant[] = [
     text: 'failures.ofNodeError(finding.error, quotedFrom(call.request))',
     replacement: 'failures.ofNodeError(finding.error)',
   },
+  {
+    name: 'a stream that breaks off half way blames nobody',
+    file: relay('attempt'),
+    text: 'const isExcused = isCut && isReaderSlow',
+    replacement: 'const isExcused = isCut || isReaderSlow',
+  },
+  {
+    name: 'an answer between two empty pools leaves the breaker half open',
+    file: relay('breaker'),
+    text: '      set(0)\n      return reply',
+    replacement: '      return reply',
+  },
+  {
+    name: 'looking for company costs an extra call though there is none',
+    file: relay('hedge'),
+    text: 'return this.#budget.refund()',
+    replacement: 'return',
+  },
+  {
+    name: 'null for the newest block is taken for the truth',
+    file: relay('judge'),
+    text: 'block.number <= tip',
+    replacement: 'block.number < tip',
+  },
   ...checkMutants,
   ...upstreamMutants,
 ]

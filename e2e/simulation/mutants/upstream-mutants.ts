@@ -180,4 +180,34 @@ export const upstreamMutants: readonly Mutant[] = [
     text: '    this.#refusal = refusal\n    this.#began(holdOffMs)',
     replacement: '    this.#refusal ??= refusal\n    this.#began(holdOffMs)',
   },
+  {
+    name: 'the latency of light calls decides on heavy ones',
+    file: upstream('pool'),
+    text: 'costClassOf(wanted.cost)',
+    replacement: '0',
+  },
+  {
+    name: 'what one of several says alone is remembered as the tip',
+    file: upstream('pool'),
+    text: 'witnesses.length >= Math.min(2, this.upstreams.length)',
+    replacement: 'witnesses.length >= 1',
+  },
+  {
+    name: 'disabled upstreams have a say in the tip',
+    file: upstream('pool'),
+    text: "latest.atMs >= sinceMs && availability.standing === 'eligible'",
+    replacement: 'latest.atMs >= sinceMs && availability',
+  },
+  {
+    name: 'a URL that failed once is the worse one for ever',
+    file: upstream('upstream'),
+    text: '    url.failures = 0\n    url.holdOff.end()',
+    replacement: '    url.holdOff.end()',
+  },
+  {
+    name: 'an upstream that was down for long is asked late when it is down again',
+    file: upstream('watch'),
+    text: '        waitMs = firstRetryMs\n        continue',
+    replacement: '        continue',
+  },
 ]

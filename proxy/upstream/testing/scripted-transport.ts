@@ -11,9 +11,9 @@ export interface ScriptedAnswer {
   readonly status?: number
   readonly headers?: HeaderList
   readonly body?: string
-  /** Instead of an answer. */
+  /** Instead of an answer; of a stream, after its beginning. */
   readonly fault?: TransportFault
-  /** The body is the beginning of a stream that goes on until it is released. */
+  /** The body is the beginning of a stream that goes on until it is released, or breaks. */
   readonly streams?: boolean
   /** Instead of an answer: nothing, until it is taken back. */
   readonly hang?: boolean
@@ -58,7 +58,7 @@ export class ScriptedTransport implements Transport {
       signal.addEventListener('abort', onAbort, { once: true })
       const act = () => {
         signal.removeEventListener('abort', onAbort)
-        if (answer.fault) reject(new TransportError(answer.fault, 'scripted', sent(answer.fault)))
+        if (answer.fault && !answer.streams) reject(scripted(answer.fault))
         else resolve(this.#incomingOf(answer))
       }
       const cancel = answer.hang ? () => {} : this.#clock.after(answer.afterMs ?? 10, act)
@@ -67,21 +67,27 @@ export class ScriptedTransport implements Transport {
     })
   }
 
-  #incomingOf({ status = 200, headers, body = '', streams }: ScriptedAnswer): Incoming {
+  #incomingOf({
+    status = 200,
+    headers,
+    body = '',
+    streams,
+    fault,
+  }: ScriptedAnswer): Incoming {
     const bytes = Buffer.from(body)
     return {
       status,
       headers: headers ?? ['content-type', 'application/json'],
-      body: streams ? this.#stream(bytes) : bytes,
+      body: streams ? this.#stream(bytes, fault) : bytes,
       trailers: () => [],
     }
   }
 
-  #stream(start: Uint8Array): BodyStream {
+  #stream(start: Uint8Array, fault: TransportFault | undefined): BodyStream {
     const waiting = Promise.withResolvers<IteratorResult<Uint8Array>>()
     const results = [Promise.resolve({ done: false, value: start })]
     const iterator: AsyncIterator<Uint8Array> = {
-      next: () => results.shift() ?? waiting.promise,
+      next: () => results.shift() ?? (fault ? Promise.reject(scripted(fault)) : waiting.promise),
       return: () => {
         this.released += 1
         waiting.resolve({ done: true, value: undefined })
@@ -96,6 +102,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function sent(fault: TransportFault): boolean {
-  return !['refused', 'unresolved', 'tls', 'unsendable'].includes(fault)
+function scripted(fault: TransportFault): TransportError {
+  const sent = !['refused', 'unresolved', 'tls', 'unsendable'].includes(fault)
+  return new TransportError(fault, 'scripted', sent)
 }
