@@ -7,6 +7,7 @@ import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
+import { lagOf } from './lag.ts'
 import type { Pool, Wanted } from './pool.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
@@ -282,6 +283,18 @@ describe('a lagging upstream', () => {
     }
     expect(fixture.upstream('a').lagBlocks).toBe(0)
   })
+})
+
+it.each<[string, number, number | null, number, number]>([
+  ['at the tip', 100, 100, 100, 0],
+  ['as far behind as when it told its block', 95, 100, 100, 5],
+  ['and by as much more as the tip has grown since', 95, 100, 103, 8],
+  ['but no further than a tip that has gone back', 95, 100, 97, 2],
+  ['never ahead', 105, 100, 100, 0],
+  ['heard of before the others', 90, null, 100, 10],
+])('an upstream is %s', (_, block, tipThen, tip, lag) => {
+  const latest = { block, atMs: 0 }
+  expect(lagOf({ latest, tipThen }, tip, chain.blockTimeMs - 1, chain.blockTimeMs)).toBe(lag)
 })
 
 describe('the head of an upstream', () => {

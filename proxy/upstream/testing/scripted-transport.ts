@@ -67,13 +67,7 @@ export class ScriptedTransport implements Transport {
     })
   }
 
-  #incomingOf({
-    status = 200,
-    headers,
-    body = '',
-    streams,
-    fault,
-  }: ScriptedAnswer): Incoming {
+  #incomingOf({ status = 200, headers, body = '', streams, fault }: ScriptedAnswer): Incoming {
     const bytes = Buffer.from(body)
     return {
       status,
