@@ -215,9 +215,11 @@ describe('null for a block', () => {
 
 describe('a transaction that is sent again', () => {
   const shown = result({ hash: sentHash })
+  const shouted = result({ hash: `0x${sentHash.slice(2).toUpperCase()}` })
 
   it.each([
     ['known to the only node', { a: [known, shown] }, { a: 2 }],
+    ['known to one that writes it in capitals', { a: [known, shouted] }, { a: 2 }],
     [
       'known to one, mined for another',
       { a: nodeError(-32000, 'nonce too low'), b: [known, shown] },

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { wholeBody } from './whole-body.ts'
-import type { Body } from './wire.ts'
+import type { BodyStream } from './wire.ts'
 
 const maxBytes = 4
 
@@ -14,7 +14,7 @@ test.each<[string, string[], string | null]>([
 ])('of %s', async (_, pieces, expected) => {
   const textOf = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString()
   let isLetGo = false
-  const stream: Body = {
+  const stream: BodyStream = {
     head: [],
     async *[Symbol.asyncIterator]() {
       try {
