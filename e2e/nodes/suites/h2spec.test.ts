@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http2'
+import { createServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -30,7 +30,7 @@ async function startBareServer(): Promise<number> {
   const server = createServer({ settings: { maxConcurrentStreams: 4_096 } })
   server
     .on('sessionError', () => {})
-    .on('stream', (stream) => {
+    .on('stream', (stream: ServerHttp2Stream) => {
       stream.on('error', () => {})
       stream.respond({ ':status': 200 })
       stream.end('well')
