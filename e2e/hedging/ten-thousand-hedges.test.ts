@@ -125,7 +125,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
     for (const url of upstream.urls) url.verified = true
     upstream.availability.verified()
   }
-  const limits = { retryLimit: 2, maxAttempts: 10, minRelayTimeoutMs: 1_000 }
+  const limits = { retryLimit: 2, minRelayTimeoutMs: 1_000 }
   const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
   const observer = { attemptEnded() {}, breakerChanged() {} }
   const dialect = dialects.jsonrpc

@@ -9,7 +9,7 @@ import type { ClientCall } from './client-call.ts'
  * - had nothing that ailed it, however slight, and is on the right chain,
  * - had the block that the call is about,
  * and the upstream was neither full nor excluded by the client, and either was not asked by the call
- * or gave it an honest result. One that was asked and took too long was not able.
+ * or gave it an honest result from that URL. One that was asked and took too long was not able.
  */
 export function ableFor(arena: Arena, client: ClientCall): string | null {
   for (const seat of arena.seats.values()) {
@@ -18,8 +18,13 @@ export function ableFor(arena: Arena, client: ClientCall): string | null {
     if (arena.schedule.settings.maxSessions < 1_000) continue
     if (!wasFit(arena, seat, client)) continue
     const asked = client.exchanges.filter(({ place }) => place.upstream === name)
+    // Its other URL may have said that it has not got the block.
     const answered = asked.some(
-      ({ fate, isTakenBack, saysError }) => fate.kind === 'honest' && !isTakenBack && !saysError,
+      ({ place, fate, isTakenBack, saysError }) =>
+        place.printable === seat.url.printable &&
+        fate.kind === 'honest' &&
+        !isTakenBack &&
+        !saysError,
     )
     if (asked.length === 0 || answered) return name
   }

@@ -17,14 +17,22 @@ export class Blame {
   }
 
   /** @param isCutShort it was taken back before an upstream's own time was over */
-  ended({ place, callId, fate, saysError, isTakenBack }: Exchange, isCutShort: boolean): void {
+  ended(exchange: Exchange, isCutShort: boolean): void {
+    const { place, callId, fate, saysError, isTakenBack } = exchange
     const before = this.#counts.get(place.upstream) ?? 0
     if (fate.kind === 'honest' && !isTakenBack && !saysError) {
-      if (callId !== null) this.#counts.set(place.upstream, 0)
+      if (callId !== null && !this.#lacksBlock(exchange)) this.#counts.set(place.upstream, 0)
       return
     }
     if (this.#hasOtherUrl(place)) return
     this.#counts.set(place.upstream, before + weightOf(fate, isTakenBack, isCutShort))
+  }
+
+  /** A null that is asked again elsewhere is neither a failure nor a success. */
+  #lacksBlock({ callId, head }: Exchange): boolean {
+    if (callId === null || !this.#arena.schedule.settings.relay.retryMissingBlocks) return false
+    const neededBlock = this.#arena.calls.get(callId)?.question.neededBlock ?? null
+    return neededBlock !== null && head < neededBlock
   }
 
   /** One bad URL never costs the upstream while another of its URLs is well. */

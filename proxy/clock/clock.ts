@@ -18,17 +18,17 @@ export interface Clock {
 }
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it is aborted. */
-export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason as Error)
+    if (signal?.aborted) return reject(signal.reason as Error)
     const onAbort = () => {
       cancel()
-      reject(signal.reason as Error)
+      reject(signal?.reason as Error)
     }
     const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
       resolve()
     })
-    signal.addEventListener('abort', onAbort, { once: true })
+    signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { kindKeyword, type IssueParams } from './field.ts'
+import { hopByHop } from './hop-by-hop.ts'
 import { quote } from './path.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
 import { Secret } from './secret.ts'
@@ -13,20 +14,7 @@ const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Headers that belong to one connection or are the router's own business. */
-const refusedHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const refusedHeaders: ReadonlySet<string> = new Set([...hopByHop, 'expect', 'te', 'trailer'])
 
 /** A map of header names to values. Names come out in lower case. */
 export function authHeaders(): z.ZodType<SecretMap, TreeMap> {

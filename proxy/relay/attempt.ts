@@ -3,6 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
 import { readBlockNumber } from '../upstream/block-number.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { parseRetryAfter } from '../upstream/hold-off.ts'
@@ -32,7 +33,6 @@ export interface AttemptOptions {
   readonly pool: Pool
   readonly judge: Judge
   readonly minRelayTimeoutMs: number
-  readonly maxAttempts: number
   readonly clock: Clock
   readonly observer: RelayObserver
 }
@@ -54,7 +54,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         const outcome = await new Asking(options, call, upstream, url, kind).run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome, options)) break
+        if (!mayFailOver(call, outcome, options.clock)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -65,16 +65,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
 }
 
 /** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(
-  call: Call,
-  failed: AttemptFailed,
-  { maxAttempts, clock }: AttemptOptions,
-): boolean {
-  if (!isRepeatable(call)) return false
-  const { attempts, deadlineMs } = call.journal
-  if (clock.nowMs() >= deadlineMs) return false
-  // A write goes to every upstream, however many they are.
-  if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false
+function mayFailOver(call: Call, failed: AttemptFailed, clock: Clock): boolean {
+  if (!isRepeatable(call) || call.journal.isSpent(clock.nowMs())) return false
   const { failure } = failed
   if (failure.holdOff || (!failed.sent && failure.retry)) return true
   return call.asked.kind === 'read' && failure.retry && !failed.timedOut
@@ -127,42 +119,26 @@ class Asking {
   async #send(): Promise<Incoming> {
     const { signal, request } = this.#call
     const { body } = request
-    const abort = new AbortController()
-    const takeBack = () => {
-      abort.abort()
-    }
-    let spent: string | null = null
-    let isOver = false
-    let cancelTimer = () => {}
-    const allow = (budgetMs: number) => {
-      cancelTimer()
-      // A client may go on sending when the answer has begun.
-      if (isOver) return
-      cancelTimer = this.#options.clock.after(budgetMs, () => {
-        spent = `no answer in ${Math.round(budgetMs)} ms`
-        abort.abort()
-      })
-    }
-    signal.addEventListener('abort', takeBack, { once: true })
+    const limit = new TimeLimit(this.#options.clock, signal)
     try {
       if (body === null || body instanceof Uint8Array) {
-        allow(this.#budgetMs())
-        return await this.#url.transport.send(request, abort.signal)
+        limit.allow(this.#budgetMs())
+        return await this.#url.transport.send(request, limit.signal)
       }
       // As long as the client still sends, being late is no fault of the upstream's.
       this.#isCutShort = true
-      allow(this.#leftMs())
+      limit.allow(this.#leftMs())
+      // It may go on sending when the answer has begun, and the limit has ended.
       const noticed = noticing(body, () => {
-        allow(this.#budgetMs())
+        limit.allow(this.#budgetMs())
       })
-      return await this.#url.transport.send({ ...request, body: noticed }, abort.signal)
+      return await this.#url.transport.send({ ...request, body: noticed }, limit.signal)
     } catch (cause) {
-      if (spent === null) throw cause
-      throw new TransportError('timeout', spent, true, { cause })
+      if (limit.spentMs === null) throw cause
+      const why = `no answer in ${Math.round(limit.spentMs)} ms`
+      throw new TransportError('timeout', why, true, { cause })
     } finally {
-      isOver = true
-      cancelTimer()
-      signal.removeEventListener('abort', takeBack)
+      limit.end()
     }
   }
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { RelayConfig } from '../config/types.ts'
 import type { Step } from './step.ts'
 
 /**
- * Gives the call its whole relay budget, or less where its client has a deadline of its own; every
- * attempt is bounded by what is left of it.
+ * Gives the call its whole relay budget of time and attempts, or less time where its client has a
+ * deadline of its own; every attempt is bounded by what is left of it.
  */
-export function budget(processingTimeoutMs: number): Step {
+export function budget({
+  processingTimeoutMs,
+  maxAttempts,
+}: Pick<RelayConfig, 'processingTimeoutMs' | 'maxAttempts'>): Step {
   return (next) => (call) => {
     const { journal } = call
+    journal.maxAttempts = call.asked.kind === 'write' ? Infinity : maxAttempts
     journal.deadlineMs = Math.min(journal.deadlineMs, journal.startedMs + processingTimeoutMs)
     return next(call)
   }

@@ -130,7 +130,7 @@ class Race {
   #mayHedge(): boolean {
     // Two may not read at once what still comes in.
     if (!isWhole(this.#call)) return false
-    return this.#call.journal.attempts.length < this.#options.maxAttempts && this.#budget.spend()
+    return !this.#call.journal.isSpent(this.#options.clock.nowMs()) && this.#budget.spend()
   }
 
   #noteFailure(error: unknown, { attemptKind }: Call): void {

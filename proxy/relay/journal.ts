@@ -33,6 +33,8 @@ export class Journal {
   readonly attempts: AttemptRecord[] = []
   /** When the whole relay budget is used up, on the clock's monotonic scale. */
   deadlineMs = Infinity
+  /** Attempts of all kinds. A write has no limit: it goes to every upstream, but to none twice. */
+  maxAttempts = Infinity
   /** Among whom the last upstream was drawn, where that is asked for. */
   candidates: readonly Candidate[] | null = null
 
@@ -53,6 +55,11 @@ export class Journal {
     }
     this.attempts.push(attempt)
     return attempt
+  }
+
+  /** Its time is used up, or its attempts are: none may begin any more. */
+  isSpent(nowMs: number): boolean {
+    return nowMs >= this.deadlineMs || this.attempts.length >= this.maxAttempts
   }
 
   /** Attempts after the first that were made because one failed. */

@@ -65,7 +65,11 @@ export class Judge {
       if (integrity === 'off' && !isPage) return { kind: 'answer', missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
       const failure = failures.ofStatus(incoming.status)
-      if (isPage) return failed(failure, finding.why, 'as-it-is')
+      if (isPage) {
+        // A stranger may make up what a gateway in front of the node refuses.
+        const weight = call.asked.known ? failure.weight : 0
+        return failed({ ...failure, weight }, finding.why, 'as-it-is')
+      }
       const broken = violation('envelope', finding.why)
       return { ...failed(failure, finding.why, null), violation: broken }
     }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
 import { ask, type ProbeAnswer } from '../upstream/ask.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
@@ -103,25 +104,18 @@ async function askFor(
   hash: string,
   { chain, dialect, clock }: KnownTransactionOptions,
 ): Promise<ProbeAnswer> {
-  const over = new AbortController()
-  const end = () => {
-    over.abort()
-  }
-  const leftMs = journal.deadlineMs - clock.nowMs()
-  const cancel = Number.isFinite(leftMs) ? clock.after(Math.max(0, leftMs), end) : () => {}
-  signal.addEventListener('abort', end, { once: true })
+  const limit = new TimeLimit(clock, signal, journal.deadlineMs - clock.nowMs())
   try {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
     const path = { path: result, encoding: 'text' } as const
     const probe = { verb: 'POST', path: '', body, result: path, timeoutMs: null }
     const { failures } = chain
-    return await ask(url, probe, { dialect, failures, clock, signal: over.signal })
+    return await ask(url, probe, { dialect, failures, clock, signal: limit.signal })
   } catch (error) {
     if (signal.aborted) throw new CallAborted()
-    if (!over.signal.aborted) throw error
+    if (limit.spentMs === null) throw error
     return { kind: 'failed', fault: 'timeout' }
   } finally {
-    cancel()
-    signal.removeEventListener('abort', end)
+    limit.end()
   }
 }

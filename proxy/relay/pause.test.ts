@@ -48,6 +48,18 @@ describe('attempts that would repeat themselves', () => {
     expect(starts.slice(0, 3)).toEqual([0, 1, 301])
   })
 
+  it('count the hedges that were made while they waited', async () => {
+    const upstreams = { a: { script: () => result('0x1') }, b: { script: () => result('0x1') } }
+    const relay = new RelayFixture(chain, iface, upstreams, { maxAttempts: 2 })
+    // Until it is known that answers come at once, so that hedges are made soon.
+    for (let each = 0; each < 50; each++) await relay.ask()
+    for (const name of ['a', 'b']) relay.transport(name).play(() => refused)
+    relay.pool.upstreams[1]?.urls[0]?.holdOff.begin(25)
+    const { call } = await relay.ask()
+    const made = call.journal.attempts.map(({ upstream, kind }) => `${upstream} ${kind}`)
+    expect(made).toEqual(['a first', 'b hedge'])
+  })
+
   it('end with the time of the call, and with its client', async () => {
     const upstreams = { a: { script: () => refused } }
     const short = new RelayFixture(chain, iface, upstreams, { processingTimeoutMs: 120 })

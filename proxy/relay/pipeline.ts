@@ -13,10 +13,7 @@ import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
 
-export interface RelayOptions extends Omit<
-  AttemptOptions,
-  'minRelayTimeoutMs' | 'maxAttempts' | 'judge'
-> {
+export interface RelayOptions extends Omit<AttemptOptions, 'minRelayTimeoutMs' | 'judge'> {
   readonly config: RelayConfig
   readonly selectionStats: boolean
 }
@@ -24,13 +21,13 @@ export interface RelayOptions extends Omit<
 /** The relay of one listener: every step a call passes, the outermost first. */
 export function createRelay(options: RelayOptions): Relay {
   const { config, pool, clock, observer } = options
-  const { minRelayTimeoutMs, maxAttempts } = config
+  const { minRelayTimeoutMs } = config
   const judge = new Judge({ ...config, chain: options.chain, pool })
-  const attempt = createAttempt({ ...options, minRelayTimeoutMs, maxAttempts, judge })
+  const attempt = createAttempt({ ...options, minRelayTimeoutMs, judge })
   return compose(
     [
       heldOff(pool),
-      budget(config.processingTimeoutMs),
+      budget(config),
       breaker(() => pool.hasAny, observer),
       knownTransaction(options),
       broadcast(pool, attempt),

@@ -413,6 +413,15 @@ describe('availability under traffic', () => {
     expect(relay.events).toEqual([])
   })
 
+  it('does not blame an upstream for how it refuses what no spec names', async () => {
+    const forbidden = { status: 403, body: '<html>Forbidden</html>' } as const
+    const relay = fixture({ a: forbidden })
+    for (let each = 0; each < 20; each++) await relay.ask({ method: 'made_up' })
+    expect(relay.events).toEqual([])
+    for (let each = 0; each < 20; each++) await relay.ask()
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+  })
+
   it.each([
     ['the time that a client gives', { relayTimeoutMs: 20 }, {}],
     ['what is left of the time of the call', {}, { processingTimeoutMs: 500 }],

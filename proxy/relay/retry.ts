@@ -11,8 +11,6 @@ import { telling } from './telling.ts'
 export interface RetryLimits {
   /** Retries of attempts that reached an upstream; 0 switches all retries off. */
   readonly retryLimit: number
-  /** Attempts of all kinds. */
-  readonly maxAttempts: number
 }
 
 /**
@@ -43,13 +41,13 @@ export function retry(limits: RetryLimits, clock: Clock): Step {
 function mayRetry(
   call: Call,
   failed: AttemptFailed,
-  { retryLimit, maxAttempts }: RetryLimits,
+  { retryLimit }: RetryLimits,
   retries: number,
   clock: Clock,
 ): boolean {
   const { asked, journal } = call
   if (!failed.failure.retry || retryLimit === 0 || !isRepeatable(call)) return false
-  if (journal.attempts.length >= maxAttempts || clock.nowMs() >= journal.deadlineMs) return false
+  if (journal.isSpent(clock.nowMs())) return false
   // What may have been done, and what is about one node's own state, is not asked twice.
   return failed.sent ? asked.kind === 'read' && retries < retryLimit : true
 }

@@ -22,8 +22,9 @@ export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Rela
     const wanted = wantedBy(call)
     if (pool.repeats(wanted)) {
       await pauseBeforeRepeat(call, options.clock)
-      if (options.clock.nowMs() >= call.journal.deadlineMs)
-        throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
+      // A hedge may have been made in the meantime.
+      if (call.journal.isSpent(options.clock.nowMs()))
+        throw new RelayError(errorKinds.timeout, 'the time or the attempts of the call are used up')
     }
     const keep: Explain = (candidates) => {
       call.journal.candidates = candidates

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { TimeLimit } from '../clock/time-limit.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { History } from './history.ts'
@@ -130,25 +131,20 @@ export class Sequencer {
   /** What is the newest now was before the subscription: it is not told, but followed from. */
   async #anchor(): Promise<void> {
     const { reader, clock } = this.#options
-    const abort = new AbortController()
-    const stop = () => {
-      abort.abort()
-    }
-    this.#closing.signal.addEventListener('abort', stop, { once: true })
     // A poll has nothing else to begin from, and takes what time it needs.
-    const cancel = this.#feed.isPolling ? () => {} : clock.after(anchorMs, stop)
+    const budgetMs = this.#feed.isPolling ? null : anchorMs
+    const limit = new TimeLimit(clock, this.#closing.signal, budgetMs)
     try {
-      const { place, upstream } = await reader.begin(this.#feed.upstream, abort.signal)
+      const { place, upstream } = await reader.begin(this.#feed.upstream, limit.signal)
       this.#polled = upstream
       this.#history.append(place)
     } catch (error) {
-      const isDefect = !mayPass(error) && !abort.signal.aborted
+      const isDefect = !mayPass(error) && !limit.signal.aborted
       if (isDefect || this.#closing.signal.aborted) throw error
       if (!this.#feed.isPolling) return
       throw error instanceof RelayError ? error : noBeginning(error)
     } finally {
-      cancel()
-      this.#closing.signal.removeEventListener('abort', stop)
+      limit.end()
     }
   }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
 import { quotedFrom } from '../relay/quoted.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
@@ -42,16 +43,11 @@ export async function openSocketSource(
   signal: AbortSignal,
   { failures, clock }: SocketSourceOptions,
 ): Promise<SocketSource> {
-  const abort = new AbortController()
-  const takeBack = () => {
-    abort.abort()
-  }
-  const cancelTimer = clock.after(place.url.timeoutMs ?? openTimeoutMs, takeBack)
-  signal.addEventListener('abort', takeBack, { once: true })
+  const limit = new TimeLimit(clock, signal, place.url.timeoutMs ?? openTimeoutMs)
   try {
     signal.throwIfAborted()
     const outgoing = outgoingOf(request)
-    const subscription = await place.url.transport.subscribe(outgoing, abort.signal)
+    const subscription = await place.url.transport.subscribe(outgoing, limit.signal)
     const id = readReply(subscription, outgoing, failures, place)
     const unsubscribe = request.unsubscribe(id)
     return {
@@ -71,8 +67,7 @@ export async function openSocketSource(
       },
     }
   } finally {
-    cancelTimer()
-    signal.removeEventListener('abort', takeBack)
+    limit.end()
   }
 }
 

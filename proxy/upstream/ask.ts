@@ -3,6 +3,7 @@
 import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import { parseRetryAfter } from './hold-off.ts'
 import type { NodeUrl } from './node-url.ts'
@@ -46,15 +47,10 @@ export async function ask(
   options: AskOptions,
 ): Promise<ProbeAnswer> {
   const { dialect, clock, signal } = options
-  const abort = new AbortController()
-  const takeBack = () => {
-    abort.abort()
-  }
   const startedMs = clock.nowMs()
-  const cancelTimer = clock.after(url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs, takeBack)
-  signal.addEventListener('abort', takeBack, { once: true })
+  const limit = new TimeLimit(clock, signal, url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs)
   try {
-    const incoming = await url.transport.send(dialect.ask(call), abort.signal)
+    const incoming = await url.transport.send(dialect.ask(call), limit.signal)
     const { headers } = incoming
     // What is short may come as a stream all the same: gRPC's status is seldom much later than its message.
     const body = await wholeBody(incoming.body, maxAnswerBytes)
@@ -71,8 +67,7 @@ export async function ask(
     if (!(error instanceof TransportError)) throw error
     return { kind: 'failed', fault: error.fault === 'aborted' ? 'timeout' : error.fault }
   } finally {
-    cancelTimer()
-    signal.removeEventListener('abort', takeBack)
+    limit.end()
   }
 }
 

@@ -22,15 +22,15 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'the client leaves and its request is not taken back',
-    file: relay('attempt'),
-    text: "signal.addEventListener('abort', takeBack, { once: true })",
+    file: 'proxy/clock/time-limit.ts',
+    text: "else outer.addEventListener('abort', this.#takeBack, { once: true })",
     replacement: '',
   },
   {
     name: 'the time of an attempt passes and it goes on',
-    file: relay('attempt'),
-    text: '        spent = `no answer in ${Math.round(budgetMs)} ms`\n        abort.abort()',
-    replacement: '        spent = `no answer in ${Math.round(budgetMs)} ms`',
+    file: 'proxy/clock/time-limit.ts',
+    text: '      this.#spentMs = budgetMs\n      this.#takeBack()',
+    replacement: '      this.#spentMs = budgetMs',
   },
   {
     name: 'a session is never given back',
@@ -71,7 +71,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'failing over makes more attempts than are allowed',
     file: relay('attempt'),
-    text: "if (call.asked.kind !== 'write' && attempts.length >= maxAttempts) return false",
+    text: ' || call.journal.isSpent(clock.nowMs())',
     replacement: '',
   },
   {
@@ -95,8 +95,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'extra calls have no budget',
     file: relay('hedge'),
-    text: 'this.#options.maxAttempts && this.#budget.spend()',
-    replacement: 'this.#options.maxAttempts',
+    text: ' && this.#budget.spend()',
+    replacement: '',
   },
   {
     name: 'a read that is tried again earns further extra calls',
@@ -185,8 +185,14 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'retries make more attempts than are allowed',
     file: relay('retry'),
-    text: 'journal.attempts.length >= maxAttempts || ',
+    text: 'if (journal.isSpent(clock.nowMs())) return false',
     replacement: '',
+  },
+  {
+    name: 'an attempt that had to wait does not count those that began meanwhile',
+    file: relay('route'),
+    text: 'call.journal.isSpent(options.clock.nowMs())',
+    replacement: 'options.clock.nowMs() >= call.journal.deadlineMs',
   },
   {
     name: 'a client that left is tried for again',
@@ -227,8 +233,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a known transaction is asked for beyond the end of its call',
     file: relay('known-transaction'),
-    text: 'Number.isFinite(leftMs) ? clock.after(Math.max(0, leftMs), end) : () => {}',
-    replacement: '() => {}',
+    text: 'new TimeLimit(clock, signal, journal.deadlineMs - clock.nowMs())',
+    replacement: 'new TimeLimit(clock, signal)',
   },
   {
     name: 'an answer of a node that is held off tells two times to wait',

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hopByHop } from '../../config/hop-by-hop.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 
 /** Of one connection, of HTTP/2 itself, or for somebody else than the node. */
-const ownToEachHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-  'host',
-  'content-length',
-])
+const ownToEachHop: ReadonlySet<string> = new Set([...hopByHop, 'host'])
 
 /** What names the client to the edge in front of the router is not for a provider. */
 const ofTheClient: ReadonlySet<string> = new Set(['authorization', 'cookie'])

@@ -90,28 +90,24 @@ class NodeHttp2Server implements Listener {
   /** Every connection hears GOAWAY; its calls run on, and new connections are still served. */
   async drain(): Promise<void> {
     const { clock } = this.#options
-    const { signal } = new AbortController()
     const isQuiet = () => this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
     do {
       for (const session of this.#sessions) if (!session.closed) session.close()
-      await sleep(clock, drainCheckMs, signal)
+      await sleep(clock, drainCheckMs)
     } while (!isQuiet())
   }
 
   async settle(): Promise<void> {
-    const { signal } = new AbortController()
     this.#server.close()
     for (const session of this.#sessions) session.close()
-    while (this.#streams > 0) await sleep(this.#options.clock, drainCheckMs, signal)
+    while (this.#streams > 0) await sleep(this.#options.clock, drainCheckMs)
   }
 
   async close(): Promise<void> {
     const { clock } = this.#options
-    const { signal } = new AbortController()
     const untilMs = clock.nowMs() + closeGraceMs
     for (const session of this.#sessions) session.close()
-    while (this.#sessions.size > 0 && clock.nowMs() < untilMs)
-      await sleep(clock, drainCheckMs, signal)
+    while (this.#sessions.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
     for (const session of this.#sessions) session.destroy()
     await new Promise<void>((resolve) => {
       // It fails only when the server was never started, which leaves nothing to close either.

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hopByHop } from '../../config/hop-by-hop.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 
 /** Of one connection, or of one way to put a body into bytes: never passed on, whatever a spec says. */
 const ownToEachHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
+  ...hopByHop,
   'te',
   'trailer',
-  'transfer-encoding',
-  'upgrade',
   'host',
   'expect',
-  'content-length',
   'content-encoding',
   'accept-encoding',
 ])

@@ -142,33 +142,29 @@ class NodeHttpServer implements Listener {
 
   async drain(): Promise<void> {
     this.#draining = true
-    const { signal } = new AbortController()
     const { sockets } = this.#options
     sockets?.leave()
     while (!this.#connections.isQuiet(drainQuietMs, halfSentMs) || (sockets?.size ?? 0) > 0)
-      await sleep(this.#options.clock, drainCheckMs, signal)
+      await sleep(this.#options.clock, drainCheckMs)
   }
 
   async settle(): Promise<void> {
     this.#draining = true
-    const { signal } = new AbortController()
     this.#server.close()
     this.#connections.endIdle()
     const { sockets } = this.#options
     sockets?.settle()
     while (this.#connections.isServing || sockets?.isServing)
-      await sleep(this.#options.clock, drainCheckMs, signal)
+      await sleep(this.#options.clock, drainCheckMs)
   }
 
   async close(): Promise<void> {
     this.#draining = true
     const { clock, sockets } = this.#options
-    const { signal } = new AbortController()
     const untilMs = clock.nowMs() + closeGraceMs
     this.#connections.endIdle()
     sockets?.settle()
-    while (this.#connections.size > 0 && clock.nowMs() < untilMs)
-      await sleep(clock, drainCheckMs, signal)
+    while (this.#connections.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
     sockets?.terminate()
     await new Promise<void>((resolve) => {
       // It fails only when the server was never started, which leaves nothing to close either.
