@@ -175,7 +175,9 @@ test('the ping that its libraries send asks nobody anything', async () => {
   const answers: unknown[] = []
   socket.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString())))
   await new Promise((resolve) => socket.on('open', resolve))
-  const send = (message: unknown) => void socket.send(JSON.stringify(message))
+  const send = (message: unknown) => {
+    socket.send(JSON.stringify(message))
+  }
   send({ jsonrpc: '2.0', method: 'ping' })
   send({ jsonrpc: '2.0', method: 'ping', params: null })
   send([{ jsonrpc: '2.0', method: 'ping' }])
