@@ -26,6 +26,8 @@ export interface Population {
 }
 
 const atOnce = 32
+/** No pod may ever run here, and that must not count as a stalled rollout in the midst of it. */
+const rollout = { minReadySeconds: 0, progressDeadlineSeconds: 3_600 }
 
 /** Creates it, as fast as the server takes it. */
 export async function populate(
@@ -37,7 +39,7 @@ export async function populate(
   for (let router = 0; router < routers; router++) {
     const name = `fleet-${router}`
     objects.push([secrets, secretObject(namespace, name, { key: `key-of-${name}` })])
-    objects.push([rpcRouters, routerObject(namespace, name)])
+    objects.push([rpcRouters, routerObject(namespace, name, { pod: { rollout } })])
     for (let provider = 0; provider < providersEach; provider++)
       objects.push([
         upstreamProviders,
