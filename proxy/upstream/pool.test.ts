@@ -213,16 +213,22 @@ describe('a lagging upstream', () => {
   it.each<[string, Partial<Wanted>, string]>([
     ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
     ['that it has, it comes before them', { block: number(90) }, 'a'],
-    [
-      'that is the latest, it comes before them: something rather than nothing',
-      { block: latest },
-      'a',
-    ],
+    ['that is the latest, who failed is asked again', { block: latest }, 'bc'],
   ])('when the others have failed a read of a block %s', (_, different, names) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
     expect(fixture.pool.repeats(fixture.wanted(different))).toBe(names !== 'a')
     expect(fixture.chosen(different)).toBe(names)
+  })
+
+  it('serves the latest block when those that failed are out of service', () => {
+    const fixture = pool()
+    for (const name of 'bc') {
+      fixture.tried.add(name)
+      fixture.upstream(name).availability.failed(2, 'refused')
+    }
+    expect(fixture.chosen({ block: latest })).toBe('a')
+    expect(fixture.chosen({ block: number(95) })).toBe('bc')
   })
 
   it('comes after a backup for a block that it has not got', () => {

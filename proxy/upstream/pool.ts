@@ -215,24 +215,30 @@ export class Pool {
     const least = Math.min(...untried.map(rankOf))
     const alike = serving.filter((each) => rankOf(each) === least)
     // Company that is behind would be the first to answer, with less than the one that has the block.
-    return this.#withBlock(alike, wanted).filter(({ name }) => !tried(name))
+    return this.#withBlock(alike, wanted).filter(
+      (each) => !tried(each.name) && this.#handicap(each, serving, wanted) === 0,
+    )
   }
 
   /** Among whom the next one is chosen: of the best rank, and tried ones only when there are no others. */
   #nextOf(able: readonly Upstream[], wanted: Wanted): readonly Upstream[] {
     const ranks = able.map(
       (each) =>
-        rankOf(each) + (wanted.tried(each.name) ? 4 : 0) + (this.#lacks(each, wanted) ? 8 : 0),
+        rankOf(each) + (wanted.tried(each.name) ? 4 : 0) + this.#handicap(each, able, wanted),
     )
     const best = Math.min(...ranks)
     return able.filter((_, index) => ranks[index] === best)
   }
 
-  /** It is behind and has not got the block: it would say that there is no such thing. */
-  #lacks(upstream: Upstream, { block }: Wanted): boolean {
-    const point = lastPointOf(block)
-    if (point?.kind !== 'number' || !this.#lagging.has(upstream)) return false
-    return upstream.latest !== null && upstream.latest.block < point.number
+  /** What being behind costs in rank: more than having failed the call, as long as that has not disabled. */
+  #handicap(upstream: Upstream, able: readonly Upstream[], wanted: Wanted): number {
+    if (!this.#lagging.has(upstream)) return 0
+    const point = lastPointOf(wanted.block)
+    // It would say that there is no such block, which is worse than no answer.
+    if (point?.kind === 'number')
+      return (upstream.latest?.block ?? Infinity) < point.number ? 16 : 0
+    const isFresh = (each: Upstream) => !this.#lagging.has(each) && rankOf(each) <= rankOf(upstream)
+    return isAboutTip(wanted) && able.some(isFresh) ? 5.5 : 0
   }
 
   /** The latest blocks that eligible upstreams told lately. */
@@ -274,15 +280,14 @@ export class Pool {
   /** Those that have the block; when none is known to, those that are nearest to the tip. */
   #withBlock(
     candidates: readonly Upstream[],
-    { block, byHash }: Pick<Wanted, 'block' | 'byHash'>,
+    wanted: Pick<Wanted, 'block' | 'byHash'>,
   ): readonly Upstream[] {
-    const point = lastPointOf(block)
-    if (candidates.length < 2 || (point === null && !byHash)) return candidates
-    if (point?.kind === 'tag' && point.tag === 'earliest') return candidates
+    const point = lastPointOf(wanted.block)
+    if (candidates.length < 2) return candidates
     if (point?.kind === 'number') {
       const having = candidates.filter(({ latest }) => !latest || latest.block >= point.number)
       if (having.length > 0) return having
-    }
+    } else if (!isAboutTip(wanted)) return candidates
     // What has a hash may be of the newest block: one that lags would say that there is no such thing.
     const fresh = candidates.filter((each) => !this.#lagging.has(each))
     return fresh.length > 0 ? fresh : leastLagging(candidates)
@@ -326,6 +331,13 @@ function orAll<T>(all: readonly T[], fits: (each: T) => boolean): readonly T[] {
 function leastLagging(candidates: readonly Upstream[]): readonly Upstream[] {
   const least = Math.min(...candidates.map((each) => each.lagBlocks))
   return candidates.filter((each) => each.lagBlocks === least)
+}
+
+/** About the latest state, or about what its hash names and may be as new. */
+function isAboutTip({ block, byHash }: Pick<Wanted, 'block' | 'byHash'>): boolean {
+  const point = lastPointOf(block)
+  if (point?.kind === 'tag') return point.tag !== 'earliest'
+  return point?.kind === 'hash' || (point === null && byHash)
 }
 
 /** The highest block that the call needs; null when it needs none. */
