@@ -8,10 +8,10 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
-import { lagOf } from './lag.ts'
+import { lagOf, runsAhead } from './lag.ts'
 import { draw, weigh, type Qualities } from './selection.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an attempt needs of an upstream. */
@@ -64,6 +64,8 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
   readonly #lagging = new Set<Upstream>()
+  /** Whose head is so high that nobody believes it. */
+  readonly #ahead = new Set<Upstream>()
   readonly #tipMemory = new TipMemory()
   /** When each was last chosen, counted in choices. */
   readonly #lastTurn = new Map<Upstream, number>()
@@ -81,7 +83,7 @@ export class Pool {
   get tip(): number | null {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
-    const told = this.#told()
+    const told = this.#told().map(({ block }) => block)
     const tip = corroboratedTip(told, chain.allowedLagBlocks)
     const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
     // What one of several says alone may be taken back, and is not remembered.
@@ -150,7 +152,19 @@ export class Pool {
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
     upstream.tipThen = this.tip
-    for (const each of this.upstreams) this.#judgeLag(each)
+    for (const each of this.upstreams) {
+      this.#judgeLag(each)
+      this.#judgeLead(each)
+    }
+  }
+
+  #judgeLead(upstream: Upstream): void {
+    const { chain } = this.#options
+    const { latest } = upstream
+    const others = this.#told().filter((each) => each !== latest)
+    if (latest && runsAhead(latest, others, chain.allowedLagBlocks, chain.blockTimeMs))
+      this.#ahead.add(upstream)
+    else this.#ahead.delete(upstream)
   }
 
   #judgeLag(upstream: Upstream): void {
@@ -241,14 +255,14 @@ export class Pool {
     return isAboutTip(wanted) && able.some(isFresh) ? 5.5 : 0
   }
 
-  /** The latest blocks that eligible upstreams told lately. */
-  #told(): readonly number[] {
+  /** What eligible upstreams told lately of their latest blocks. */
+  #told(): readonly Sighting[] {
     const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const blocks: number[] = []
+    const told: Sighting[] = []
     for (const { latest, availability } of this.upstreams)
       if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        blocks.push(latest.block)
-    return blocks
+        told.push(latest)
+    return told
   }
 
   #pick(
@@ -285,12 +299,18 @@ export class Pool {
     const point = lastPointOf(wanted.block)
     if (candidates.length < 2) return candidates
     if (point?.kind === 'number') {
-      const having = candidates.filter(({ latest }) => !latest || latest.block >= point.number)
+      const isOld = point.number <= (this.tip ?? 0)
+      const having = candidates.filter(
+        (each) =>
+          !each.latest || (each.latest.block >= point.number && (isOld || !this.#ahead.has(each))),
+      )
       if (having.length > 0) return having
     } else if (!isAboutTip(wanted)) return candidates
     // What has a hash may be of the newest block: one that lags would say that there is no such thing.
     const fresh = candidates.filter((each) => !this.#lagging.has(each))
-    return fresh.length > 0 ? fresh : leastLagging(candidates)
+    return fresh.length > 0
+      ? orAll(fresh, (each) => !this.#ahead.has(each))
+      : leastLagging(candidates)
   }
 
   /** For a block far behind the tip, those that declare `archive`, where the pool has any. */

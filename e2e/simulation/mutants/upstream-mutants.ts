@@ -43,6 +43,24 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'tier',
   },
   {
+    name: 'who claims a head that nobody is near to gets the reads of new blocks',
+    file: upstream('pool'),
+    text: '(isOld || !this.#ahead.has(each))',
+    replacement: 'true',
+  },
+  {
+    name: 'who claims a head that nobody is near to gets the reads of the latest block',
+    file: upstream('pool'),
+    text: 'orAll(fresh, (each) => !this.#ahead.has(each))',
+    replacement: 'fresh',
+  },
+  {
+    name: 'one that was asked later is taken for one that runs ahead',
+    file: upstream('lag'),
+    text: 'block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs)',
+    replacement: 'block',
+  },
+  {
     name: 'who lags and lacks the block keeps a hedge company',
     file: upstream('pool'),
     text: 'this.#withBlock(alike, wanted).filter(',
