@@ -121,7 +121,7 @@ drift: install
 ##@ With real nodes (Go and a C compiler are needed)
 
 .PHONY: nodes
-nodes: install ## build geth, btcd, wasmd and grpcurl into ~/.cache/rpc-router, once; some ten minutes
+nodes: install ## build geth, btcd, wasmd and test clients into ~/.cache/rpc-router, once; some ten minutes
 	@$(NODE) e2e/nodes/main.ts
 
 .PHONY: run-nodes

@@ -98,6 +98,38 @@ test('a stream that ends in the middle of a message is taken back at the node', 
   session.destroy()
 })
 
+test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
+  'the path %s names no method, which is said, and no node is asked',
+  async (path) => {
+    const asked: unknown[] = []
+    const manner: Manner = (stream, headers) => {
+      asked.push(headers[':path'])
+      strict(stream, headers)
+    }
+    await using own = await served([manner])
+    const { trailers } = await rawCall(own.router.port, path)
+    expect(valuesOf(trailers, 'grpc-status')).toEqual(['12'])
+    expect(valuesOf(trailers, 'grpc-message')).toEqual([
+      `method-not-found: the path ${path} is not of the form /package.Service/Method`,
+    ])
+    expect(asked).not.toContain(path)
+  },
+)
+
+test('a path without its slash is no HTTP/2; its connection goes on', async () => {
+  await using own = await served([strict])
+  const session = rawSession(own.router.port)
+  const stream = session.request(headOf(unary.slice(1)))
+  const failed = new Promise((resolve) => stream.on('error', resolve))
+  stream.end(message)
+  expect(await failed).toMatchObject({ message: expect.stringContaining('PROTOCOL_ERROR') })
+  const next = session.request(headOf(unary))
+  const status = new Promise((resolve) => next.on('response', (all) => resolve(all[':status'])))
+  next.resume().end(message)
+  expect(await status).toBe(200)
+  session.destroy()
+})
+
 test.each([
   ['application/grpc', 200],
   ['application/grpc+proto', 200],

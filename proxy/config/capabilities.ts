@@ -12,6 +12,7 @@ interface UnbuiltCapability {
   readonly key: string
   /** Only this value of the key; null for the key as a whole. */
   readonly value: string | null
+  readonly hint?: string
 }
 
 /** To build a capability is to delete its row: the schema knows its keys already. */
@@ -20,15 +21,24 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'resp-cache', key: 'resp-cache', value: null },
   { name: 'cache-be', key: 'cache-be', value: null },
   { name: 'shared-state', key: 'shared-state', value: null },
-  { name: 'grpc-config', key: 'grpc-config', value: null },
+  {
+    name: 'grpc-config',
+    key: 'grpc-config',
+    value: null,
+    hint: 'Calls are relayed as bytes, without descriptors and reflection. Whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.',
+  },
 ]
 
 /** What a message calls a capability that is not built yet; null when the key, with this value, is supported. */
 export function unsupportedName(key: string, value: string | null): string | null {
+  return unbuilt(key, value)?.name ?? null
+}
+
+function unbuilt(key: string, value: string | null): UnbuiltCapability | null {
   const found = unbuiltCapabilities.find(
     (row) => row.key === key && (row.value === null || row.value === value),
   )
-  return found?.name ?? null
+  return found ?? null
 }
 
 /** The sentence that refuses a capability. */
@@ -51,12 +61,13 @@ export function refuseUnsupported(
     for (const [key, item] of Object.entries(value)) {
       const inner = [...path, key]
       const text = item instanceof Scalar ? item.reveal() : null
-      const name = unsupportedName(key, text)
-      if (name !== null && text !== 'false') {
+      const refused = unbuilt(key, text)
+      if (refused !== null && text !== 'false') {
         const place = formatPath(inner)
         const { line = null, column = null } = locate(place) ?? {}
-        const message = unsupportedMessage(name)
-        problems.push({ severity: 'error', path: place, line, column, message, hint: null })
+        const message = unsupportedMessage(refused.name)
+        const { hint = null } = refused
+        problems.push({ severity: 'error', path: place, line, column, message, hint })
       } else if (!freeMaps.has(key)) {
         visit(item, inner)
       }

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { unsupportedName } from './capabilities.ts'
-import type { IssueParams } from './field.ts'
+import { type IssueParams, kindKeyword } from './field.ts'
+import { foreignKeyHint } from './foreign-keys.ts'
 import { annotatedSchema, type JsonSchema, placesOfKey, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { formatPath, type Path, quote } from './path.ts'
@@ -84,7 +85,15 @@ function explainIssue(issue: Issue, { tree, schema, places }: File): readonly Pr
   if (issue.code === 'too_small' && isList(actual)) {
     return [problem(path, places, 'the list is empty', 'It needs at least one entry.')]
   }
-  return [problem(path, places, shapeMessage(actual, sectionAt(schema, path)), null)]
+  const section = sectionAt(schema, path)
+  const message = shapeMessage(actual, section)
+  return [problem(path, places, message, addressHint(actual, section))]
+}
+
+/** Some routers have a map where an address stands here. */
+function addressHint(actual: Tree, section: JsonSchema | null): string | null {
+  if (!isMap(actual) || section?.[kindKeyword] !== 'address') return null
+  return 'Write host:port. Listeners speak plaintext; TLS ends at the edge in front.'
 }
 
 /** The part of a path that the file has. */
@@ -116,8 +125,7 @@ function wantedShape(section: JsonSchema | null): string {
 }
 
 function unknownKey(path: Path, key: string, schema: JsonSchema, places: Places): Problem {
-  const section = sectionAt(schema, path)
-  const known = Object.keys(section?.properties ?? {})
+  const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
   const near = nearest(key, known)
   const elsewhere = placesOfKey(schema, near ?? key).filter((place) => place !== genericPath(path))
   const inner = formatPath([...path, key])
@@ -128,7 +136,7 @@ function unknownKey(path: Path, key: string, schema: JsonSchema, places: Places)
     line: at?.line ?? null,
     column: at?.column ?? null,
     message: `unknown key ${quote(key)}`,
-    hint: unknownKeyHint(key, near, elsewhere, known),
+    hint: foreignKeyHint(key) ?? unknownKeyHint(key, near, elsewhere, known),
   }
 }
 

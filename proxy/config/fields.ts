@@ -80,10 +80,14 @@ export function boolean(): Field<boolean> {
   })
 }
 
-/** One word of a list. */
+/**
+ * One word of a list.
+ * @param instead what to write in place of words that are none of it, but might be expected to be
+ */
 export function oneOf<T extends string>(
   words: readonly T[],
   privacy?: FieldMeta['privacy'],
+  instead: ReadonlyMap<string, string> = new Map(),
 ): Field<T> {
   const kind = words.map((word) => `\`${word}\``).join(', ')
   const json = { type: 'string', enum: [...words] }
@@ -94,7 +98,7 @@ export function oneOf<T extends string>(
     const allowed = `Allowed: ${words.join(', ')}.`
     return {
       fault: 'is not one of the allowed values',
-      hint: near === null ? allowed : `Did you mean ${near}? ${allowed}`,
+      hint: instead.get(text) ?? (near === null ? allowed : `Did you mean ${near}? ${allowed}`),
     }
   })
 }

@@ -17,8 +17,12 @@ export function chainId(): Field<string> {
 
 /** The interface of a listener or an upstream. */
 export function apiInterface(): Field<ApiInterface> {
-  return oneOf(apiInterfaces, 'public')
+  return oneOf(apiInterfaces, 'public', noInterfaces)
 }
+
+const noInterfaces: ReadonlyMap<string, string> = new Map([
+  ['websocket', 'Write the ws or wss URL into node-urls beside the https one, for jsonrpc.'],
+])
 
 /** The name of an upstream or a group: it stands in headers, lists with commas, and metrics. */
 export function label(kind: string): Field<string> {

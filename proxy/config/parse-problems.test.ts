@@ -447,6 +447,10 @@ const configCases: readonly Case[] = [
     ],
   },
   {
+    text: listener('network-address: "1.2.3.4:80", listen-address: "1.2.3.4:80"'),
+    problems: [],
+  },
+  {
     text: `${minimal}${unsupported}`,
     problems: [
       '11:1 error cross-validation: cross-validation is not supported by this version | ',

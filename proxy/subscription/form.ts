@@ -12,7 +12,12 @@ export interface FormQuestion {
 }
 
 /** What a client wants with a request that is about subscriptions. */
-export type Wish = SubscribeWish | UnsubscribeWish | { readonly kind: 'unsubscribe-all' }
+export type Wish =
+  | SubscribeWish
+  | UnsubscribeWish
+  | { readonly kind: 'unsubscribe-all' }
+  /** Nothing: it only shows that the connection is alive. As a call it is a method like any other. */
+  | { readonly kind: 'keep-alive' }
 
 export interface SubscribeWish {
   readonly kind: 'subscribe'

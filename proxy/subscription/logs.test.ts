@@ -44,6 +44,19 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
+test('of a range, only the blocks in it are asked for and told', async () => {
+  const { chain, fixture, mine } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', [
+    'logs',
+    { fromBlock: '0xc', toBlock: '0xd' },
+  ])
+  await mine(5)
+  expect(hearing.texts).toEqual(logs([chain.at(12), chain.at(13)]))
+  expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toEqual(
+    [chain.at(12), chain.at(13)].map(({ hash }) => `one eth_getLogs [{"blockHash":"${hash}"}]`),
+  )
+})
+
 test('logs are asked of who tells of the block, and when that one fails of another', async () => {
   const chain = new BlockChain()
   const { fixture, one } = await setUp({

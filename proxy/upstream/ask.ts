@@ -19,8 +19,11 @@ const maxAnswerBytes = 1024 * 1024
 /** What came of a question that the router itself asked. */
 export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly latencyMs: number }
-  /** The node answered, but not with what was asked for. `why` holds no payload. */
-  | { readonly kind: 'refused'; readonly why: string }
+  /**
+   * The node answered, but not with what was asked for. `why` holds no payload; `failure` is the name
+   * of the class where it was an error.
+   */
+  | { readonly kind: 'refused'; readonly why: string; readonly failure?: string }
   /** 429 and its kin: it wants to be left alone, for as long as it says or for the usual time. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
   /** No answer in the protocol. `answered`: somebody did answer, in a form of their own. */
@@ -70,7 +73,7 @@ export async function ask(
 
 type Told =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'refused'; readonly why: string }
+  | Extract<ProbeAnswer, { kind: 'refused' }>
   | { readonly kind: 'failure'; readonly failure: FailureClass; readonly why: string }
 
 /** What an answer says, and what the chain's table makes of it when it is an error. */
@@ -87,7 +90,8 @@ function tell(
     // What is the node's trouble of the moment says nothing of what the node is.
     if (failure.holdOff || (failure.whose === 'upstream' && failure.weight > 0))
       return { kind: 'failure', failure, why: failure.name }
-    return { kind: 'refused', why: `the node answered with error ${said.error.code}` }
+    const why = `the node answered with error ${said.error.code}`
+    return { kind: 'refused', why, failure: failure.name }
   }
   const value = said.at(place)
   if (value === undefined || value === null)

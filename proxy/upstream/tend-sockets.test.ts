@@ -41,6 +41,13 @@ const node =
     const result = method === 'eth_chainId' ? chainId : '0x10'
     return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result }) }
   }
+/** As a node of Solana says on its WebSocket. */
+const subscriptionsOnly: Script = () => ({
+  body: '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}',
+})
+const broken: Script = () => ({
+  body: '{"jsonrpc":"2.0","error":{"code":-32602,"message":"Invalid params"},"id":1}',
+})
 const down: Script = () => ({ fault: 'refused' })
 
 function watched(urls: readonly string[], script: Script) {
@@ -135,6 +142,27 @@ describe('a WebSocket URL beside another one', () => {
     expect(upstream.sockets[0]?.verified).toBe(false)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
     expect(events).toContain('a ws://a.test chain-id: wanted 0x1, the node says 0x5')
+  })
+})
+
+describe('a WebSocket URL that knows no method', () => {
+  it('is good for subscriptions, beside a URL that answers calls', async () => {
+    const { clock, events, upstream } = watched(both, subscriptionsOnly)
+    await clock.advance(100)
+    expect(upstream.sockets.map(({ verified }) => verified)).toEqual([true])
+    expect(events).toEqual(['a: unverified > eligible'])
+  })
+
+  it('and is not used where it has another error', async () => {
+    const { clock, upstream } = watched(both, broken)
+    await clock.advance(100)
+    expect(upstream.sockets.map(({ verified }) => verified)).toEqual([false])
+  })
+
+  it('serves no calls, where there is no other', async () => {
+    const { clock, pool } = watched(['ws://a.test'], subscriptionsOnly)
+    await clock.advance(100)
+    expect(pool.snapshot().upstreams).toMatchObject([{ state: 'rejected' }])
   })
 })
 

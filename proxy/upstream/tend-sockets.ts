@@ -32,7 +32,7 @@ export async function tendSockets(upstream: Upstream, options: TendSocketsOption
   for (let retryMs = firstRetryMs; ;) {
     await Promise.all(
       due.map((socket) =>
-        verifyUrl(upstream, socket, options, () => {
+        verifyUrl(upstream, socket, { ...options, servesCalls: false }, () => {
           socket.failures += 1
         }),
       ),

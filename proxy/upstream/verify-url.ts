@@ -11,6 +11,8 @@ export interface VerifyUrlOptions {
   readonly iface: ChainInterface
   readonly observer: PoolObserver
   readonly ask: AskUrl
+  /** False for a URL that is for subscriptions alone. */
+  readonly servesCalls?: boolean
 }
 
 /**
@@ -21,11 +23,11 @@ export interface VerifyUrlOptions {
 export async function verifyUrl(
   upstream: Upstream,
   url: NodeUrl,
-  { iface, observer, ask }: VerifyUrlOptions,
+  { iface, observer, ask, servesCalls = true }: VerifyUrlOptions,
   unreachable: (fault: string) => void,
 ): Promise<void> {
   if (url.holdOff.active) return
-  const verdict = await verify(url, url.declaredAddons, iface, ask)
+  const verdict = await verify(url, url.declaredAddons, iface, ask, servesCalls)
   if (verdict.kind === 'limited') {
     url.holdOff.begin(verdict.retryAfterMs)
     return

@@ -20,12 +20,20 @@ export type Verdict =
   /** It could not be asked; nothing is known. */
   | { readonly kind: 'unreachable'; readonly fault: string }
 
-/** Asks a URL for everything that the spec wants to see before it may serve. */
+/** What a node says to a method that it does not have (`specs/failures/common.yml`). */
+const unknownMethod = 'method-not-found'
+
+/**
+ * Asks a URL for everything that the spec wants to see before it may serve.
+ * @param servesCalls false: it is for subscriptions alone, and need not know any other method, as the
+ *   WebSockets of Solana's nodes do not; which chain it is of, the other URLs of its upstream show
+ */
 export async function verify(
   url: NodeUrl,
   declaredAddons: readonly string[],
   iface: ChainInterface,
   ask: AskUrl,
+  servesCalls = true,
 ): Promise<Verdict> {
   const wanted = iface.verifications.filter(
     ({ name, addon }) =>
@@ -36,6 +44,7 @@ export async function verify(
   const shortcomings: Shortcoming[] = []
   for (const verification of wanted) {
     const answer = await ask(url, verification.call)
+    if (!servesCalls && answer.kind === 'refused' && answer.failure === unknownMethod) continue
     if (answer.kind === 'limited') return answer
     // Without an add-on an upstream still serves everything else.
     const isNeeded = verification.severity === 'fail' && verification.addon === null

@@ -45,6 +45,24 @@ export const goPrograms = {
     usesC: false,
     files: [],
   },
+  'grpc-interop-client': {
+    module: 'interop',
+    source: 'google.golang.org/grpc/interop/client',
+    usesC: false,
+    files: [],
+  },
+  'grpc-interop-server': {
+    module: 'interop',
+    source: 'google.golang.org/grpc/interop/server',
+    usesC: false,
+    files: [],
+  },
+  h2spec: {
+    module: 'h2spec',
+    source: 'github.com/summerwind/h2spec/cmd/h2spec',
+    usesC: false,
+    files: [],
+  },
   geth: {
     module: 'geth',
     source: 'github.com/ethereum/go-ethereum/cmd/geth',

@@ -2,7 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { DirectSecp256k1HdWallet } from '@cosmjs/proto-signing'
 import { GasPrice, SigningStargateClient, StargateClient } from '@cosmjs/stargate'
-import { Comet38Client, connectComet, HttpBatchClient } from '@cosmjs/tendermint-rpc'
+import {
+  Comet38Client,
+  connectComet,
+  HttpBatchClient,
+  Tendermint37Client,
+} from '@cosmjs/tendermint-rpc'
 import { beforeAll, expect, test } from 'vitest'
 import { hubAccounts, hubChainId, hubDenomination, startHub } from '../hub-chain.ts'
 import { runTool } from '../run-tool.ts'
@@ -64,6 +69,33 @@ test('cosmjs in batches', async () => {
   expect(blocks.map(({ block }) => block.header.height)).toEqual(heights)
 })
 
+test.each(['http', 'ws'])(
+  'the client of cosmjs for Tendermint 0.37 hears through the router what the node says, by %s',
+  async (scheme) => {
+    const connect = (url: string) => Tendermint37Client.connect(url.replace('http', scheme))
+    const clients = await Promise.all([validator.tendermintUrl, tendermintUrl].map(connect))
+    const asked: ((client: Tendermint37Client) => Promise<unknown>)[] = [
+      async (client) => (await client.status()).nodeInfo.network,
+      (client) => client.genesis(),
+      (client) => client.health(),
+      (client) => client.block(3),
+      (client) => client.blockchain(1, 5),
+      (client) => client.commit(4),
+      (client) => client.validatorsAll(2),
+      (client) => client.txSearchAll({ query: `tx.height<${facts.head}` }),
+      (client) => client.blockSearch({ query: 'block.height=3' }),
+      (client) => client.numUnconfirmedTxs(),
+      (client) => client.block(-1),
+      (client) => client.tx({ hash: new Uint8Array(32) }),
+    ]
+    for (const ask of asked) {
+      const [straight, routed] = await Promise.allSettled(clients.map(ask))
+      expect(routed).toEqual(straight)
+    }
+    for (const client of clients) client.disconnect()
+  },
+)
+
 test('cosmjs signs and sends, and both nodes have it', async () => {
   const options = { prefix: 'wasm' }
   const wallet = await DirectSecp256k1HdWallet.fromMnemonic(hubAccounts.user, options)
@@ -77,6 +109,9 @@ test('cosmjs signs and sends, and both nodes have it', async () => {
   for (const expected of [12, 24]) {
     const sent = await client.sendTokens(address, nobody, coins, 'auto')
     expect(sent.code).toBe(0)
+    // A node that is a block behind finds no such transaction, and tells of the sequence before it.
+    for (const node of [validator, follower])
+      await expect.poll(() => heightOf(node), { timeout: 10_000 }).toBeGreaterThan(sent.height)
     expect((await client.getTx(sent.transactionHash))?.height).toBe(sent.height)
     const path = `/cosmos/bank/v1beta1/balances/${nobody}`
     const response = await fetch(`${restUrl}${path}`, {

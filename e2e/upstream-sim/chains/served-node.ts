@@ -8,7 +8,7 @@ import { CallRecord } from '../call-record.ts'
 import { FaultSwitch } from '../faults.ts'
 import { digest } from '../hex.ts'
 import { send, sendReply } from '../http-reply.ts'
-import { bodyOf, openNodeServer, type NodeServer } from '../node-server.ts'
+import { bodyOf, openNodeServer, type NodeServer, type NodeServerOptions } from '../node-server.ts'
 
 /** A request as a node without a wire gets it. */
 export interface NodeRequest {
@@ -42,6 +42,8 @@ export interface ServeOptions {
   readonly port?: number
   readonly random?: Random
   readonly clock?: Clock
+  /** Takes connections that become WebSockets; without it none do. */
+  readonly upgrade?: NodeServerOptions['upgrade']
 }
 
 /** A simulated node on loopback. `await using` stops it. */
@@ -55,14 +57,15 @@ export interface ServedNode<Node extends ChainNode> extends NodeServer, AsyncDis
 /** Puts a node on HTTP. `make` gets the switch of its faults. */
 export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
-  { name = 'sim', port = 0, random, clock = systemClock }: ServeOptions = {},
+  { name = 'sim', port = 0, random, clock = systemClock, upgrade }: ServeOptions = {},
 ): Promise<ServedNode<Node>> {
   const seed = digest('served-node', name).readUInt32BE(0)
   const faults = new FaultSwitch(random ?? seededRandom(seed))
   const calls = new CallRecord()
   const node = make(faults)
-  const server = await openNodeServer({ host: '127.0.0.1', port, tls: null }, (request, response) =>
-    answer(request, response, { node, faults, calls, clock }),
+  const address = { host: '127.0.0.1', port, tls: null }
+  const server = await openNodeServer({ ...address, ...(upgrade && { upgrade }) }, (...exchange) =>
+    answer(...exchange, { node, faults, calls, clock }),
   )
   return { ...server, name, node, faults, calls, [Symbol.asyncDispose]: () => server.stop() }
 }

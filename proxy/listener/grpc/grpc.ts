@@ -96,6 +96,10 @@ class GrpcHandler {
   async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call | RelayError> {
     const { iface, clock } = this.#options
     const { path, headers, signal } = exchange
+    if (!isMethodPath.test(path)) {
+      const message = `the path ${path} is not of the form /package.Service/Method`
+      return new RelayError(errorKinds.methodNotFound, message)
+    }
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives
     if (bytesOf(headers) > maxHeaderBytes) {
@@ -203,6 +207,9 @@ function refusalOf({ verb, headers }: Http2Exchange): number | null {
   if (verb !== 'POST') return 405
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
 }
+
+/** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */
+const isMethodPath = /^\/.+\/[^/]+$/
 
 /** More than this some nodes end the whole connection for, with the calls of others on it. */
 const maxHeaderBytes = 16 * 1024

@@ -80,6 +80,7 @@ export class SessionSubscriptions {
     } catch (cause) {
       return Promise.resolve(this.#failed(request, call, cause))
     }
+    if (wish?.kind === 'keep-alive') return request.isNotification ? Promise.resolve(null) : null
     return wish && this.#grant(wish, request, call, begun)
   }
 
@@ -97,7 +98,7 @@ export class SessionSubscriptions {
   }
 
   async #grant(
-    wish: Wish,
+    wish: Exclude<Wish, { kind: 'keep-alive' }>,
     request: JsonRpcRequest,
     call: JsonRpcCall,
     begun: (() => void)[],

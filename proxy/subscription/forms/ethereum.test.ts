@@ -44,6 +44,11 @@ describe('a topic is one for all who ask the same', () => {
     ['no filter', ['logs'], logs({})],
     ['null for a filter', logs(null), logs({})],
     ['a range that says nothing', logs({ fromBlock: 'latest', toBlock: null }), logs({})],
+    [
+      'the range of the client of go-ethereum',
+      logs({ fromBlock: '0x0', toBlock: 'latest', address: [a], topics: null }),
+      logs({ address: a }),
+    ],
     ['parameters that are null', ['newHeads', null, null], ['newHeads']],
     [
       'whole transactions, not wanted',
@@ -60,6 +65,8 @@ describe('a topic is one for all who ask the same', () => {
     ['an address and none', logs({ address: a }), logs({})],
     ['a topic in another place', logs({ topics: [one] }), logs({ topics: [null, one] })],
     ['a place that must be there', logs({ topics: [one, null] }), logs({ topics: [one] })],
+    ['another first block', logs({ fromBlock: '0x1' }), logs({ fromBlock: '0x2' })],
+    ['a last block', logs({ fromBlock: '0x1', toBlock: '0x9' }), logs({ fromBlock: '0x1' })],
     ['heads and logs', ['newHeads'], ['logs']],
     ['whole transactions', ['newPendingTransactions', true], ['newPendingTransactions']],
   ]
@@ -77,7 +84,11 @@ const refused: [string, unknown, RegExp][] = [
   ['a short topic', ['logs', { topics: ['0x12'] }], /a topic is 32 bytes/],
   ['five topics', ['logs', { topics: [null, null, null, null, null] }], /at most 4 topics/],
   ['topics that are no list', ['logs', { topics: one }], /"topics" must be a list/],
-  ['blocks of the past', ['logs', { fromBlock: '0x1' }], /has no "fromBlock"/],
+  ['a block by its hash', ['logs', { blockHash: one }], /has no "blockHash"/],
+  ['a block in decimal', ['logs', { fromBlock: 1 }], /"fromBlock" must be a block number in hex/],
+  ['another tag', ['logs', { fromBlock: 'earliest' }], /"fromBlock" must be a block number in hex/],
+  ['a range to now', ['logs', { toBlock: '0x5' }], /"toBlock" needs a "fromBlock"/],
+  ['a range upside down', ['logs', { fromBlock: '0x6', toBlock: '0x5' }], /not above it/],
 ]
 test.each(refused)('%s is refused in words', (_, params, why) => {
   expect(() => topicFor(params)).toThrow(why)
@@ -91,6 +102,7 @@ test('what is canonical stays as it is, and means the same whatever the order', 
     {
       address: fc.oneof(fc.constant(null), address, fc.array(address)),
       topics: fc.oneof(fc.constant(null), fc.array(place, { maxLength: 4 })),
+      fromBlock: fc.constantFrom(null, 'latest', '0x0', '0x5'),
     },
     { requiredKeys: [] },
   )

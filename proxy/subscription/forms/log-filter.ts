@@ -8,18 +8,22 @@ export interface LogCriteria {
   readonly address?: readonly string[]
   /** A place for each topic that a log must have; null: any, else one of these. Absent: any. */
   readonly topics?: readonly (readonly string[] | null)[]
+  /** Logs of earlier blocks are left out. */
+  readonly fromBlock?: number
+  /** Logs of later blocks are left out. */
+  readonly toBlock?: number
 }
 
 const mostTopics = 4
 const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
-/** They select nothing among what is still to come, unless they say something else than this. */
-const rangeMembers = ['fromBlock', 'toBlock', 'blockHash'] as const
+const quantity = /^0x(?:0|[1-9a-f][0-9a-f]{0,12})$/i
 
 /**
  * Reads a filter as nodes do: an address or a list of them; topics by place, each one, any of a
  * list, or null for any. A list that is empty or holds null restricts nothing. A place at the end
- * without a wish still asks for a topic to be there, and stays.
+ * without a wish still asks for a topic to be there, and stays. A range bounds which of the blocks to
+ * come are told of: go-ethereum's client always sends one, from 0x0.
  * @throws RelayError when no node would take it
  */
 export function readLogFilter(filter: unknown): LogCriteria {
@@ -27,16 +31,35 @@ export function readLogFilter(filter: unknown): LogCriteria {
   if (typeof filter !== 'object' || Array.isArray(filter))
     throw invalid('the filter must be an object')
   const members = filter as Readonly<Record<string, unknown>>
-  for (const name of rangeMembers) {
-    const value = members[name] ?? 'latest'
-    if (value !== 'latest') throw invalid(`a subscription has no "${name}"; leave it out`)
-  }
+  if ((members['blockHash'] ?? null) !== null)
+    throw invalid('a subscription has no "blockHash"; leave it out')
   const addresses = alternatives(members['address'], address, 'an address is 20 bytes in hex')
   const topics = readTopics(members['topics'])
   return {
     ...(addresses ? { address: addresses } : {}),
     ...(topics.length > 0 ? { topics } : {}),
+    ...readRange(members),
   }
+}
+
+function readRange(members: Readonly<Record<string, unknown>>) {
+  const [fromBlock, toBlock] = [blockOf(members, 'fromBlock'), blockOf(members, 'toBlock')]
+  if (toBlock === null) return fromBlock === null || fromBlock === 0 ? {} : { fromBlock }
+  if (fromBlock === null || fromBlock > toBlock)
+    throw invalid('"toBlock" needs a "fromBlock" that is not above it')
+  return { fromBlock, toBlock }
+}
+
+/** Null where the end of the range is open. */
+function blockOf(
+  members: Readonly<Record<string, unknown>>,
+  name: 'fromBlock' | 'toBlock',
+): number | null {
+  const value = members[name] ?? 'latest'
+  if (value === 'latest') return null
+  if (typeof value !== 'string' || !quantity.test(value))
+    throw invalid(`"${name}" must be a block number in hex, or "latest"`)
+  return Number(value)
 }
 
 function readTopics(topics: unknown): readonly (readonly string[] | null)[] {
@@ -58,12 +81,23 @@ function alternatives(value: unknown, form: RegExp, why: string): readonly strin
 }
 
 /** As it is sent to a node: what is one of one is written plainly, which every node understands. */
-export function writeLogFilter({ address: addresses, topics }: LogCriteria): object {
+export function writeLogFilter({
+  address: addresses,
+  topics,
+  fromBlock,
+  toBlock,
+}: LogCriteria): object {
   const plain = (list: readonly string[] | null) => (list?.length === 1 ? list[0] : list)
   return {
     ...(addresses ? { address: plain(addresses) } : {}),
     ...(topics ? { topics: topics.map(plain) } : {}),
+    ...(fromBlock === undefined ? {} : { fromBlock: hex(fromBlock) }),
+    ...(toBlock === undefined ? {} : { toBlock: hex(toBlock) }),
   }
+}
+
+function hex(block: number): string {
+  return `0x${block.toString(16)}`
 }
 
 function invalid(why: string): RelayError {

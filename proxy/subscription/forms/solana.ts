@@ -18,6 +18,8 @@ const kinds: Readonly<Record<string, TopicKind>> = {
   slotsUpdates: 'live',
   vote: 'live',
 }
+/** What the chain's libraries notify a node of every 5 s. No node has such a method. */
+const keepAlive = 'ping'
 const pattern = /^(\w+?)(Subscribe|Unsubscribe)$/
 /** What a node assumes where nothing is said. */
 const defaultCommitment = 'finalized'
@@ -26,6 +28,7 @@ const defaultCommitment = 'finalized'
 export const solanaForm: SubscriptionForm = {
   read(question) {
     const { method, params } = question
+    if (method === keepAlive) return { kind: 'keep-alive' }
     const [, name = '', verb] = pattern.exec(method) ?? []
     if (!Object.hasOwn(kinds, name)) return null
     if (verb === 'Subscribe') return { kind: 'subscribe', topic: topicOf(name, params), question }

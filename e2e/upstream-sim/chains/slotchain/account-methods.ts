@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RpcError } from '../../rpc-error.ts'
-import { addressAt, inContext, slotAt, type SlotMethod, type SlotView } from './params.ts'
+import type { SlotChain } from './chain.ts'
+import { addressAt, inContext, slotAt, type SlotMethod } from './params.ts'
 
 const systemProgram = '11111111111111111111111111111111'
 const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
@@ -14,14 +15,14 @@ export const accountMethods: Readonly<Record<string, SlotMethod>> = {
   },
   getAccountInfo: (view, params) => {
     const slot = slotAt(view, params, 1)
-    return inContext(slot, accountOf(view, addressAt(params, 0), slot))
+    return inContext(slot, accountOf(view.chain, addressAt(params, 0), slot))
   },
   getMultipleAccounts: (view, params) => {
     const slot = slotAt(view, params, 1)
     const addresses = (params[0] as unknown[]).map((_, at) => addressAt(params[0] as unknown[], at))
     return inContext(
       slot,
-      addresses.map((address) => accountOf(view, address, slot)),
+      addresses.map((address) => accountOf(view.chain, address, slot)),
     )
   },
   getProgramAccounts: (view, params) => {
@@ -64,10 +65,11 @@ export const accountMethods: Readonly<Record<string, SlotMethod>> = {
   getVoteAccounts: () => ({ current: [], delinquent: [] }),
 }
 
-function accountOf(view: SlotView, address: string, slot: number) {
+/** An account as a node shows it. */
+export function accountOf(chain: SlotChain, address: string, slot: number) {
   const isProgram = address === systemProgram || address === tokenProgram
   return {
-    lamports: view.chain.balance(address, slot),
+    lamports: chain.balance(address, slot),
     owner: isProgram ? 'NativeLoader1111111111111111111111111111111' : systemProgram,
     data: ['', 'base64'],
     executable: isProgram,
