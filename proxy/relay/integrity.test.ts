@@ -146,6 +146,13 @@ describe('an answer that another one contradicts', () => {
     ])
   })
 
+  it('is not given while there are others, though they may not be asked any more', async () => {
+    const relay = fixture({ a: otherParent, b: truth, c: truth }, { retryLimit: 0 })
+    await relay.ask(without('b', 'c'))
+    const seen = await relay.ask(without('a'))
+    expect([seen.outcome, seen.call.journal.attempts.length]).toEqual(['integrity', 1])
+  })
+
   it('is not given when it is proven to be a lie', async () => {
     const relay = fixture({ a: otherParent, b: truth, c: truth })
     for (const other of ['b', 'c']) await relay.ask(without('a', other))

@@ -123,6 +123,12 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
   },
   {
+    name: 'nor when the retries are used up',
+    upstreams: { a: html, b: html, c: refused, d: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1, c: 1, d: 1 },
+  },
+  {
     name: 'at most so many attempts',
     upstreams: { a: refused, b: refused, c: refused, d: ok },
     config: { maxAttempts: 3 },

@@ -165,8 +165,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'only who was just heard is judged for its lag',
     file: upstream('pool'),
-    text: 'for (const each of this.upstreams) this.#judgeLag(each)',
-    replacement: 'this.#judgeLag(upstream)',
+    text: 'this.#judgeLag(each)',
+    replacement: 'if (each === upstream) this.#judgeLag(each)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',
