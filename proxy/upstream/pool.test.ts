@@ -175,6 +175,18 @@ describe('the choice', () => {
     expect(fixture.turns(100, { cost }, 'latency').split(quick).length).toBeGreaterThan(80)
   })
 
+  it('tells how near each one is to the tip, and draws by that', () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 99)
+    fixture.sees('b', 100)
+    let told: unknown
+    fixture.pool.choose(fixture.wanted(), 'sync-freshness', (candidates) => (told = candidates))
+    expect(told).toMatchObject([
+      { name: 'a', sync: 1 / 2, weight: 1 / 8 },
+      { name: 'b', sync: 1, weight: 1 },
+    ])
+  })
+
   it('tells whether it would be a repetition', () => {
     const fixture = new PoolFixture('ab')
     expect(fixture.pool.repeats(fixture.wanted())).toBe(false)

@@ -234,6 +234,17 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
+  it.each([
+    ['5 s', null, 5_000],
+    ['the timeout of the URL', 700, 700],
+  ])('waits for an answer for %s', async (_, timeoutMs, ms) => {
+    const fixture = new WatchFixture([[{ fault: { hang: true }, url: { timeoutMs } }]])
+    await fixture.clock.advance(ms - 1)
+    expect(fixture.transports[0]!.aborted).toBe(0)
+    await fixture.clock.advance(1)
+    expect(fixture.transports[0]!.aborted).toBe(1)
+  })
+
   it('takes one URL out, not the upstream', async () => {
     const fixture = new WatchFixture([[{ chainId: '0x5' }, {}]])
     await fixture.clock.advance(100)
@@ -255,6 +266,15 @@ describe('start-up verification', () => {
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
     expect(fixture.pool.upstreams.map((each) => each.serves(['trace']))).toEqual([false, true])
+    expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
+  })
+
+  it('leaves an add-on to a URL that lacks what only some nodes have, and says so', async () => {
+    const fixture = new WatchFixture([
+      [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],
+    ])
+    await fixture.clock.advance(100)
+    expect(fixture.pool.upstreams[0]!.serves(['debug'])).toBe(true)
     expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
   })
 

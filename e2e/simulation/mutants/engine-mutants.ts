@@ -272,6 +272,42 @@ export const engineMutants: readonly Mutant[] = [
     text: 'block.number <= tip',
     replacement: 'block.number < tip',
   },
+  {
+    name: 'a client waits for a slow upstream and is taken for a slow reader',
+    file: relay('streamed-answer'),
+    text: '      this.#givenMs = this.#clock.nowMs()\n    }',
+    replacement: '    }',
+  },
+  {
+    name: 'a stream that has ended still listens to its call',
+    file: relay('streamed-answer'),
+    text: "    this.#signal.removeEventListener('abort', this.#leave)\n",
+    replacement: '',
+  },
+  {
+    name: 'a transaction is not recognised in capitals',
+    file: relay('known-transaction'),
+    text: 'value.toLowerCase() === hash',
+    replacement: 'value === hash',
+  },
+  {
+    name: 'what is only doubted is given while there are others',
+    file: relay('retry'),
+    text: '(error !== null || !isDoubted(best, journal))',
+    replacement: 'true',
+  },
+  {
+    name: 'what never reached a node costs a retry after all',
+    file: relay('retry'),
+    text: "? asked.kind === 'read' && retries < retryLimit : true",
+    replacement: "? asked.kind === 'read' && retries < retryLimit : retries < retryLimit",
+  },
+  {
+    name: 'a method that was slow once counts as slow for ever',
+    file: relay('recent-latency'),
+    text: '% remembered',
+    replacement: '% 1_000_000',
+  },
   ...checkMutants,
   ...upstreamMutants,
 ]

@@ -234,4 +234,40 @@ export const upstreamMutants: readonly Mutant[] = [
     text: '        waitMs = firstRetryMs\n        continue',
     replacement: '        continue',
   },
+  {
+    name: 'a tip that has gone back makes up for no lag',
+    file: upstream('lag'),
+    text: 'Math.min(growth, Math.max(0, growth - usual))',
+    replacement: 'Math.max(0, growth - usual)',
+  },
+  {
+    name: 'a body of just the bound is too long',
+    file: upstream('whole-body'),
+    text: 'length > maxBytes',
+    replacement: 'length >= maxBytes',
+  },
+  {
+    name: 'what is no stream may be as long as it likes',
+    file: upstream('whole-body'),
+    text: 'return body.length <= maxBytes ? body : null',
+    replacement: 'return body',
+  },
+  {
+    name: 'how near an upstream is to the tip counts nothing',
+    file: upstream('qualities'),
+    text: 'sync: 1 / (1 + each.lagBlocks)',
+    replacement: 'sync: 1',
+  },
+  {
+    name: 'an add-on is taken for what only some nodes have',
+    file: upstream('verify-url'),
+    text: "verification.addon !== null && verification.severity === 'fail'",
+    replacement: 'verification.addon !== null',
+  },
+  {
+    name: 'a probe does not keep to the time of its URL',
+    file: upstream('ask'),
+    text: 'url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs',
+    replacement: 'call.timeoutMs ?? probeTimeoutMs',
+  },
 ]
