@@ -423,6 +423,8 @@ describe('availability under traffic', () => {
     const forbidden = { status: 403, body: '<html>Forbidden</html>' } as const
     const relay = fixture({ a: forbidden })
     for (let each = 0; each < 20; each++) await relay.ask({ method: 'made_up' })
+    const { score } = relay.pool.upstreams[0]!
+    expect(score.availability(relay.clock.nowMs())).toBe(1)
     expect(relay.events).toEqual([])
     for (let each = 0; each < 20; each++) await relay.ask()
     expect(relay.events).toEqual(['a: eligible > disabled'])

@@ -308,6 +308,21 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
+  it('does not forgive a node that knows its block and nothing else', async () => {
+    const fixture = new WatchFixture([[{}]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const fail = () => {
+      upstream!.failed(upstream!.urls[0]!, { name: 'error-page', weight: 1 })
+    }
+    for (let each = 0; each < 4; each++) fail()
+    const asked = fixture.asked(0)
+    await fixture.clock.advance(60_000)
+    expect(fixture.asked(0)).toBeGreaterThan(asked)
+    fail()
+    expect(fixture.states).toEqual(['disabled'])
+  })
+
   it('asks at once whether one is back, however long it was down another time', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])

@@ -270,4 +270,16 @@ export const upstreamMutants: readonly Mutant[] = [
     text: 'url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs',
     replacement: 'call.timeoutMs ?? probeTimeoutMs',
   },
+  {
+    name: 'a failure without blame costs a share of the traffic',
+    file: upstream('upstream'),
+    text: '    if (failure.weight === 0) return\n',
+    replacement: '',
+  },
+  {
+    name: 'an upstream that knows its block is forgiven all else',
+    file: upstream('watch'),
+    text: "if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()",
+    replacement: 'upstream.availability.succeeded()',
+  },
 ]
