@@ -165,8 +165,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'only who was just heard is judged for its lag',
     file: upstream('pool'),
-    text: 'for (const each of this.upstreams) this.#judgeLag(each)',
-    replacement: 'this.#judgeLag(upstream)',
+    text: 'for (const each of this.upstreams) {\n      this.#judgeLag(each)',
+    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',
