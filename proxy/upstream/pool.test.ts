@@ -26,8 +26,9 @@ class PoolFixture {
   readonly pool: Pool
   readonly tried = new Set<string>()
 
-  constructor(names: string, urls: Partial<NodeUrlConfig> = {}, maxSessions = 10) {
+  constructor(names: string, urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({})) {
     const { clock } = this
+    const maxSessions = 10
     this.pool = createPool(
       [...names].map((name) => ({
         name,
@@ -35,7 +36,7 @@ class PoolFixture {
         chainId: chain.id,
         apiInterface: 'jsonrpc',
         groupLabel: null,
-        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urls)],
+        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urlOf(name))],
       })),
       {
         ...{ chain, iface, maxSessions, clock },
@@ -375,6 +376,29 @@ describe('the head of an upstream', () => {
   })
 })
 
+it.each<[string, BlockRef, string]>([
+  ['the latest block', latest, 'ab'],
+  ['one of the last 128', number(872), 'ab'],
+  ['an older one', number(871), 'b'],
+  ['the first one', { kind: 'tag', tag: 'earliest' }, 'b'],
+  [
+    'a range that begins with an older one',
+    { kind: 'range', from: { kind: 'number', number: 871 }, to: { kind: 'number', number: 999 } },
+    'b',
+  ],
+  [
+    'a range of the last 128',
+    { kind: 'range', from: { kind: 'number', number: 872 }, to: { kind: 'number', number: 999 } },
+    'ab',
+  ],
+])('where one keeps an archive, %s is asked of whom it suits', (_, block, names) => {
+  const fixture = new PoolFixture('ab', (name) => (name === 'b' ? { addons: ['archive'] } : {}))
+  for (const name of 'ab') fixture.sees(name, 1_000)
+  expect(fixture.chosen({ block })).toBe(names)
+  fixture.holdOff('b')
+  expect(fixture.chosen({ block })).toBe('a')
+})
+
 describe('the tip', () => {
   it.each<[string, string, (pool: PoolFixture) => void, number]>([
     [
@@ -421,6 +445,15 @@ describe('the tip', () => {
     const fixture = new PoolFixture(names)
     happens(fixture)
     expect(fixture.pool.tip).toBe(tip)
+  })
+
+  it('is not what was told more than a minute ago', async () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'ab') fixture.sees(name, 200)
+    await fixture.clock.advance(60_001)
+    expect(fixture.pool.tip).toBeNull()
+    fixture.sees('c', 100)
+    expect(fixture.pool.tip).toBe(100)
   })
 })
 

@@ -108,12 +108,17 @@ export class Pool {
     return next.length > 0 && next.every((each) => wanted.tried(each.name))
   }
 
+  /** The one that is asked for by name, where it can serve and was not asked yet. */
+  preferred(wanted: Wanted): Upstream | null {
+    const isPreferred = ({ name }: Upstream) => name === wanted.prefer && !wanted.tried(name)
+    return (wanted.prefer !== null && this.#able(wanted).find(isPreferred)) || null
+  }
+
   /** The upstream to ask next, or null when none may be asked. */
   choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
-    const able = this.#able(wanted)
-    const preferred = able.find((each) => each.name === wanted.prefer && !wanted.tried(each.name))
+    const preferred = this.preferred(wanted)
     if (preferred) return preferred
-    return this.#pick(this.#nextOf(able, wanted), wanted, strategy, explain)
+    return this.#pick(this.#nextOf(this.#able(wanted), wanted), wanted, strategy, explain)
   }
 
   /** Who could be asked next, were it not held off; the one that is so for the least time. */

@@ -165,8 +165,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'only who was just heard is judged for its lag',
     file: upstream('pool'),
-    text: 'this.#judgeLag(each)',
-    replacement: 'if (each === upstream) this.#judgeLag(each)',
+    text: 'for (const each of this.upstreams) {\n      this.#judgeLag(each)',
+    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',
@@ -281,5 +281,23 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('watch'),
     text: "if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()",
     replacement: 'upstream.availability.succeeded()',
+  },
+  {
+    name: 'who fell silent long ago has a say in the tip',
+    file: upstream('pool'),
+    text: 'latest.atMs >= sinceMs && ',
+    replacement: '',
+  },
+  {
+    name: 'how old a range is is told by its end',
+    file: upstream('pool'),
+    text: "block.kind === 'range' ? block.from : block\n",
+    replacement: "block.kind === 'range' ? block.to : block\n",
+  },
+  {
+    name: 'the oldest block that all nodes keep is asked of archives alone',
+    file: upstream('pool'),
+    text: 'point.number < (this.tip ?? 0) - after',
+    replacement: 'point.number <= (this.tip ?? 0) - after',
   },
 ]
