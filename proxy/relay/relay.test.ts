@@ -394,6 +394,15 @@ describe('time', () => {
     expect(seen.tookMs).toBe(3 * ms)
   })
 
+  it('of one attempt that waits for a block: two blocks more than its own', async () => {
+    const relay = fixture({ a: { hang: true } }, { processingTimeoutMs: 300_000 })
+    void relay.begin({ method: 'eth_sendRawTransactionSync', params: ['0x02f8'] })
+    await relay.clock.advance(20_000 + 2 * chain.blockTimeMs - 1)
+    expect(relay.transport('a').aborted).toBe(0)
+    await relay.clock.advance(1)
+    expect(relay.transport('a').aborted).toBe(1)
+  })
+
   it('of the whole call ends it, however many attempts are left', async () => {
     const relay = fixture(
       { a: { hang: true }, b: { hang: true }, c: { hang: true } },

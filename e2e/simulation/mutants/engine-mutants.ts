@@ -314,6 +314,24 @@ export const engineMutants: readonly Mutant[] = [
     text: '% remembered',
     replacement: '% 1_000_000',
   },
+  {
+    name: 'words of the client are not known again in capitals',
+    file: relay('quoted'),
+    text: 'const wanted = words.toLowerCase()',
+    replacement: 'const wanted = words',
+  },
+  {
+    name: 'who waits for a block gets no time for it',
+    file: relay('attempt-budget'),
+    text: 'asked.waitsForBlock ? blocksWaited * limits.blockTimeMs : 0',
+    replacement: '0',
+  },
+  {
+    name: 'a client is told to come back a moment too early',
+    file: relay('held-off'),
+    text: 'Math.ceil(leftMs / 1_000)',
+    replacement: 'Math.floor(leftMs / 1_000)',
+  },
   ...checkMutants,
   ...upstreamMutants,
 ]
