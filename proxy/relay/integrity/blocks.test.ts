@@ -23,6 +23,7 @@ const block = (over: object = {}) => ({
   transactions: [],
   ...over,
 })
+const trace = { blockNumber: 16, blockHash: a }
 const twice = block({ transactions: [tx(), tx({ transactionIndex: '0x1' })] })
 const byNumber = 'eth_getBlockByNumber'
 const byHash = 'eth_getBlockByHash'
@@ -269,7 +270,7 @@ describe('an honest answer about a block', () => {
     ['receipts by hash', receipts, [upper(a)], [receipt(0)]],
     ['the chain', 'eth_chainId', [], '"0x1"'],
     ['the chain, with zeros', 'eth_chainId', [], '"0x01"'],
-    ['traces', 'trace_block', ['0x10'], Array(2).fill({ blockNumber: 16, blockHash: a })],
+    ['traces', 'trace_block', ['0x10'], [trace, trace]],
     ['a balance', 'eth_getBalance', [a, '0x10'], '"0x1"'],
     ['what nobody knows', 'foo_bar', [1], '"0x1"'],
   ])('%s', (_case, method, params, result) => {
