@@ -40,7 +40,9 @@ describe('Bitcoin', () => {
     ],
     ['a block without a height', block([firstHash]), { ...first, height: null }, 'shape'],
     ['a height in words', block([firstHash]), { ...first, height: '0' }, 'shape'],
-    ['a block without transactions', block([firstHash]), { ...first, tx: null }, 'shape'],
+    ['a text for transactions', block([firstHash]), { ...first, tx: 'x' }, 'shape'],
+    // btcd at verbosity 2.
+    ['raw transactions', block([firstHash, 2]), { ...first, tx: undefined, rawtx: [] }, null],
     ['a list for a block', block([firstHash]), [first], 'block-hash'],
     ['null for a block', block([firstHash]), null, 'shape'],
     ['another block', block([firstHash]), { hash: otherHash, height: 0 }, 'block-hash'],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule, PlainShape, Shape } from '../../chain/check-rule.ts'
+import { plainShapes, type CheckRule, type PlainShape, type Shape } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
 import { parseSpan } from '../../json/text.ts'
 import { mayPend } from './block-range.ts'
@@ -11,6 +11,14 @@ import { isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 const quote = 0x22
+
+/** What each shape is without its `?`. */
+const plainOf: ReadonlyMap<Shape, PlainShape> = new Map(
+  plainShapes.flatMap((plain): [Shape, PlainShape][] => [
+    [plain, plain],
+    [`${plain}?`, plain],
+  ]),
+)
 
 /** How many hex digits each may have. Leading zeros and an odd number of digits are let pass. */
 const digits = {
@@ -53,9 +61,9 @@ export function fits(
   start: number,
   end: number,
 ): boolean {
-  const isOptional = shape.endsWith('?')
-  if (start < 0 || isNull(bytes, start)) return isOptional || isPending
-  return isOf((isOptional ? shape.slice(0, -1) : shape) as PlainShape, bytes, start, end)
+  const plain = plainOf.get(shape) as PlainShape
+  if (start < 0 || isNull(bytes, start)) return isPending || plain !== shape
+  return isOf(plain, bytes, start, end)
 }
 
 /** Whether a value is of this type. */
@@ -75,7 +83,7 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
     case 'text':
       return first === quote && end - start > 2
     case 'decimal':
-      return first === quote && isEvery(isDigit, bytes, start + 1, end - 1) && end - start > 2
+      return isDecimal(bytes, start, end)
     case 'hashes':
       return first === 0x5b && areHashes(bytes, start)
     case 'height':
@@ -89,11 +97,10 @@ function isHex(as: keyof typeof digits, bytes: Uint8Array, start: number, end: n
   const [fewest, most] = digits[as]
   const first = start + 3
   const count = end - 1 - first
-  const hasPrefix =
-    bytes[start] === quote &&
-    bytes[start + 1] === 0x30 &&
-    ((bytes[start + 2] as number) | 0x20) === 0x78
-  return hasPrefix && count >= fewest && count <= most && isEvery(isHexDigit, bytes, first, end - 1)
+  if (bytes[start] !== quote || bytes[start + 1] !== 0x30) return false
+  if (((bytes[start + 2] as number) | 0x20) !== 0x78 || count < fewest || count > most) return false
+  for (let at = first; at < end - 1; at++) if (!isHexDigit(bytes[at] as number)) return false
+  return true
 }
 
 /** Nobody escapes the digits of a value, but it would be the same. */
@@ -121,12 +128,7 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39
 }
 
-function isEvery(
-  is: (byte: number) => boolean,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): boolean {
-  for (let at = start; at < end; at++) if (!is(bytes[at] as number)) return false
-  return true
+function isDecimal(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end - 1; at++) if (!isDigit(bytes[at] as number)) return false
+  return bytes[start] === quote && end - start > 2
 }
