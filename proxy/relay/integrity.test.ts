@@ -25,7 +25,8 @@ function fixture(answers: Answers, config: Partial<RelayConfig> = {}): RelayFixt
 }
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
-const block = (number: string) => result({ number, hash: hash('a'), parentHash: hash('b') })
+const block = (number: string, parentHash = hash('b')) =>
+  result({ number, hash: hash('a'), parentHash, gasUsed: '0x0', transactions: [] })
 const truth = block('0x10')
 const lie = block('0x11')
 const asked: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }
@@ -116,14 +117,14 @@ describe('an untrue answer', () => {
   })
 
   it('that contradicts what an upstream told before is found', async () => {
-    const changed = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+    const changed = block('0x10', hash('c'))
     const relay = fixture({ a: [truth, changed], b: truth })
     for (let each = 0; each < 4; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
   })
 })
 
 describe('an answer that another one contradicts', () => {
-  const otherParent = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+  const otherParent = block('0x10', hash('c'))
   const without = (...blockProviders: string[]) => ({ ...asked, directives: { blockProviders } })
 
   it('is given all the same when the other upstream has gone', async () => {

@@ -26,8 +26,11 @@ export interface Asked {
   readonly skipVerifications: readonly string[]
 }
 
-/** These methods have an answer to every request, so null is none. */
-const neverNull: ReadonlySet<Check['rule']['check']> = new Set(['sent', 'expected', 'shape'])
+/** Such a method has an answer to every request, so null is none. */
+function refusesNull({ rule }: Check): boolean {
+  if (rule.check === 'shape') return !rule.as.endsWith('?')
+  return ['sent', 'expected', 'logs', 'length'].includes(rule.check)
+}
 
 /**
  * The first thing in an answer that cannot be true; null when there is none. Null for a result is
@@ -41,9 +44,7 @@ export function findViolation(
 ): Violation | null {
   if (asked.checks.length === 0) return null
   const document = new ResultDocument(bytes, result)
-  const checks = document.isNull
-    ? asked.checks.filter(({ rule }) => neverNull.has(rule.check))
-    : asked.checks
+  const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
   for (const check of checks) {
     const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)
     if (found) return found
@@ -70,7 +71,7 @@ function apply(
     case 'length':
       return checkLength(rule, document, wanted)
     case 'items':
-      return checkItems(rule, document, block)
+      return checkItems(rule, document, block, wanted)
     case 'logs':
       return checkLogs(document, wanted, block)
     case 'parent':
@@ -84,7 +85,7 @@ function apply(
     case 'bloom':
       return checkBloom(rule, document)
     case 'shape':
-      return checkShape(rule, document)
+      return checkShape(rule, document, block)
     case 'exists':
       return null
   }
