@@ -28,17 +28,16 @@ export interface KnownTransactionOptions {
 
 /**
  * Gives a client that sends a transaction again its hash: when the best that the nodes say is that
- * it is known, or that its nonce is used, they are asked for it. When none of them finds it they
- * meant something else, and their own words go to the client.
+ * it is known, they are asked for it. When none of them finds it they meant something else, and
+ * their own words go to the client; so they do when its nonce is used, which is an answer.
  */
 export function knownTransaction(options: KnownTransactionOptions): Step {
   return (next) => async (call) => {
     const reply = await next(call)
-    const isKnown = reply.refusal?.transaction === 'known'
-    if (!isKnown && reply.refusal?.transaction !== 'maybe-known') return reply
+    if (reply.refusal?.transaction !== 'known') return reply
     // Nothing that says so is that long, and a stream would have to be let go.
     if (!(reply.incoming.body instanceof Uint8Array)) return reply
-    const hash = await confirmedHash(options, call, reply, isKnown ? mostAsked : 1)
+    const hash = await confirmedHash(options, call, reply)
     if (hash === null) return reply
     const incoming = {
       status: 200,
@@ -58,7 +57,6 @@ async function confirmedHash(
   options: KnownTransactionOptions,
   call: Call,
   { upstream: first }: Reply,
-  mostNodes: number,
 ): Promise<string | null> {
   const { pool, clock } = options
   const { attempts, deadlineMs } = call.journal
@@ -69,7 +67,7 @@ async function confirmedHash(
   const upstreams = [...names].flatMap((name) =>
     pool.upstreams.filter((each) => each.name === name),
   )
-  for (const upstream of upstreams.filter((each) => each.serves([])).slice(0, mostNodes)) {
+  for (const upstream of upstreams.filter((each) => each.serves([])).slice(0, mostAsked)) {
     if (call.signal.aborted) throw new CallAborted()
     if (clock.nowMs() >= deadlineMs) return null
     if (await knows(options, call, upstream, sent.confirm, hash)) return hash

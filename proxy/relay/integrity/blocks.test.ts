@@ -251,7 +251,7 @@ describe('an honest answer about a block', () => {
     ['no transactions', byNumber, ['0x10', true], block()],
     ['either, when nobody asked', byHash, [a], block({ transactions: [tx()] })],
     ['uncles', byHash, [a, false], block({ uncles: [b] })],
-    // Chains without uncles, such as those of zkSync, may leave the list out.
+    // Chains without uncles may leave the list out.
     ['without uncles', byHash, [a, false], block({ uncles: undefined })],
     ['of a status, before Byzantium', receipts, [a], [receipt(0, { root: b, status: null })]],
     ['a count', 'eth_getBlockTransactionCountByNumber', ['0x10'], '"0x2"'],

@@ -35,7 +35,7 @@ describe('a receipt', () => {
   it.each([
     ['with the logs of its bloom filter', receipt()],
     ['that spells it in capitals', receipt({ logsBloom: `0x${bloom.slice(2).toUpperCase()}` })],
-    // Polygon and Erigon for state-sync receipts, and zkSync at first, wrote zeros beside logs.
+    // Polygon and Erigon wrote zeros beside the logs of state-sync receipts.
     ['of a chain that has none', receipt({ logsBloom: noBloom })],
     ['with a status', receipt({ status: '0x0' })],
     ['from before Byzantium', receipt({ status: undefined, root: c })],
