@@ -6,12 +6,11 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
+import { Heads } from './heads.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
-import { lagOf, runsAhead } from './lag.ts'
 import { draw, weigh, type Qualities } from './selection.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an attempt needs of an upstream. */
@@ -63,10 +62,7 @@ export class Pool {
   readonly upstreams: readonly Upstream[]
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
-  readonly #lagging = new Set<Upstream>()
-  /** Whose head is so high that nobody believes it. */
-  readonly #ahead = new Set<Upstream>()
-  readonly #tipMemory = new TipMemory()
+  readonly #heads: Heads
   /** When each was last chosen, counted in choices. */
   readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
@@ -74,22 +70,15 @@ export class Pool {
   constructor(upstreams: readonly Upstream[], options: PoolOptions) {
     this.upstreams = upstreams
     this.#options = options
+    this.#heads = new Heads(upstreams, options)
     this.#hasArchive = upstreams.some((each) =>
       each.urls.some((url) => url.declaredAddons.includes('archive')),
     )
   }
 
-  /** Null while no eligible upstream has told a block lately. */
+  /** The chain's latest block, corroborated. Null while no eligible upstream has told one lately. */
   get tip(): number | null {
-    const { chain, clock } = this.#options
-    const nowMs = clock.nowMs()
-    const told = this.#told().map(({ block }) => block)
-    const tip = corroboratedTip(told, chain.allowedLagBlocks)
-    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
-    // What one of several says alone may be taken back, and is not remembered.
-    if (tip !== null && witnesses.length >= Math.min(2, this.upstreams.length))
-      this.#tipMemory.keep(tip, nowMs)
-    return this.#tipMemory.recall(tip, nowMs)
+    return this.#heads.tip
   }
 
   /** Some upstream is in service, whatever a single call needs. */
@@ -147,53 +136,18 @@ export class Pool {
   }
 
   /**
-   * An upstream told its latest block: by a probe, or in an answer to a client. What it tells moves
-   * the tip, so all are judged anew.
+   * An upstream told its latest block: by a probe, or in an answer to a client.
    * @param askedMs when it was asked
    */
   sighted(upstream: Upstream, block: number, askedMs: number): void {
-    const { latest } = upstream
-    // An answer that was overtaken by a newer one tells how things were.
-    if (latest && block < latest.block && askedMs < latest.atMs) return
-    upstream.sighted(block)
-    upstream.tipThen = this.tip
-    for (const each of this.upstreams) {
-      this.#judgeLag(each)
-      this.#judgeLead(each)
-    }
-  }
-
-  #judgeLead(upstream: Upstream): void {
-    const { chain } = this.#options
-    const { latest } = upstream
-    const others = this.#told().filter((each) => each !== latest)
-    if (latest && runsAhead(latest, others, chain.allowedLagBlocks, chain.blockTimeMs))
-      this.#ahead.add(upstream)
-    else this.#ahead.delete(upstream)
-  }
-
-  #judgeLag(upstream: Upstream): void {
-    const { chain, clock } = this.#options
-    upstream.lagBlocks = lagOf(upstream, this.tip, clock.nowMs(), chain.blockTimeMs)
-    const lags = upstream.lagBlocks > chain.allowedLagBlocks
-    if (lags === this.#lagging.has(upstream)) return
-    if (lags) this.#lagging.add(upstream)
-    else this.#lagging.delete(upstream)
-    if (upstream.availability.standing !== 'eligible') return
-    const why = lags ? `${upstream.lagBlocks} blocks behind the tip` : 'caught up'
-    this.#options.observer.stateChanged(
-      upstream.name,
-      lags ? 'eligible' : 'lagging',
-      lags ? 'lagging' : 'eligible',
-      why,
-    )
+    this.#heads.sighted(upstream, block, askedMs)
   }
 
   stateOf(upstream: Upstream): UpstreamState {
     const { standing } = upstream.availability
     if (standing !== 'eligible') return standing
     if (!upstream.serves([])) return 'held-off'
-    return this.#lagging.has(upstream) ? 'lagging' : 'eligible'
+    return this.#heads.lags(upstream) ? 'lagging' : 'eligible'
   }
 
   snapshot(): PoolSnapshot {
@@ -251,23 +205,13 @@ export class Pool {
 
   /** What being behind costs in rank: more than having failed the call, as long as that has not disabled. */
   #handicap(upstream: Upstream, able: readonly Upstream[], wanted: Wanted): number {
-    if (!this.#lagging.has(upstream)) return 0
+    if (!this.#heads.lags(upstream)) return 0
     const point = lastPointOf(wanted.block)
     // It would say that there is no such block, which is worse than no answer.
     if (point?.kind === 'number')
       return (upstream.latest?.block ?? Infinity) < point.number ? 16 : 0
-    const isFresh = (each: Upstream) => !this.#lagging.has(each) && rankOf(each) <= rankOf(upstream)
+    const isFresh = (each: Upstream) => !this.#heads.lags(each) && rankOf(each) <= rankOf(upstream)
     return isAboutTip(wanted) && able.some(isFresh) ? 5.5 : 0
-  }
-
-  /** What eligible upstreams told lately of their latest blocks. */
-  #told(): readonly Sighting[] {
-    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const told: Sighting[] = []
-    for (const { latest, availability } of this.upstreams)
-      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        told.push(latest)
-    return told
   }
 
   #pick(
@@ -307,14 +251,15 @@ export class Pool {
       const isOld = point.number <= (this.tip ?? 0)
       const having = candidates.filter(
         (each) =>
-          !each.latest || (each.latest.block >= point.number && (isOld || !this.#ahead.has(each))),
+          !each.latest ||
+          (each.latest.block >= point.number && (isOld || !this.#heads.runsAhead(each))),
       )
       if (having.length > 0) return having
     } else if (!isAboutTip(wanted)) return candidates
     // What has a hash may be of the newest block: one that lags would say that there is no such thing.
-    const fresh = candidates.filter((each) => !this.#lagging.has(each))
+    const fresh = candidates.filter((each) => !this.#heads.lags(each))
     return fresh.length > 0
-      ? orAll(fresh, (each) => !this.#ahead.has(each))
+      ? orAll(fresh, (each) => !this.#heads.runsAhead(each))
       : leastLagging(candidates)
   }
 

@@ -27,12 +27,12 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'lagging upstreams serve the latest block',
     file: upstream('pool'),
-    text: 'candidates.filter((each) => !this.#lagging.has(each))',
+    text: 'candidates.filter((each) => !this.#heads.lags(each))',
     replacement: 'candidates',
   },
   {
     name: 'a lag of one block more is allowed',
-    file: upstream('pool'),
+    file: upstream('heads'),
     text: 'upstream.lagBlocks > chain.allowedLagBlocks',
     replacement: 'upstream.lagBlocks > chain.allowedLagBlocks + 1',
   },
@@ -45,13 +45,13 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'who claims a head that nobody is near to gets the reads of new blocks',
     file: upstream('pool'),
-    text: '(isOld || !this.#ahead.has(each))',
+    text: '(isOld || !this.#heads.runsAhead(each))',
     replacement: 'true',
   },
   {
     name: 'who claims a head that nobody is near to gets the reads of the latest block',
     file: upstream('pool'),
-    text: 'orAll(fresh, (each) => !this.#ahead.has(each))',
+    text: 'orAll(fresh, (each) => !this.#heads.runsAhead(each))',
     replacement: 'fresh',
   },
   {
@@ -164,13 +164,13 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: 'only who was just heard is judged for its lag',
-    file: upstream('pool'),
-    text: 'for (const each of this.upstreams) {\n      this.#judgeLag(each)',
+    file: upstream('heads'),
+    text: 'for (const each of this.#upstreams) {\n      this.#judgeLag(each)',
     replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',
-    file: upstream('pool'),
+    file: upstream('heads'),
     text: 'if (latest && block < latest.block && askedMs < latest.atMs) return',
     replacement: '',
   },
@@ -212,13 +212,13 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: 'what one of several says alone is remembered as the tip',
-    file: upstream('pool'),
-    text: 'witnesses.length >= Math.min(2, this.upstreams.length)',
+    file: upstream('heads'),
+    text: 'witnesses.length >= Math.min(2, this.#upstreams.length)',
     replacement: 'witnesses.length >= 1',
   },
   {
     name: 'disabled upstreams have a say in the tip',
-    file: upstream('pool'),
+    file: upstream('heads'),
     text: "latest.atMs >= sinceMs && availability.standing === 'eligible'",
     replacement: 'latest.atMs >= sinceMs && availability',
   },
@@ -284,7 +284,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: 'who fell silent long ago has a say in the tip',
-    file: upstream('pool'),
+    file: upstream('heads'),
     text: 'latest.atMs >= sinceMs && ',
     replacement: '',
   },

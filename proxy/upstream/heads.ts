@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import { lagOf, runsAhead } from './lag.ts'
+import type { PoolObserver } from './observer.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface HeadsOptions {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly observer: PoolObserver
+}
+
+/** What the upstreams of a pool tell of the chain's latest block, and where each stands by that. */
+export class Heads {
+  readonly #upstreams: readonly Upstream[]
+  readonly #options: HeadsOptions
+  readonly #memory = new TipMemory()
+  readonly #lagging = new Set<Upstream>()
+  /** Whose head is so high that nobody believes it. */
+  readonly #ahead = new Set<Upstream>()
+
+  constructor(upstreams: readonly Upstream[], options: HeadsOptions) {
+    this.#upstreams = upstreams
+    this.#options = options
+  }
+
+  get tip(): number | null {
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const told = this.#told().map(({ block }) => block)
+    const tip = corroboratedTip(told, chain.allowedLagBlocks)
+    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    // What one of several says alone may be taken back, and is not remembered.
+    if (tip !== null && witnesses.length >= Math.min(2, this.#upstreams.length))
+      this.#memory.keep(tip, nowMs)
+    return this.#memory.recall(tip, nowMs)
+  }
+
+  /** It is further behind the tip than the chain allows. */
+  lags(upstream: Upstream): boolean {
+    return this.#lagging.has(upstream)
+  }
+
+  /** It claims a head that no other is near to. */
+  runsAhead(upstream: Upstream): boolean {
+    return this.#ahead.has(upstream)
+  }
+
+  /**
+   * An upstream told its latest block. What it tells moves the tip, so all are judged anew.
+   * @param askedMs when it was asked
+   */
+  sighted(upstream: Upstream, block: number, askedMs: number): void {
+    const { latest } = upstream
+    // An answer that was overtaken by a newer one tells how things were.
+    if (latest && block < latest.block && askedMs < latest.atMs) return
+    upstream.sighted(block)
+    upstream.tipThen = this.tip
+    for (const each of this.#upstreams) {
+      this.#judgeLag(each)
+      this.#judgeLead(each)
+    }
+  }
+
+  #judgeLag(upstream: Upstream): void {
+    const { chain, clock, observer } = this.#options
+    upstream.lagBlocks = lagOf(upstream, this.tip, clock.nowMs(), chain.blockTimeMs)
+    const lags = upstream.lagBlocks > chain.allowedLagBlocks
+    if (lags === this.#lagging.has(upstream)) return
+    if (lags) this.#lagging.add(upstream)
+    else this.#lagging.delete(upstream)
+    if (upstream.availability.standing !== 'eligible') return
+    const why = lags ? `${upstream.lagBlocks} blocks behind the tip` : 'caught up'
+    const [from, to] = lags
+      ? (['eligible', 'lagging'] as const)
+      : (['lagging', 'eligible'] as const)
+    observer.stateChanged(upstream.name, from, to, why)
+  }
+
+  #judgeLead(upstream: Upstream): void {
+    const { allowedLagBlocks, blockTimeMs } = this.#options.chain
+    const { latest } = upstream
+    const others = this.#told().filter((each) => each !== latest)
+    if (latest && runsAhead(latest, others, allowedLagBlocks, blockTimeMs))
+      this.#ahead.add(upstream)
+    else this.#ahead.delete(upstream)
+  }
+
+  /** What eligible upstreams told lately of their latest blocks. */
+  #told(): readonly Sighting[] {
+    const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
+    const told: Sighting[] = []
+    for (const { latest, availability } of this.#upstreams)
+      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
+        told.push(latest)
+    return told
+  }
+}
