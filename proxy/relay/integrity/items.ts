@@ -26,7 +26,7 @@ export function checkItems(
   const array = document.at(rule.result)
   if (array === null || isNull(bytes, array.start)) return null
   if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
-  const cursor = new ItemCursor(bytes, array.start)
+  const cursor = new ItemCursor(bytes, array.start, document.skippedAt(rule.result))
   if (!cursor.next()) return checkEmpty(rule, document)
   if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)
   if (!cursor.isObject) return checkDistinct(bytes, cursor)

@@ -10,7 +10,8 @@ import type { ResultDocument } from './result-document.ts'
 import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-const members = [
+/** Members of a log that are looked at. */
+export const logMembers: readonly string[] = [
   ...['address', 'topics', 'blockNumber', 'blockHash', 'logIndex'],
   ...['transactionIndex', 'transactionHash', 'removed'],
 ]
@@ -32,7 +33,7 @@ export function checkLogs(
   const filter = new LogFilter(wanted)
   const range = blockRangeOf(asked)
   const mayPend = isForPending(asked)
-  const fields = new FieldReader(members)
+  const fields = new FieldReader(logMembers)
   const told = (place: number) =>
     fields.start(place) < 0 ? 'nothing' : shownAt(bytes, fields.start(place), fields.end(place))
   let lastNumber = -1
@@ -43,7 +44,7 @@ export function checkLogs(
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
 
-  const cursor = new ItemCursor(bytes, span.start)
+  const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   while (cursor.next()) {
     const which = cursor.index
     if (!cursor.isObject) return violation('shape', `item ${which} is no log`)
