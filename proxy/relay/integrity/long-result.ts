@@ -61,7 +61,7 @@ export class LongResult {
   }
 
   #checkPart(part: ResultDocument): void {
-    const checks = this.#asked.checks.filter((check) => isTold(check, part))
+    const checks = this.#asked.checks.filter((check) => isTold(check, part, this.#asked.block))
     this.#found ??= this.#certain(part, checks)
   }
 

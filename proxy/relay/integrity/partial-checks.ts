@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Check, CheckPath, CheckRule } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { logMembers } from './logs.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -43,7 +44,7 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Whether a rule can be judged by a part of the result, whatever is still to come. */
-export function isTold({ rule }: Check, part: ResultDocument): boolean {
+export function isTold({ rule }: Check, part: ResultDocument, asked: BlockRef): boolean {
   // So many items, and the bloom filter of so many logs, are those of the whole.
   if (rule.check === 'length' || (rule.check === 'bloom' && !rule.each)) return false
   const list = listOf(rule)
@@ -51,7 +52,7 @@ export function isTold({ rule }: Check, part: ResultDocument): boolean {
   const { bytes, span } = part
   // What is no object says by its beginning all that it has to say.
   if (bytes[span.start] !== 0x7b) return true
-  return pathsOf(rule).every((path) => path === null || part.at(path) !== null)
+  return pathsOf(rule, asked).every((path) => path === null || part.at(path) !== null)
 }
 
 /** Whether it can be judged by the last part, before which items may have passed. */
@@ -67,10 +68,10 @@ function isListTold(path: CheckPath, part: ResultDocument): boolean {
   return bytes[span.start] !== 0x5b || new ItemCursor(bytes, span.start).next()
 }
 
-function pathsOf(rule: CheckRule): readonly (CheckPath | null)[] {
+function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[] {
   switch (rule.check) {
     case 'block':
-      return [rule.number, rule.hash]
+      return [asked.kind === 'hash' ? rule.hash : rule.number]
     case 'identity':
     case 'expected':
     case 'sent':
