@@ -4,24 +4,36 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { namespaces } from '../e2e/kube/resources.ts'
 import { clientOf } from '../e2e/kube/cluster-access.ts'
 import { installCrds } from '../e2e/kube/install-crds.ts'
 import { kubectlFor } from '../e2e/kube/kubectl.ts'
 import { grantRules } from '../e2e/kube/operator/running-operator.ts'
-import { countObjects, populate, progressOf } from '../e2e/kube/operator/scale.ts'
+import { countObjects, populate, Progress } from '../e2e/kube/operator/scale.ts'
 import { startCluster, writeKubeconfig } from '../e2e/kube/test-cluster.ts'
 import { unusedPort } from '../e2e/kube/unused-port.ts'
+import { cpuSecondsByName } from './process-usage.ts'
 
-// node bench/operator-scale.ts [routers] [providers each]
+// node bench/operator-scale.ts [--controllers-qps 20] [routers] [providers each]
 //
-// The program itself, on a Kubernetes API of its own, from a full cluster that it has never seen.
+// The program itself, on a Kubernetes API of its own, from a full cluster that it has never seen. The cluster's own
+// controllers ask as often as in any cluster; with --controllers-qps 1000 they follow on the operator's heels.
 
-const [routers = 1000, providersEach = 10] = process.argv.slice(2).map(Number)
+const { values, positionals } = parseArgs({
+  options: { 'controllers-qps': { type: 'string', default: '20' } },
+  allowPositionals: true,
+})
+const [routers = 1000, providersEach = 10] = positionals.map(Number)
 const namespace = 'scale'
-const signal = new AbortController().signal
+const stop = new AbortController()
+const { signal } = stop
+/** So long without a write of the operator, and the controllers have nothing left to tell it. */
+const settledMs = 15_000
 
-await using cluster = await startCluster()
+await using cluster = await startCluster({
+  controllersPerSecond: Number(values['controllers-qps']),
+})
 const client = clientOf(cluster.access)
 await client.create(
   namespaces,
@@ -34,11 +46,14 @@ const createdMs = await time(() => populate(client, population, signal))
 console.log(
   `${routers} routers with ${providersEach} providers each: created in ${seconds(createdMs)}`,
 )
+const progress = new Progress(client, namespace)
+const watched = progress.run(signal)
 
 const place = { client, access: cluster.access, folder: cluster.folder, namespaces: null, signal }
 const kubeconfig = await writeKubeconfig(cluster.folder, 'operator', await grantRules(place))
 const port = await unusedPort(20_000)
 const program = join(import.meta.dirname, '../operator/main.ts')
+const usedBefore = cpuSecondsByName(cluster.keeperPid)
 const child = spawn(
   process.execPath,
   [
@@ -48,31 +63,36 @@ const child = spawn(
   ],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 )
-let mostBytes = 0
-const watchMemory = setInterval(() => {
-  mostBytes = Math.max(mostBytes, residentBytes())
-}, 250)
 try {
   const workedMs = await time(async () => {
-    for (;;) {
-      await pause(1000)
-      const { programmed, readyProviders } = await progressOf(client, namespace, signal)
-      if (programmed === routers && readyProviders === routers * providersEach) return
-    }
+    while (progress.programmed < routers || progress.readyProviders < routers * providersEach)
+      await pause(500)
   })
   console.log(`all programmed and Ready in ${seconds(workedMs)}`)
-  await pause(20_000)
+  reportCpu(workedMs)
+  const followedMs = await time(untilSettled)
+  console.log(`the last writes after ${seconds(workedMs + followedMs - settledMs)}`)
   const settled = await written()
   const objects = await countObjects(client, namespace, signal)
   console.log(`${settled} writes for ${objects} objects: ${(settled / objects).toFixed(3)} each`)
   await pause(20_000)
   console.log(`${(await written()) - settled} writes in 20 s afterwards`)
-  console.log(`${Math.round(mostBytes / 1024 ** 2)} MiB resident at most`)
+  console.log(`${Math.round(mostBytes() / 1024 ** 2)} MiB resident at most`)
 } finally {
-  clearInterval(watchMemory)
   child.kill('SIGTERM')
   await new Promise((resolve) => child.once('exit', resolve))
+  stop.abort()
+  await watched
   await client.close()
+}
+
+async function untilSettled(): Promise<void> {
+  let [count, sinceMs] = [await written(), performance.now()]
+  while (performance.now() - sinceMs < settledMs) {
+    await pause(500)
+    const now = await written()
+    if (now !== count) [count, sinceMs] = [now, performance.now()]
+  }
 }
 
 async function written(): Promise<number> {
@@ -82,9 +102,21 @@ async function written(): Promise<number> {
     .reduce((sum, [, , count]) => sum + Number(count), 0)
 }
 
-function residentBytes(): number {
+/** What bounds the time: on how many CPUs this ran, and who used them. */
+function reportCpu(workedMs: number): void {
+  const inCluster = [...cpuSecondsByName(cluster.keeperPid)].map(
+    ([name, used]) => [name, used - (usedBefore.get(name) ?? 0)] as const,
+  )
+  const [operator = 0] = cpuSecondsByName(child.pid!).values()
+  const all = [['rpc-operator', operator] as const, ...inCluster].filter(([, used]) => used >= 0.1)
+  const total = all.reduce((sum, [, used]) => sum + used, 0)
+  console.log(`CPU time: ${all.map(([name, used]) => `${name} ${used.toFixed(1)} s`).join(', ')}`)
+  console.log(`${((total * 1000) / workedMs).toFixed(2)} CPUs in use, ${total.toFixed(1)} s in all`)
+}
+
+function mostBytes(): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
 }
 
 async function time(work: () => Promise<void>): Promise<number> {

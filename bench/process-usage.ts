@@ -29,6 +29,15 @@ export function usageOf(pid: number): Usage {
   return sum
 }
 
+/** CPU time of each process under `pid`, and of itself, by the name that Linux has for it. */
+export function cpuSecondsByName(pid: number): ReadonlyMap<string, number> {
+  const stats = treeOf(pid).map(statOf)
+  const byName = new Map<string, number>()
+  for (const { name, userTicks, systemTicks } of stats.filter((stat) => stat !== null))
+    byName.set(name, (byName.get(name) ?? 0) + (userTicks + systemTicks) / ticksPerSecond)
+  return byName
+}
+
 function treeOf(root: number): number[] {
   const parents = new Map<number, number>()
   for (const entry of readdirSync('/proc')) {
@@ -53,6 +62,8 @@ function statOf(pid: number): Stat | null {
 }
 
 interface Stat {
+  /** Its first 15 bytes. */
+  readonly name: string
   readonly parent: number
   readonly userTicks: number
   readonly systemTicks: number
@@ -60,8 +71,10 @@ interface Stat {
 
 /** The line of /proc/pid/stat. The name in it may hold anything; the fields after it are fixed. */
 export function readStat(line: string): Stat {
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  const nameEnd = line.lastIndexOf(')')
+  const fields = line.slice(nameEnd + 2).split(' ')
   return {
+    name: line.slice(line.indexOf('(') + 1, nameEnd),
     parent: Number(fields[1]),
     userTicks: Number(fields[11]),
     systemTicks: Number(fields[12]),

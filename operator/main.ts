@@ -5,7 +5,6 @@ import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
 // A controller waits for the API server most of its time: it can well spend some of it on keeping its memory small.
-setFlagsFromString('--semi-space-growth-factor=1')
 setFlagsFromString('--heap-growing-percent=25')
 // Keeps what was compiled for the next start, which then takes half the time.
 enableCompileCache()

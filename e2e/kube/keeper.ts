@@ -8,7 +8,8 @@ import { ControlPlane } from './control-plane.ts'
 
 /*
  * Keeps one cluster for the process that started this one, and ends it when that process ends in
- * whatever way: its end closes our stdin. Says where the cluster is in one line on stdout.
+ * whatever way: its end closes our stdin. Says where the cluster is in one line on stdout. The argument, where there
+ * is one, is what the controllers may ask a second.
  *
  * A process of its own, since a test process that is killed cannot clean up.
  */
@@ -24,6 +25,8 @@ const left = new Promise<void>((resolve) => {
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => process.stdin.destroy())
 
+const [, , perSecond] = process.argv
+const pace = perSecond === undefined ? {} : { controllersPerSecond: Number(perSecond) }
 const assets = await ensureAssets(process.env)
 const folder = await mkdtemp(join(tmpdir(), 'rpc-router-kube-'))
 let plane: ControlPlane | null = null
@@ -45,7 +48,7 @@ try {
 /** Starts the cluster and resolves with a complaint when a part of it ends by itself. */
 async function run(): Promise<string> {
   for (let tries = 1; ; tries++) {
-    plane = new ControlPlane({ assets, folder })
+    plane = new ControlPlane({ assets, folder, ...pace })
     try {
       await plane.start()
       break

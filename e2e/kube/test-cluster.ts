@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Subject } from './certificates.ts'
 import { Authority } from './certificates.ts'
+import type { ControlPlaneOptions } from './control-plane.ts'
 import { type Access, kubeconfigOf } from './kubeconfig-file.ts'
 
 /** A Kubernetes API of one's own. */
@@ -24,9 +25,13 @@ export interface TestCluster extends AsyncDisposable {
  * Starts etcd, API server and controllers on loopback: 3 to 4 s. Several can run beside each other.
  * They end with the disposal, and at the latest with this process, even when it is killed.
  */
-export async function startCluster(env: NodeJS.ProcessEnv = process.env): Promise<TestCluster> {
-  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
-    env,
+export async function startCluster(
+  options: Pick<ControlPlaneOptions, 'controllersPerSecond'> = {},
+): Promise<TestCluster> {
+  const program = join(import.meta.dirname, 'keeper.ts')
+  const { controllersPerSecond } = options
+  const args = controllersPerSecond === undefined ? [] : [String(controllersPerSecond)]
+  const keeper = spawn(process.execPath, [program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Out of reach of Ctrl-C: it cleans up when its stdin closes.
     detached: true,

@@ -93,16 +93,24 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const isTried = (upstream: Upstream) =>
     before.some(({ place }) => place.upstream === upstream.name)
   const addons = call.asked.addon === null ? [] : [call.asked.addon]
-  const able = arena.pool.upstreams.filter(
+  const serving = arena.pool.upstreams.filter(
     (each) =>
-      each !== chosen &&
       !plan.blockProviders.includes(each.name) &&
       each.availability.standing === 'eligible' &&
       each.sessions < arena.schedule.settings.maxSessions &&
       each.serves(addons) &&
       !lacksBlock(arena, each, client),
   )
-  const better = able.filter((each) => !isTried(each))
+  const isFresh = (each: Upstream) => !lags(arena, each)
+  // Who lags is passed over for what may be new, as long as one of its tier or a better one does not.
+  const isPassedOver = (each: Upstream) =>
+    isAboutTip(client) &&
+    !isFresh(each) &&
+    [chosen, ...serving].some(
+      (other) => (other.tier === 'primary' || each.tier === 'backup') && isFresh(other),
+    )
+  const able = serving.filter((each) => each !== chosen)
+  const better = able.filter((each) => !isTried(each) && !isPassedOver(each))
   const [other] = better
   if (other && isTried(chosen))
     arena.report('other-upstream-first', `${where} again, before ${other.name}`)
@@ -110,17 +118,23 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const primary = better.find(({ tier }) => tier === 'primary')
   if (primary && chosen.tier === 'backup')
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
-  const { block, kind } = call.asked
-  const isAboutTip = block.kind === 'tag' && block.tag === 'latest'
+  const { kind } = call.asked
   // One that answers already is no reason to ask one that is behind as well.
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
   const fresh = (isHedge ? able : better).find(
-    (each) => each.tier === chosen.tier && each.latest !== null && !lags(arena, each),
+    (each) => each.tier === chosen.tier && each.latest !== null && isFresh(each),
   )
-  if (kind !== 'write' && isAboutTip && fresh && lags(arena, chosen))
+  if (kind !== 'write' && isAboutTip(client) && fresh && !isFresh(chosen))
     arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
   const having = lacksBlock(arena, chosen, client) && (isHedge ? able : better)[0]
   if (having) arena.report('fresh-first', `${where}, which lacks the block, before ${having.name}`)
+}
+
+/** About the latest state, or about what its hash names and may be as new. */
+function isAboutTip({ call: { asked } }: ClientCall): boolean {
+  const point = asked.block.kind === 'range' ? asked.block.to : asked.block
+  if (point.kind === 'tag') return point.tag !== 'earliest'
+  return point.kind === 'hash' || (point.kind === 'none' && asked.byHash)
 }
 
 /** It lags, and has told of no block as high as the one that is asked for. */

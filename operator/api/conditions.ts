@@ -19,7 +19,7 @@ export interface ConditionMeaning {
 
 const pending = {
   status: 'Unknown',
-  when: 'A router that selects it has not judged this generation within five minutes.',
+  when: 'A router that selects it has not judged this generation, a minute after its turn.',
   remedy: 'Look at the conditions of the router, and whether the operator runs and has a leader.',
 } as const satisfies ReasonMeaning
 

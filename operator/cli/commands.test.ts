@@ -185,7 +185,7 @@ describe('validate', () => {
 })
 
 describe('rbac', () => {
-  test('the account in its namespace, one role for all of the cluster, and one for the lease', async () => {
+  test('the account in its namespace, one role for all of the cluster, one for the lease, and those of people', async () => {
     const { stdout } = await run(['rbac'])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.map(({ kind }) => kind)).toEqual([
@@ -195,6 +195,8 @@ describe('rbac', () => {
       'ClusterRoleBinding',
       'Role',
       'RoleBinding',
+      'ClusterRole',
+      'ClusterRole',
     ])
     expect(stdout).not.toContain("'*'")
   })

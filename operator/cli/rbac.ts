@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { accountManifests, rbacManifests } from '../rbac/manifests.ts'
+import { userRoles } from '../rbac/user-roles.ts'
 import type { CommandIo } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 import { writeObjects } from './documents.ts'
 import { exitCodes } from './exit-codes.ts'
 import { namespacesOf } from './namespaces.ts'
 
-/** Prints the account of the operator, the roles that it needs, and their bindings. */
+/**
+ * Prints the account of the operator, the roles that it needs, and their bindings; for the whole
+ * cluster also what people may do, since that is of the whole cluster too.
+ */
 export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): number {
   const [namespace = '', name = ''] = (valueOf(values, 'service-account') ?? '').split('/')
   const lease = {
@@ -19,7 +23,8 @@ export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): numb
     serviceAccount: { namespace, name },
     lease,
   }
-  const objects = [...accountManifests(options), ...rbacManifests(options)]
+  const ofPeople = options.namespaces === null ? userRoles : []
+  const objects = [...accountManifests(options), ...rbacManifests(options), ...ofPeople]
   io.stdout.write(writeObjects(objects, valueOf(values, 'output')))
   return exitCodes.done
 }

@@ -137,6 +137,7 @@ export class Operator {
       events,
       chains,
       clock,
+      isInWork: (router) => this.routers.queue.has(router),
     })
     const shared = { clock, random, observer, workers }
     this.routers = new Controller({

@@ -25,13 +25,15 @@ export interface ProviderReconcilerParts {
   readonly events: Pick<EventRecorder, 'record'>
   readonly chains: KnownChains
   readonly clock: Clock
+  /** Whether a router's turn is still to come, or goes on. */
+  readonly isInWork: (router: string) => boolean
 }
 
 /**
- * How long a router may take to give its word on a provider before the status says that it is waited for. Longer than an
- * operator takes over a whole cluster that it has never seen: else each provider would be written twice.
+ * How long a router may take to give its word on a provider before the status says that it is waited for. It counts from
+ * the end of its turn: in a cluster that is new to the operator turns come late, and each provider would be written twice.
  */
-const patienceMs = 300_000
+const patienceMs = 60_000
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
@@ -74,7 +76,8 @@ export class ProviderReconciler {
       const outcome = verdicts.get(router, key)
       return outcome !== null && isOf(provider, outcome) ? outcome : pending(router)
     })
-    const waitMs = this.#waitMs(key, provider, outcomes)
+    const silent = routers.filter((_, index) => outcomes[index]?.isPending)
+    const waitMs = this.#waitMs(key, provider, silent)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const { refusals, dangling } = await references.read(
       metadata.namespace,
@@ -94,16 +97,17 @@ export class ProviderReconciler {
     return {}
   }
 
-  /** For how long a router that has not given its word is still to be waited for: it will say when it has. */
-  #waitMs(key: string, { metadata }: UpstreamProvider, outcomes: readonly RouterVerdict[]): number {
-    if (!outcomes.some(({ isPending }) => isPending)) {
+  /** For how long routers that have not given their word are still to be waited for: they will say when they have. */
+  #waitMs(key: string, { metadata }: UpstreamProvider, silent: readonly string[]): number {
+    if (silent.length === 0) {
       this.#waiting.delete(key)
       return 0
     }
     const nowMs = this.#parts.clock.nowMs()
     const state = `${metadata.uid}@${metadata.generation}`
     const known = this.#waiting.get(key)
-    const sinceMs = known?.state === state ? known.sinceMs : nowMs
+    const goesOn = known?.state === state && !silent.some(this.#parts.isInWork)
+    const sinceMs = goesOn ? known.sinceMs : nowMs
     this.#waiting.set(key, { state, sinceMs })
     return sinceMs + patienceMs - nowMs
   }

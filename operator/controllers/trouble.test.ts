@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { sleep } from '../kube/clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import {
   podMonitors,
@@ -165,6 +166,26 @@ describe('a provider', () => {
     )
   })
 
+  test('is written once, however late the turn of its router comes', async () => {
+    await using desk = new OperatorDesk()
+    desk.keeper.hold = ({ verb, plural }) =>
+      verb === 'patch' && plural === 'services'
+        ? sleep(desk.clock, 100_000, new AbortController().signal)
+        : Promise.resolve()
+    desk.provider('a')
+    const names = ['r', 's', 't', 'u', 'v', 'w']
+    for (const name of names) desk.router(name)
+    // Two at once.
+    await desk.pass(250_000)
+    expect(desk.status(upstreamProviders, 'a')).toEqual({})
+    await desk.pass(60_000)
+    expect(desk.status(upstreamProviders, 'a')['routers']).toHaveLength(names.length)
+    const writes = desk.keeper.asked.filter(({ verb, plural }) => {
+      return verb === 'patch' && plural === 'upstreamproviders'
+    })
+    expect(writes).toHaveLength(1)
+  })
+
   test('is not held up for ever by a router that gives no word', async () => {
     await using desk = new OperatorDesk()
     // Even its status cannot be written.
@@ -172,9 +193,9 @@ describe('a provider', () => {
       plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
     desk.provider('a')
     desk.router('mute')
-    await desk.pass(200_000)
+    await desk.pass(30_000)
     expect(desk.conditions(upstreamProviders, 'a')).toEqual({})
-    await desk.pass(110_000)
+    await desk.pass(40_000)
     expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
       Accepted: 'Unknown/Pending@1: No router that selects it has judged it yet.',
       Ready: 'Unknown/Pending@1: No router that selects it has judged it yet.',

@@ -17,8 +17,11 @@ export interface FailureClass {
   readonly reported: boolean
   /** It ran out of time: no failure where it had less than an upstream may take. */
   readonly late: boolean
-  /** What it says of a transaction: that the node has it already, or what is wrong with it. */
-  readonly transaction: 'known' | 'refused' | null
+  /**
+   * What it says of a transaction: that the node has it already, that it may have it since its nonce
+   * is used, or what else is wrong with it.
+   */
+  readonly transaction: 'known' | 'maybe-known' | 'refused' | null
 }
 
 /** What can be found out about an answer that is in the interface's form and no error. */

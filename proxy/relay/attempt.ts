@@ -152,6 +152,7 @@ class Asking {
     })
     const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
     this.#isCutShort = budgetMs < ownMs
+    this.#record.budgetMs = budgetMs
     return budgetMs
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
@@ -18,17 +19,23 @@ const never = new AbortController().signal
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
  * run on. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
- * asked in turn. Where the client names an upstream, it alone gets the write; so does one alone where
- * the write is a stream that still comes in.
+ * asked in turn. Where the client names an upstream, the others get the write when that one fails; one
+ * alone gets it where it is a stream that still comes in.
  */
-export function broadcast(pool: Pool, attempt: Attempt): Step {
+export function broadcast(pool: Pool, attempt: Attempt, clock: Clock): Step {
   return (next) => async (call) => {
-    const isForAll = call.asked.kind === 'write' && call.directives.selectProvider === null
-    if (!isForAll || !isWhole(call)) return next(call)
-    const upstreams = pool.chooseAll(wantedBy(call))
-    const sent: Call = { ...call, signal: never, attemptKind: 'broadcast' }
-    const outcome = await firstSuccess(upstreams.map((upstream) => attempt(sent, upstream)))
-    if (outcome !== null && !(outcome instanceof AttemptFailed)) return outcome
+    if (call.asked.kind !== 'write' || !isWhole(call)) return next(call)
+    const named = pool.preferred(wantedBy(call))
+    const first: Call = { ...call, signal: never }
+    const told = named && (await firstSuccess([attempt(first, named)]))
+    if (told !== null && !(told instanceof AttemptFailed)) return told
+    // The one that was named may have used the time up.
+    const isOver = call.journal.isSpent(clock.nowMs())
+    const others = isOver ? [] : pool.chooseAll(wantedBy(call)).filter((each) => each !== named)
+    const sent: Call = { ...first, attemptKind: 'broadcast' }
+    const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
+    if (found !== null && !(found instanceof AttemptFailed)) return found
+    const outcome = found ? moreTelling(told, found) : told
     try {
       // Nobody took it, and nobody said why for good: a backup or one on trial may.
       return await next(call)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import { attemptBudgetMs } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, isWhole, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
@@ -19,7 +18,6 @@ const leastTickMs = 10
 const longestIdleTickMs = 1_000
 
 export interface HedgeOptions extends RetryLimits {
-  readonly minRelayTimeoutMs: number
   readonly blockTimeMs: number
   readonly clock: Clock
 }
@@ -38,7 +36,7 @@ export function hedge(options: HedgeOptions): Step {
     if (call.attemptKind === 'first') budget.earn()
     const latency = latencyOf(latencies, call)
     const startedMs = options.clock.nowMs()
-    const race = new Race(next, call, budget, tickMs(options, call, latency), options)
+    const race = new Race(next, call, budget, tickMs(options.blockTimeMs, call, latency), options)
     const reply = await race.run()
     latency?.add(options.clock.nowMs() - startedMs)
     return reply
@@ -53,18 +51,11 @@ function latencyOf(latencies: Map<string, RecentLatency>, { asked }: Call): Rece
   return latency
 }
 
-/** How long an attempt is waited for alone. */
-function tickMs(options: HedgeOptions, { asked, directives }: Call, latency: RecentLatency | null) {
-  const { blockTimeMs, minRelayTimeoutMs } = options
-  const budgetMs = attemptBudgetMs(asked, {
-    directiveMs: directives.relayTimeoutMs,
-    urlMs: null,
-    minMs: minRelayTimeoutMs,
-    blockTimeMs,
-  })
+/** How long an attempt is waited for alone, unless its own time is shorter. */
+function tickMs(blockTimeMs: number, { asked }: Call, latency: RecentLatency | null): number {
   const weight = Math.max(1, asked.cost / unitCost)
   const patienceMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000) * weight
-  return Math.max(Math.min(budgetMs / 2, patienceMs, latency?.p95Ms ?? Infinity), leastTickMs)
+  return Math.min(patienceMs, latency?.p95Ms ?? Infinity)
 }
 
 /** The attempts of one call that run side by side. */
@@ -116,7 +107,7 @@ class Race {
         )
       }
       const armTick = () => {
-        cancelTick = this.#options.clock.after(this.#tickMs, () => {
+        cancelTick = this.#options.clock.after(this.#nextTickMs, () => {
           if (this.#mayHedge()) start({ ...this.#call, attemptKind: 'hedge' })
           armTick()
         })
@@ -125,6 +116,12 @@ class Race {
       start(this.#call)
       armTick()
     })
+  }
+
+  /** There is company before the time of the attempt that was begun last is over. */
+  get #nextTickMs(): number {
+    const budgetMs = this.#call.journal.attempts.at(-1)?.budgetMs ?? Infinity
+    return Math.max(Math.min(this.#tickMs, budgetMs / 2), leastTickMs)
   }
 
   #mayHedge(): boolean {

@@ -223,6 +223,12 @@ describe('a transaction that is sent again', () => {
       { a: 1, b: 2 },
     ],
     ['known to one, dead another', { a: { fault: 'refused' }, b: [known, shown] }, { a: 1, b: 2 }],
+    [
+      'known to both, one of which does not show it',
+      { a: [known, result(null)], b: [{ ...known, afterMs: 50 }, shown] },
+      { a: 2, b: 2 },
+    ],
+    ['mined meanwhile', { a: [nodeError(-32000, 'nonce too low'), shown] }, { a: 2 }],
   ] as const)('gets its hash: %s', async (_case, answers, sent) => {
     const relay = fixture(answers as unknown as Answers)
     const seen = await relay.ask(write)
@@ -242,6 +248,13 @@ describe('a transaction that is sent again', () => {
     const seen = await relay.ask(write)
     expect(seen.outcome).toBe(known.body)
     expect(relay.pool.upstreams[0]?.sessions).toBe(0)
+  })
+
+  it('is not looked for at many nodes when another one has used its nonce', async () => {
+    const low = nodeError(-32000, 'nonce too low')
+    const relay = fixture({ a: [low, result(null)], b: [{ ...low, afterMs: 50 }, result(null)] })
+    expect((await relay.ask(write)).outcome).toBe(low.body)
+    expect(relay.sent).toEqual({ a: 2, b: 1 })
   })
 
   it('gets it from the first node that takes it, whatever others say', async () => {

@@ -15,6 +15,8 @@ export interface AttemptRecord {
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
+  /** How long it may take; null until it is known. */
+  budgetMs: number | null
   /** Null while it runs. Of an answer that streams, when its head was there. */
   endedMs: number | null
   /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else the failure's name. */
@@ -47,6 +49,7 @@ export class Journal {
       upstream,
       kind,
       startedMs: nowMs,
+      budgetMs: null,
       endedMs: null,
       result: null,
       detail: null,

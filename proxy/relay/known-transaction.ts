@@ -7,12 +7,16 @@ import { ask, type ProbeAnswer } from '../upstream/ask.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import { transactionHash } from './integrity/transaction-hash.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
+
+/** Of those that say that they know it; the one that said so first is seldom wrong. */
+const mostAsked = 3
 
 export interface KnownTransactionOptions {
   readonly chain: Chain
@@ -24,16 +28,17 @@ export interface KnownTransactionOptions {
 
 /**
  * Gives a client that sends a transaction again its hash: when the best that the nodes say is that
- * it is known, the node that said so is asked for it. One that does not find it meant something
- * else, and its own words go to the client.
+ * it is known, or that its nonce is used, they are asked for it. When none of them finds it they
+ * meant something else, and their own words go to the client.
  */
 export function knownTransaction(options: KnownTransactionOptions): Step {
   return (next) => async (call) => {
     const reply = await next(call)
-    if (reply.refusal?.transaction !== 'known') return reply
+    const isKnown = reply.refusal?.transaction === 'known'
+    if (!isKnown && reply.refusal?.transaction !== 'maybe-known') return reply
     // Nothing that says so is that long, and a stream would have to be let go.
     if (!(reply.incoming.body instanceof Uint8Array)) return reply
-    const hash = await confirmedHash(options, call, reply)
+    const hash = await confirmedHash(options, call, reply, isKnown ? mostAsked : 1)
     if (hash === null) return reply
     const incoming = {
       status: 200,
@@ -45,32 +50,54 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
   }
 }
 
-/** Null when the transaction cannot be named, or the node does not know it after all. */
+/**
+ * Asks the node that has the word, then others that were sent the transaction.
+ * @returns null when the transaction cannot be named, or no node knows it after all
+ */
 async function confirmedHash(
   options: KnownTransactionOptions,
   call: Call,
-  { upstream: name }: Reply,
+  { upstream: first }: Reply,
+  mostNodes: number,
 ): Promise<string | null> {
-  const { chain, pool, clock, observer } = options
+  const { pool, clock } = options
+  const { attempts, deadlineMs } = call.journal
   const sent = sentIn(call)
   const hash = sent && transactionHash(sent.raw)
-  const upstream = pool.upstreams.find((each) => each.name === name)
-  const [url] = upstream?.urlsFor([]) ?? []
-  if (!sent || !hash || !upstream || !url) return null
-  if (call.signal.aborted) throw new CallAborted()
-  if (clock.nowMs() >= call.journal.deadlineMs) return null
+  if (!sent || !hash) return null
+  const names = new Set([first, ...attempts.map(({ upstream }) => upstream)])
+  const upstreams = [...names].flatMap((name) =>
+    pool.upstreams.filter((each) => each.name === name),
+  )
+  for (const upstream of upstreams.filter((each) => each.serves([])).slice(0, mostNodes)) {
+    if (call.signal.aborted) throw new CallAborted()
+    if (clock.nowMs() >= deadlineMs) return null
+    if (await knows(options, call, upstream, sent.confirm, hash)) return hash
+  }
+  return null
+}
 
-  const record = call.journal.begin(name, 'confirm', clock.nowMs())
+async function knows(
+  options: KnownTransactionOptions,
+  call: Call,
+  upstream: Upstream,
+  confirm: Confirm,
+  hash: string,
+): Promise<boolean> {
+  const { chain, clock, observer } = options
+  const [url] = upstream.urlsFor([])
+  if (!url) return false
+  const record = call.journal.begin(upstream.name, 'confirm', clock.nowMs())
   upstream.sessions += 1
   try {
-    const answer = await askFor(call, url, sent.confirm, hash, options)
+    const answer = await askFor(call, url, confirm, hash, options)
     const value = answer.kind === 'value' ? answer.value : null
     const isKnown = typeof value === 'string' && value.toLowerCase() === hash
     record.result =
       answer.kind === 'failed' ? chain.failures.ofTransport(answer.fault) : 'node-error'
     if (isKnown) record.result = 'answer'
     record.detail = isKnown ? 'it knows the transaction' : 'it did not show the transaction'
-    return isKnown ? hash : null
+    return isKnown
   } catch (error) {
     record.result = 'aborted'
     throw error

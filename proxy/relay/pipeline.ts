@@ -30,7 +30,7 @@ export function createRelay(options: RelayOptions): Relay {
       budget(config),
       breaker(() => pool.hasAny, observer),
       knownTransaction(options),
-      broadcast(pool, attempt),
+      broadcast(pool, attempt, clock),
       retry(config, clock),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
     ],

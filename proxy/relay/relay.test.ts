@@ -320,6 +320,35 @@ const cells: readonly Cell[] = [
     sent: { a: 0, b: 1 },
   },
   {
+    name: 'a write for one named upstream that fails goes to all the others',
+    upstreams: { a: ok, b: { fault: 'reset' }, c: ok },
+    asked: { ...write, directives: { selectProvider: 'b' } },
+    outcome: okBody,
+    sent: { a: 1, b: 1, c: 1 },
+  },
+  {
+    name: 'a write that the named upstream refuses for good goes to nobody else',
+    upstreams: { a: ok, b: nodeError(-32000, 'insufficient funds for gas * price + value') },
+    asked: { ...write, directives: { selectProvider: 'b' } },
+    outcome: nodeError(-32000, 'insufficient funds for gas * price + value').body,
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'a write for one named upstream that took all the time: sent to nobody else',
+    upstreams: { a: ok, b: { hang: true } },
+    asked: { ...write, directives: { selectProvider: 'b' } },
+    config: { processingTimeoutMs: 1_000 },
+    outcome: 'timeout',
+    sent: { a: 0, b: 1 },
+  },
+  {
+    name: 'a write for somebody unknown goes to all',
+    upstreams: { a: ok, b: ok },
+    asked: { ...write, directives: { selectProvider: 'nobody' } },
+    outcome: okBody,
+    sent: { a: 1, b: 1 },
+  },
+  {
     name: 'what is about one node is not asked of another once it was sent',
     upstreams: { a: { fault: 'reset' }, b: ok },
     asked: { method: 'eth_newBlockFilter', params: [] },
@@ -536,6 +565,21 @@ describe('hedging', () => {
     expect(seen.tookMs).toBeLessThan(100)
     expect(seen.call.journal.retries).toBe(0)
     expect(relay.transport('a').aborted).toBe(1)
+  })
+
+  it.each([
+    ['the time that the config gives an upstream', { timeoutMs: 300 }, {}],
+    ['the time that a client gives', {}, { relayTimeoutMs: 300 }],
+  ])('comes before the end of %s', async (_name, url, directives) => {
+    const slow = result('0x5', { afterMs: 900 })
+    const upstream = { script: () => ok, urls: [url] }
+    const relay = fixture({ a: upstream, b: upstream })
+    // Of another method, so that nothing is known of how long this one takes.
+    await warmUp(relay, 30)
+    for (const name of ['a', 'b']) relay.transport(name).play(() => slow)
+    const { call } = await relay.ask({ method: 'eth_getCode', directives })
+    const [first, second] = call.journal.attempts
+    expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + 150 })
   })
 
   it('the one that lost is scored with the time that it had', async () => {

@@ -12,7 +12,7 @@ export function telling(reply: Reply | null): number {
   const { refusal, incoming } = reply
   if (refusal === null) return incoming.status < 400 ? 7 : 1
   if (refusal.transaction === 'known') return 6
-  if (refusal.transaction === 'refused') return 5
+  if (refusal.transaction !== null) return 5
   if (refusal.holdOff) return 2
   return refusal.retry ? 3 : 4
 }

@@ -27,3 +27,25 @@ export function lagOf(
   const usual = Math.floor((nowMs - latest.atMs) / blockTimeMs)
   return Math.max(0, then - latest.block + Math.min(growth, Math.max(0, growth - usual)))
 }
+
+/** How many others must agree that a head is too high. */
+const leastDoubters = 2
+
+/**
+ * Whether a head is one that nobody else is near to, though at least two could be: what they told,
+ * and what the chain may have grown since then at its usual pace, is below it by more than the
+ * allowed lag. A node that lies about its head, or is on another fork, looks like that; and so does
+ * one that is right beside two that stand still, which is why it is only passed over, and not taken
+ * out of service.
+ */
+export function runsAhead(
+  latest: Sighting,
+  others: readonly Sighting[],
+  allowedLagBlocks: number,
+  blockTimeMs: number,
+): boolean {
+  const isFar = ({ block, atMs }: Sighting) =>
+    block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs) <
+    latest.block - allowedLagBlocks
+  return others.length >= leastDoubters && others.every(isFar)
+}

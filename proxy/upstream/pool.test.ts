@@ -162,6 +162,47 @@ describe('the choice', () => {
   })
 })
 
+describe('an upstream whose head nobody else is near to', () => {
+  const pool = (heads: Readonly<Record<string, number>>): PoolFixture => {
+    const fixture = new PoolFixture(Object.keys(heads).join(''))
+    for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
+    return fixture
+  }
+  const lone = { a: 1_100, b: 100, c: 100 }
+
+  it.each<[string, Readonly<Record<string, number>>, Partial<Wanted>, string]>([
+    ['gets no read of the latest block', lone, { block: latest }, 'bc'],
+    ['nor of a block that is newer than what the others told', lone, { block: number(101) }, 'bc'],
+    ['gets reads of old blocks', lone, { block: number(99) }, 'abc'],
+    ['and of what depends on no block', lone, {}, 'abc'],
+    ['serves when nobody else can', lone, { block: latest, excluded: ['b', 'c'] }, 'a'],
+    [
+      'is as good as one that is behind: of two, nobody knows',
+      { a: 110, b: 100 },
+      { block: latest },
+      'ab',
+    ],
+    ['and has blocks that the other has not', { a: 110, b: 100 }, { block: number(105) }, 'a'],
+    ['is believed with a second one', { a: 110, b: 110, c: 100, d: 100 }, { block: latest }, 'ab'],
+    ['may be ahead by the allowed lag', { a: 103, b: 100, c: 100 }, { block: latest }, 'abc'],
+  ])('%s', (_, heads, different, names) => {
+    expect(pool(heads).chosen(different)).toBe(names)
+  })
+
+  it('is not one that was only asked later', async () => {
+    const fixture = pool({ a: 100, b: 100, c: 100 })
+    await fixture.clock.advance(5 * chain.blockTimeMs)
+    fixture.sees('a', 105)
+    expect(fixture.chosen({ block: latest })).toBe('abc')
+  })
+
+  it('is one of the others again when they have caught up', () => {
+    const fixture = pool(lone)
+    for (const name of 'bc') fixture.sees(name, 1_100)
+    expect(fixture.chosen({ block: latest })).toBe('abc')
+  })
+})
+
 describe('a lagging upstream', () => {
   const pool = (): PoolFixture => {
     const fixture = new PoolFixture('abc')
@@ -213,16 +254,22 @@ describe('a lagging upstream', () => {
   it.each<[string, Partial<Wanted>, string]>([
     ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
     ['that it has, it comes before them', { block: number(90) }, 'a'],
-    [
-      'that is the latest, it comes before them: something rather than nothing',
-      { block: latest },
-      'a',
-    ],
+    ['that is the latest, who failed is asked again', { block: latest }, 'bc'],
   ])('when the others have failed a read of a block %s', (_, different, names) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
     expect(fixture.pool.repeats(fixture.wanted(different))).toBe(names !== 'a')
     expect(fixture.chosen(different)).toBe(names)
+  })
+
+  it('serves the latest block when those that failed are out of service', () => {
+    const fixture = pool()
+    for (const name of 'bc') {
+      fixture.tried.add(name)
+      fixture.upstream(name).availability.failed(2, 'refused')
+    }
+    expect(fixture.chosen({ block: latest })).toBe('a')
+    expect(fixture.chosen({ block: number(95) })).toBe('bc')
   })
 
   it('comes after a backup for a block that it has not got', () => {

@@ -8,10 +8,10 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { qualitiesOf } from './qualities.ts'
 import { costClassOf } from './score.ts'
-import { lagOf } from './lag.ts'
+import { lagOf, runsAhead } from './lag.ts'
 import { draw, weigh, type Qualities } from './selection.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an attempt needs of an upstream. */
@@ -64,6 +64,8 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #hasArchive: boolean
   readonly #lagging = new Set<Upstream>()
+  /** Whose head is so high that nobody believes it. */
+  readonly #ahead = new Set<Upstream>()
   readonly #tipMemory = new TipMemory()
   /** When each was last chosen, counted in choices. */
   readonly #lastTurn = new Map<Upstream, number>()
@@ -81,7 +83,7 @@ export class Pool {
   get tip(): number | null {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
-    const told = this.#told()
+    const told = this.#told().map(({ block }) => block)
     const tip = corroboratedTip(told, chain.allowedLagBlocks)
     const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
     // What one of several says alone may be taken back, and is not remembered.
@@ -106,12 +108,17 @@ export class Pool {
     return next.length > 0 && next.every((each) => wanted.tried(each.name))
   }
 
+  /** The one that is asked for by name, where it can serve and was not asked yet. */
+  preferred(wanted: Wanted): Upstream | null {
+    const isPreferred = ({ name }: Upstream) => name === wanted.prefer && !wanted.tried(name)
+    return (wanted.prefer !== null && this.#able(wanted).find(isPreferred)) || null
+  }
+
   /** The upstream to ask next, or null when none may be asked. */
   choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
-    const able = this.#able(wanted)
-    const preferred = able.find((each) => each.name === wanted.prefer && !wanted.tried(each.name))
+    const preferred = this.preferred(wanted)
     if (preferred) return preferred
-    return this.#pick(this.#nextOf(able, wanted), wanted, strategy, explain)
+    return this.#pick(this.#nextOf(this.#able(wanted), wanted), wanted, strategy, explain)
   }
 
   /** Who could be asked next, were it not held off; the one that is so for the least time. */
@@ -150,7 +157,19 @@ export class Pool {
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
     upstream.tipThen = this.tip
-    for (const each of this.upstreams) this.#judgeLag(each)
+    for (const each of this.upstreams) {
+      this.#judgeLag(each)
+      this.#judgeLead(each)
+    }
+  }
+
+  #judgeLead(upstream: Upstream): void {
+    const { chain } = this.#options
+    const { latest } = upstream
+    const others = this.#told().filter((each) => each !== latest)
+    if (latest && runsAhead(latest, others, chain.allowedLagBlocks, chain.blockTimeMs))
+      this.#ahead.add(upstream)
+    else this.#ahead.delete(upstream)
   }
 
   #judgeLag(upstream: Upstream): void {
@@ -215,34 +234,40 @@ export class Pool {
     const least = Math.min(...untried.map(rankOf))
     const alike = serving.filter((each) => rankOf(each) === least)
     // Company that is behind would be the first to answer, with less than the one that has the block.
-    return this.#withBlock(alike, wanted).filter(({ name }) => !tried(name))
+    return this.#withBlock(alike, wanted).filter(
+      (each) => !tried(each.name) && this.#handicap(each, serving, wanted) === 0,
+    )
   }
 
   /** Among whom the next one is chosen: of the best rank, and tried ones only when there are no others. */
   #nextOf(able: readonly Upstream[], wanted: Wanted): readonly Upstream[] {
     const ranks = able.map(
       (each) =>
-        rankOf(each) + (wanted.tried(each.name) ? 4 : 0) + (this.#lacks(each, wanted) ? 8 : 0),
+        rankOf(each) + (wanted.tried(each.name) ? 4 : 0) + this.#handicap(each, able, wanted),
     )
     const best = Math.min(...ranks)
     return able.filter((_, index) => ranks[index] === best)
   }
 
-  /** It is behind and has not got the block: it would say that there is no such thing. */
-  #lacks(upstream: Upstream, { block }: Wanted): boolean {
-    const point = lastPointOf(block)
-    if (point?.kind !== 'number' || !this.#lagging.has(upstream)) return false
-    return upstream.latest !== null && upstream.latest.block < point.number
+  /** What being behind costs in rank: more than having failed the call, as long as that has not disabled. */
+  #handicap(upstream: Upstream, able: readonly Upstream[], wanted: Wanted): number {
+    if (!this.#lagging.has(upstream)) return 0
+    const point = lastPointOf(wanted.block)
+    // It would say that there is no such block, which is worse than no answer.
+    if (point?.kind === 'number')
+      return (upstream.latest?.block ?? Infinity) < point.number ? 16 : 0
+    const isFresh = (each: Upstream) => !this.#lagging.has(each) && rankOf(each) <= rankOf(upstream)
+    return isAboutTip(wanted) && able.some(isFresh) ? 5.5 : 0
   }
 
-  /** The latest blocks that eligible upstreams told lately. */
-  #told(): readonly number[] {
+  /** What eligible upstreams told lately of their latest blocks. */
+  #told(): readonly Sighting[] {
     const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const blocks: number[] = []
+    const told: Sighting[] = []
     for (const { latest, availability } of this.upstreams)
       if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        blocks.push(latest.block)
-    return blocks
+        told.push(latest)
+    return told
   }
 
   #pick(
@@ -274,18 +299,23 @@ export class Pool {
   /** Those that have the block; when none is known to, those that are nearest to the tip. */
   #withBlock(
     candidates: readonly Upstream[],
-    { block, byHash }: Pick<Wanted, 'block' | 'byHash'>,
+    wanted: Pick<Wanted, 'block' | 'byHash'>,
   ): readonly Upstream[] {
-    const point = lastPointOf(block)
-    if (candidates.length < 2 || (point === null && !byHash)) return candidates
-    if (point?.kind === 'tag' && point.tag === 'earliest') return candidates
+    const point = lastPointOf(wanted.block)
+    if (candidates.length < 2) return candidates
     if (point?.kind === 'number') {
-      const having = candidates.filter(({ latest }) => !latest || latest.block >= point.number)
+      const isOld = point.number <= (this.tip ?? 0)
+      const having = candidates.filter(
+        (each) =>
+          !each.latest || (each.latest.block >= point.number && (isOld || !this.#ahead.has(each))),
+      )
       if (having.length > 0) return having
-    }
+    } else if (!isAboutTip(wanted)) return candidates
     // What has a hash may be of the newest block: one that lags would say that there is no such thing.
     const fresh = candidates.filter((each) => !this.#lagging.has(each))
-    return fresh.length > 0 ? fresh : leastLagging(candidates)
+    return fresh.length > 0
+      ? orAll(fresh, (each) => !this.#ahead.has(each))
+      : leastLagging(candidates)
   }
 
   /** For a block far behind the tip, those that declare `archive`, where the pool has any. */
@@ -326,6 +356,13 @@ function orAll<T>(all: readonly T[], fits: (each: T) => boolean): readonly T[] {
 function leastLagging(candidates: readonly Upstream[]): readonly Upstream[] {
   const least = Math.min(...candidates.map((each) => each.lagBlocks))
   return candidates.filter((each) => each.lagBlocks === least)
+}
+
+/** About the latest state, or about what its hash names and may be as new. */
+function isAboutTip({ block, byHash }: Pick<Wanted, 'block' | 'byHash'>): boolean {
+  const point = lastPointOf(block)
+  if (point?.kind === 'tag') return point.tag !== 'earliest'
+  return point?.kind === 'hash' || (point === null && byHash)
 }
 
 /** The highest block that the call needs; null when it needs none. */

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { accountManifests, rbacManifests } from '../../../operator/rbac/manifests.ts'
+import { userRoles } from '../../../operator/rbac/user-roles.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
@@ -56,6 +57,23 @@ test('kubectl apply of what rpc-operator rbac prints works where nothing is yet'
   expect(await run('auth', 'can-i', 'list', 'rpcrouters', '-A', '--as', account)).toContain('yes')
   await run('delete', 'namespace', name, '--wait=false')
   await run('delete', 'clusterrole,clusterrolebinding', name)
+})
+
+test('who may view or edit a namespace may do so with routers and providers', async () => {
+  await printed(kubectl(['apply', '-f', '-'], ...userRoles))
+  const may = async (role: string, verb: string, ...kind: readonly string[]): Promise<string> => {
+    const told = await run('auth', 'can-i', verb, ...kind, '--as', `${role}er`).catch(String)
+    return told.includes('yes') ? 'yes' : 'no'
+  }
+  for (const role of ['view', 'edit'])
+    await run('create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`)
+  // The cluster adds them to its own roles in its own time.
+  await expect.poll(() => may('edit', 'patch', 'rpcrouters'), { timeout: 20_000 }).toBe('yes')
+  await expect.poll(() => may('view', 'list', 'upstreamproviders'), { timeout: 20_000 }).toBe('yes')
+  expect(await may('edit', 'patch', 'rpcrouters', '--subresource=scale')).toBe('yes')
+  expect(await may('edit', 'get', 'rpcrouters')).toBe('yes')
+  expect(await may('edit', 'patch', 'rpcrouters', '--subresource=status')).toBe('no')
+  expect(await may('view', 'patch', 'rpcrouters')).toBe('no')
 })
 
 describe('kubectl explain', () => {

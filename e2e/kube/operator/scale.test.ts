@@ -6,7 +6,7 @@ import { installCrds } from '../install-crds.ts'
 import { kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { quiet, runOperator, writes } from './running-operator.ts'
-import { countObjects, populate, progressOf } from './scale.ts'
+import { countObjects, populate, Progress } from './scale.ts'
 
 const place = useNamespace()
 
@@ -18,11 +18,16 @@ test('each object is written once, or a little more, and then there is silence',
   const { namespace, client, signal } = place
   const population = { namespace, routers: 30, providersEach: 10 }
   await populate(client, population, signal)
+  const progress = new Progress(client, namespace)
+  const watching = new AbortController()
+  const watched = progress.run(watching.signal)
   await using running = await runOperator({ ...place, namespaces: [namespace] })
-  await eventually(async () => {
-    const progress = await progressOf(client, namespace, signal)
-    expect(progress).toEqual({ programmed: 30, readyProviders: 300 })
+  await eventually(() => {
+    const { programmed, readyProviders } = progress
+    expect({ programmed, readyProviders }).toEqual({ programmed: 30, readyProviders: 300 })
   }, 50_000)
+  watching.abort()
+  await watched
   await quiet(running)
   const objects = await countObjects(client, namespace, signal)
   const written = writes(running.asked)

@@ -3,9 +3,12 @@
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { UpstreamProvider } from '../../../operator/api/upstream-provider.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
+import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
 import { listAll } from '../../../operator/kube/list-all.ts'
-import type { KubeObject } from '../../../operator/kube/object.ts'
+import { type KubeObject, withoutManagedFields } from '../../../operator/kube/object.ts'
+import { Reflector } from '../../../operator/kube/reflector.ts'
 import type { Resource } from '../../../operator/kube/resource.ts'
+import { Store } from '../../../operator/kube/store.ts'
 import {
   childKinds,
   monitorKinds,
@@ -23,6 +26,8 @@ export interface Population {
 }
 
 const atOnce = 32
+/** No pod may ever run here, and that must not count as a stalled rollout in the midst of it. */
+const rollout = { minReadySeconds: 0, progressDeadlineSeconds: 3_600 }
 
 /** Creates it, as fast as the server takes it. */
 export async function populate(
@@ -34,7 +39,7 @@ export async function populate(
   for (let router = 0; router < routers; router++) {
     const name = `fleet-${router}`
     objects.push([secrets, secretObject(namespace, name, { key: `key-of-${name}` })])
-    objects.push([rpcRouters, routerObject(namespace, name)])
+    objects.push([rpcRouters, routerObject(namespace, name, { pod: { rollout } })])
     for (let provider = 0; provider < providersEach; provider++)
       objects.push([
         upstreamProviders,
@@ -48,22 +53,30 @@ export async function populate(
   await Promise.all(creators)
 }
 
-/** How far the operator has come. */
-export interface Progress {
-  readonly programmed: number
-  readonly readyProviders: number
-}
+/** How far the operator has come, as a watch tells it: lists again and again would cost the server as much as the work. */
+export class Progress {
+  readonly #routers = new Store<KubeObject>()
+  readonly #providers = new Store<KubeObject>()
+  readonly #reflectors: readonly Reflector<KubeObject>[]
 
-export async function progressOf(
-  client: KubeClient,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Progress> {
-  const routers = await listAll(client, rpcRouters, { namespace }, signal)
-  const providers = await listAll(client, upstreamProviders, { namespace }, signal)
-  return {
-    programmed: routers.items.filter((router) => isTrue(router, 'Programmed')).length,
-    readyProviders: providers.items.filter((provider) => isTrue(provider, 'Ready')).length,
+  constructor(client: KubeClient, namespace: string) {
+    const parts = { client, clock: systemClock, random: systemRandom, selection: { namespace } }
+    const watch = (resource: Resource, store: Store<KubeObject>) =>
+      new Reflector({ ...parts, resource, store, keep: withoutManagedFields })
+    this.#reflectors = [watch(rpcRouters, this.#routers), watch(upstreamProviders, this.#providers)]
+  }
+
+  /** Watches until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
+  }
+
+  get programmed(): number {
+    return this.#routers.list().filter((router) => isTrue(router, 'Programmed')).length
+  }
+
+  get readyProviders(): number {
+    return this.#providers.list().filter((provider) => isTrue(provider, 'Ready')).length
   }
 }
 
@@ -83,6 +96,7 @@ export async function countObjects(
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }
 
-function isTrue({ status }: RpcRouter | UpstreamProvider, type: string): boolean {
+function isTrue(object: KubeObject, type: string): boolean {
+  const { status } = object as RpcRouter | UpstreamProvider
   return status?.conditions?.find((each) => each.type === type)?.status === 'True'
 }

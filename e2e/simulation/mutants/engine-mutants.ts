@@ -195,6 +195,12 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'options.clock.nowMs() >= call.journal.deadlineMs',
   },
   {
+    name: 'a write for a named upstream goes on after the time of its call',
+    file: relay('broadcast'),
+    text: 'isOver ? [] : pool',
+    replacement: 'pool',
+  },
+  {
     name: 'a client that left is tried for again',
     file: relay('retry'),
     text: 'if (call.signal.aborted) throw new CallAborted()',

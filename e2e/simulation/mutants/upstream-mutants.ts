@@ -43,16 +43,40 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'tier',
   },
   {
+    name: 'who claims a head that nobody is near to gets the reads of new blocks',
+    file: upstream('pool'),
+    text: '(isOld || !this.#ahead.has(each))',
+    replacement: 'true',
+  },
+  {
+    name: 'who claims a head that nobody is near to gets the reads of the latest block',
+    file: upstream('pool'),
+    text: 'orAll(fresh, (each) => !this.#ahead.has(each))',
+    replacement: 'fresh',
+  },
+  {
+    name: 'one that was asked later is taken for one that runs ahead',
+    file: upstream('lag'),
+    text: 'block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs)',
+    replacement: 'block',
+  },
+  {
     name: 'who lags and lacks the block keeps a hedge company',
     file: upstream('pool'),
-    text: 'return this.#withBlock(alike, wanted).filter(({ name }) => !tried(name))',
-    replacement: 'return alike.filter(({ name }) => !tried(name))',
+    text: 'this.#withBlock(alike, wanted).filter(',
+    replacement: 'alike.filter(',
   },
   {
     name: 'who lags and lacks the block is asked before one that failed once',
     file: upstream('pool'),
-    text: ' + (this.#lacks(each, wanted) ? 8 : 0)',
-    replacement: '',
+    text: 'point.number ? 16 : 0',
+    replacement: 'point.number ? 0 : 0',
+  },
+  {
+    name: 'who lags is asked for the latest block before one that failed once',
+    file: upstream('pool'),
+    text: 'able.some(isFresh) ? 5.5 : 0',
+    replacement: 'able.some(isFresh) ? 0 : 0',
   },
   {
     name: 'the tip follows the highest block that anybody tells',
@@ -141,8 +165,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'only who was just heard is judged for its lag',
     file: upstream('pool'),
-    text: 'for (const each of this.upstreams) this.#judgeLag(each)',
-    replacement: 'this.#judgeLag(upstream)',
+    text: 'for (const each of this.upstreams) {\n      this.#judgeLag(each)',
+    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',
@@ -153,8 +177,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'what a hash names is asked of lagging upstreams',
     file: upstream('pool'),
-    text: '(point === null && !byHash)',
-    replacement: 'point === null',
+    text: '(point === null && byHash)',
+    replacement: 'false',
   },
   {
     name: 'a block that nobody is known to have is asked of anybody',

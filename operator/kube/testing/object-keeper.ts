@@ -31,6 +31,8 @@ export class ObjectKeeper {
   readonly asked: Asked[] = []
   /** What a request is answered with, instead of what it asked for. */
   refuse: (asked: Asked) => Error | null = () => null
+  /** What a request waits for before it is answered. */
+  hold: (asked: Asked) => Promise<void> = () => Promise.resolve()
   /** Kinds whose watches bring nothing. */
   readonly deaf = new Set<string>()
   /** What is said of kinds when somebody asks whether they are served, by their plural. */
@@ -145,6 +147,7 @@ export class ObjectKeeper {
     this.asked.push(asked)
     const refusal = this.refuse(asked)
     if (refusal !== null) throw refusal
+    await this.hold(asked)
     return structuredClone(answer())
   }
 

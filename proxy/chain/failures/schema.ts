@@ -19,7 +19,7 @@ const verdict = {
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
-  transaction: z.enum(['known', 'refused']).optional(),
+  transaction: z.enum(['known', 'maybe-known', 'refused']).optional(),
 }
 
 const faults = [
