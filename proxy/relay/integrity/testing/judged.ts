@@ -47,7 +47,7 @@ function expectTheSameInPieces(bytes: Uint8Array, asked: Asked, check: CheckName
 }
 
 /** What is found when the result comes in pieces of so many bytes, and is handed on in windows. */
-export function judgedLong(
+function judgedLong(
   bytes: Uint8Array,
   asked: Asked,
   windowBytes: number,
