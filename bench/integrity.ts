@@ -12,21 +12,23 @@ const hash = (digit: string) => `0x${digit.repeat(64)}`
 const address = `0x${'1'.repeat(40)}`
 const common = { blockNumber: '0x10', blockHash: hash('a') }
 
-const logs = (count: number) =>
+const hashAt = (at: number) => `0x${at.toString(16).padStart(64, 'e')}`
+
+const logs = (count: number, first = 0, transaction = 1) =>
   Array.from({ length: count }, (_, at) => ({
     ...common,
     address,
     topics: [hash('b'), hash('c'), hash('d')],
     data: `0x${'0'.repeat(64)}`,
-    transactionHash: hash('e'),
-    transactionIndex: '0x1',
-    logIndex: `0x${at.toString(16)}`,
+    transactionHash: hashAt(transaction),
+    transactionIndex: `0x${transaction.toString(16)}`,
+    logIndex: `0x${(first + at).toString(16)}`,
     removed: false,
   }))
 const transactions = (count: number) =>
   Array.from({ length: count }, (_, at) => ({
     ...common,
-    hash: hash('e'),
+    hash: hashAt(at),
     from: address,
     to: address,
     input: `0x${'ab'.repeat(100)}`,
@@ -35,16 +37,16 @@ const transactions = (count: number) =>
 const receipts = (count: number) =>
   Array.from({ length: count }, (_, at) => ({
     ...common,
-    transactionHash: hash('e'),
+    transactionHash: hashAt(at),
     transactionIndex: `0x${at.toString(16)}`,
     logsBloom: `0x${'00'.repeat(256)}`,
-    logs: logs(2),
+    logs: logs(2, 2 * at, at),
   }))
-const block = { number: '0x10', hash: hash('a'), parentHash: hash('b') }
+const block = { number: '0x10', hash: hash('a'), parentHash: hash('b'), gasUsed: '0x0' }
 const filter = { fromBlock: '0x10', toBlock: '0x20', address: [address], topics: [[hash('b')]] }
 
 const cases: readonly (readonly [string, readonly unknown[], unknown])[] = [
-  ['eth_getTransactionByHash', [hash('e')], transactions(1)[0]],
+  ['eth_getTransactionByHash', [hashAt(0)], transactions(1)[0]],
   ['eth_getBlockByNumber', ['0x10', false], { ...block, transactions: [] }],
   ['eth_getBlockByNumber', ['0x10', true], { ...block, transactions: transactions(200) }],
   ['eth_getBlockReceipts', ['0x10'], receipts(200)],

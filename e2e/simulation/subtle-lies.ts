@@ -63,11 +63,31 @@ function withTransactions(
   return changed && reply(call, { ...result, transactions: changed })
 }
 
+/** A block without a member, or with another value in it. */
+function withBlock(lying: Lying, over: Fields): string | null {
+  const { call, result } = lying
+  return isBlock(lying) && isObject(result) ? reply(call, { ...result, ...over }) : null
+}
+
+/** The second to last object names what the last one names: each with a place of its own. */
+function withCopiedHash(list: readonly unknown[], field: string): readonly unknown[] | null {
+  const [before, last] = list.slice(-2) as [Fields?, Fields?]
+  return isObject(before) && last ? withLast(list, { [field]: before[field] }) : null
+}
+
 function logsOf({ call, result }: Lying): readonly Fields[] {
   return call.method === 'eth_getLogs' && Array.isArray(result) ? (result as Fields[]) : []
 }
 
-const isBlock = ({ call }: Lying) => call.method.startsWith('eth_getBlockBy')
+function isBlock({ call }: Lying): boolean {
+  return call.method.startsWith('eth_getBlockBy')
+}
+
+/** The receipts of a block; null for another answer, and for a block without any. */
+function receiptsOf({ call, result }: Lying): readonly Fields[] | null {
+  if (call.method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return null
+  return result.length === 0 ? null : (result as Fields[])
+}
 
 /** Lies that are right in their form, and in all that a careless look would compare. */
 export const subtleLies = {
@@ -121,6 +141,48 @@ export const subtleLies = {
     const result = other({ ...call, params: [`0x${(Number(block) - 1).toString(16)}`] })
     return Array.isArray(result) && result.length > 0 ? reply(call, result) : null
   },
+  // What every node gives is not there, or in another form.
+  'logs-null': ({ call }) => (call.method === 'eth_getLogs' ? reply(call, null) : null),
+  'receipt-logs-null': (lying) => withReceipt(lying, (receipt) => ({ ...receipt, logs: null })),
+  'receipt-logs-missing': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, logs: undefined })),
+  'receipt-without-bloom': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, logs: [], logsBloom: undefined })),
+  'receipt-with-short-bloom': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, logs: [], logsBloom: '0x00' })),
+  'receipts-as-hashes': (lying) => {
+    const hashes = receiptsOf(lying)?.map((each) => each['transactionHash'])
+    return hashes ? reply(lying.call, hashes) : null
+  },
+  'receipts-with-copied-hash': (lying) => {
+    const logsBloom = `0x${'00'.repeat(256)}`
+    const bare = receiptsOf(lying)?.map((each) => ({ ...each, logs: [], logsBloom }))
+    const copied = withCopiedHash(bare ?? [], 'transactionHash')
+    return copied && reply(lying.call, copied)
+  },
+  /** Within a block the logs count on from receipt to receipt. */
+  'receipts-logs-counted-anew': (lying) => {
+    const receipts = receiptsOf(lying)
+    const logs = (receipt: Fields | undefined) => (receipt?.['logs'] ?? []) as readonly Fields[]
+    const at = receipts?.findLastIndex((each) => logs(each).length > 0) ?? -1
+    if (!receipts || !receipts.slice(0, Math.max(0, at)).some((each) => logs(each).length > 0))
+      return null
+    const anew = logs(receipts[at]).map((log, index) => ({
+      ...log,
+      logIndex: `0x${index.toString(16)}`,
+    }))
+    return reply(lying.call, receipts.with(at, { ...receipts[at], logs: anew }))
+  },
+  'block-without-hash': (lying) => withBlock(lying, { hash: null }),
+  'block-without-parent': (lying) => withBlock(lying, { parentHash: undefined }),
+  'block-without-transactions': (lying) => withBlock(lying, { transactions: undefined }),
+  /** Hashes where objects were asked for, or objects where hashes were. */
+  'block-in-other-form': (lying) =>
+    withTransactions(lying, (all) =>
+      all.map((each) => (isObject(each) ? each['hash'] : { hash: each })),
+    ),
+  'transaction-with-copied-hash': (lying) =>
+    withTransactions(lying, (all) => withCopiedHash(all, 'hash')),
   'block-emptied': (lying) => withTransactions(lying, () => []),
   'transaction-doubled': (lying) =>
     withTransactions(lying, (transactions) => [...transactions, transactions.at(-1)]),

@@ -12,10 +12,22 @@ export type CheckPath = readonly (string | number)[]
 export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 
 /**
- * What a value is, in the words of Ethereum's execution API: `quantity` and `data` are hex, `hash`
- * has 32 bytes.
+ * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
+ * `height` is a quantity below 2^53, `hashes` a list of hashes; `decimal` is a text of digits,
+ * `number` a JSON number from 0 on, `text` is not empty, `any` is whatever is not null.
  */
-export type Shape = 'quantity' | 'data' | 'hash' | 'object' | 'list'
+export const plainShapes = [
+  ...(['quantity', 'height', 'data', 'hash', 'address', 'bloom', 'hashes'] as const),
+  ...(['object', 'list', 'text', 'decimal', 'number', 'boolean', 'any'] as const),
+] as const
+
+export type PlainShape = (typeof plainShapes)[number]
+
+/** What a value is; with `?` behind it, the value may be null or not there as well. */
+export type Shape = PlainShape | `${PlainShape}?`
+
+/** The members that an object must have, by name. Of a pending block each may be null or missing. */
+export type Members = ReadonlyMap<string, Shape>
 
 /**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
@@ -32,6 +44,8 @@ export type CheckRule =
       readonly older: number
       /** Null at this place says that the node has no such block; null: the result itself says so. */
       readonly absent: CheckPath | null
+      /** Nothing at the end of a path is no violation: the request may have left the member out. */
+      readonly optional: boolean
       /** An answer that is one text is the block in hex, whose header has the hash asked for. */
       readonly raw: 'bitcoin-header' | null
     }
@@ -43,7 +57,7 @@ export type CheckRule =
       readonly as: Likeness
       /** `result` is an array, and the path leads down from each of its items. */
       readonly each: boolean
-      /** Nothing at the end of the path is no violation: the node may answer in another form. */
+      /** No violation is a text or a list where the path leads through an object: another form. */
       readonly optional: boolean
     }
   /** It is a list with an item for each item of a list in the request. */
@@ -51,8 +65,13 @@ export type CheckRule =
   /** The objects of an array belong to the block asked for and to each other. */
   | {
       readonly check: 'items'
-      readonly place: null
+      /** Where the request says whether it wants whole objects or their hashes; null: objects. */
+      readonly place: Place | null
       readonly result: CheckPath
+      /** What each item has. */
+      readonly members: Members
+      /** A hash that no two items have in common. */
+      readonly distinct: string | null
       /** Members of an item that hold the height and the hash of its block. */
       readonly number: string | null
       readonly hash: string | null
@@ -60,9 +79,9 @@ export type CheckRule =
       readonly alike: readonly string[]
       /** Members that repeat one of the object around the array: by the item's name for it. */
       readonly like: ReadonlyMap<string, string>
-      /** A member that counts the items from 0. */
+      /** A member that counts the items from 0; with `each` on from list to list. */
       readonly counted: string | null
-      /** A member whose number rises from item to item. */
+      /** A member whose number rises from item to item; with `each` from list to list too. */
       readonly rising: string | null
       /** A number in the object around the array: what the items used, so 0 without any. */
       readonly used: string | null
@@ -96,8 +115,14 @@ export type CheckRule =
       readonly verification: string
       readonly result: CheckPath
     }
-  /** It is such a value, and never null. */
-  | { readonly check: 'shape'; readonly place: null; readonly as: Shape }
+  /** At the end of the path stands such a value. An object has these members. */
+  | {
+      readonly check: 'shape'
+      readonly place: null
+      readonly result: CheckPath
+      readonly as: Shape
+      readonly members: Members
+    }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */

@@ -34,6 +34,16 @@ describe('while whoever could answer is held off', () => {
     expect((await relay.ask()).upstream).toBe('a')
   })
 
+  it('a client that comes back when it is told to is not too early', async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => limited(['Retry-After', '7']) },
+    })
+    await relay.ask()
+    await relay.clock.advance(1_500)
+    const { incoming } = await relay.ask()
+    expect(header(incoming!.headers, 'retry-after')).toBe('6')
+  })
+
   it('the one that comes back first has the word', async () => {
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => limited(['Retry-After', '60']) },

@@ -25,7 +25,8 @@ function fixture(answers: Answers, config: Partial<RelayConfig> = {}): RelayFixt
 }
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
-const block = (number: string) => result({ number, hash: hash('a'), parentHash: hash('b') })
+const block = (number: string, parentHash = hash('b')) =>
+  result({ number, hash: hash('a'), parentHash, gasUsed: '0x0', transactions: [] })
 const truth = block('0x10')
 const lie = block('0x11')
 const asked: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }
@@ -116,14 +117,14 @@ describe('an untrue answer', () => {
   })
 
   it('that contradicts what an upstream told before is found', async () => {
-    const changed = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+    const changed = block('0x10', hash('c'))
     const relay = fixture({ a: [truth, changed], b: truth })
     for (let each = 0; each < 4; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
   })
 })
 
 describe('an answer that another one contradicts', () => {
-  const otherParent = result({ number: '0x10', hash: hash('a'), parentHash: hash('c') })
+  const otherParent = block('0x10', hash('c'))
   const without = (...blockProviders: string[]) => ({ ...asked, directives: { blockProviders } })
 
   it('is given all the same when the other upstream has gone', async () => {
@@ -144,6 +145,13 @@ describe('an answer that another one contradicts', () => {
       { name: 'integrity-doubted', weight: 0, reported: false },
       'answer',
     ])
+  })
+
+  it('is not given while there are others, though they may not be asked any more', async () => {
+    const relay = fixture({ a: otherParent, b: truth, c: truth }, { retryLimit: 0 })
+    await relay.ask(without('b', 'c'))
+    const seen = await relay.ask(without('a'))
+    expect([seen.outcome, seen.call.journal.attempts.length]).toEqual(['integrity', 1])
   })
 
   it('is not given when it is proven to be a lie', async () => {
@@ -168,14 +176,15 @@ describe('null for a block', () => {
   })
 
   it.each([
-    ['no tip is known', null, '0x10'],
-    ['the tip is below it', 0xf, '0x10'],
-    ['it is still to come', 0x20, 'pending'],
-  ])('is not noted when %s', async (_case, tip, number) => {
+    ['is not noted when no tip is known', null, '0x10', false],
+    ['is not noted when the tip is below it', 0xf, '0x10', false],
+    ['is not noted when it is still to come', 0x20, 'pending', false],
+    ['is noted when it is the tip itself', 0x10, '0x10', true],
+  ])('%s', async (_case, tip, number, missedBlock) => {
     const relay = fixture({ a: missing })
     if (tip !== null) relay.pool.sighted(relay.pool.upstreams[0]!, tip, 0)
     const seen = await relay.ask({ ...asked, params: [number, false] })
-    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(false)
+    expect(seen.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
   })
 
   it('is asked elsewhere where that is switched on, without blame', async () => {
@@ -214,9 +223,11 @@ describe('null for a block', () => {
 
 describe('a transaction that is sent again', () => {
   const shown = result({ hash: sentHash })
+  const shouted = result({ hash: `0x${sentHash.slice(2).toUpperCase()}` })
 
   it.each([
     ['known to the only node', { a: [known, shown] }, { a: 2 }],
+    ['known to one that writes it in capitals', { a: [known, shouted] }, { a: 2 }],
     [
       'known to one, mined for another',
       { a: nodeError(-32000, 'nonce too low'), b: [known, shown] },

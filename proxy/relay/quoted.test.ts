@@ -47,11 +47,13 @@ describe('words of an error that the request holds', () => {
 
   it.each([
     ['a request without them', post('{"params":["0x1"]}'), false],
+    ['one that has them in capitals', post('{"params":["RATE LIMIT"]}'), true],
     ['one that stays unread, as it is too long', post('x'.repeat(300_000)), true],
     ['one that is compressed', post('x', ['grpc-encoding', 'gzip']), true],
     ['one that streams', { ...post(''), body: (async function* () {})() }, true],
   ])('%s', (_, request, isQuoted) => {
     expect(quotedFrom(request)('rate limit')).toBe(isQuoted)
+    expect(quotedFrom(request)('Rate Limit')).toBe(isQuoted)
   })
 })
 

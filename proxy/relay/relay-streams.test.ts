@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, nodeError } from './testing/relay-fixture.ts'
+import { RelayFixture, ethereum, nodeError, type Seen } from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -80,3 +80,31 @@ test('an error page that streams is let go, and another upstream is asked', asyn
   expect(fixture.transport('a').released).toBe(1)
   expect(sessionsOf(fixture)).toEqual([0, 1])
 })
+
+/** Takes an answer, after a while. */
+async function read({ clock }: RelayFixture, { incoming }: Seen, pauseMs: number): Promise<void> {
+  const { body } = incoming!
+  if (body instanceof Uint8Array) throw new Error('no stream')
+  await clock.advance(pauseMs)
+  const pieces = body[Symbol.asyncIterator]()
+  while (!(await pieces.next()).done);
+}
+
+test.each([
+  ['truncated', 'takes it at once', 0, ['a: eligible > disabled']],
+  ['reset', 'takes it at once', 0, ['a: eligible > disabled']],
+  ['timeout', 'takes it at once', 0, ['a: eligible > disabled']],
+  ['truncated', 'lets it wait for a moment', 4_900, ['a: eligible > disabled']],
+  ['truncated', 'lets it wait for longer', 5_100, []],
+] as const)(
+  'an upstream whose streams break off (%s) is blamed, while a client that %s has no part in it',
+  async (fault, _, pauseMs, events) => {
+    const fixture = new RelayFixture(chain, iface, { a: { script: () => ({ ...stream, fault }) } })
+    for (let each = 0; each < 5; each++) {
+      const seen = await fixture.ask()
+      await expect(read(fixture, seen, pauseMs)).rejects.toMatchObject({ fault })
+    }
+    expect(fixture.events).toEqual(events)
+    expect(sessionsOf(fixture)).toEqual([0])
+  },
+)

@@ -123,6 +123,12 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
   },
   {
+    name: 'nor when the retries are used up',
+    upstreams: { a: html, b: html, c: refused, d: ok },
+    outcome: okBody,
+    sent: { a: 1, b: 1, c: 1, d: 1 },
+  },
+  {
     name: 'at most so many attempts',
     upstreams: { a: refused, b: refused, c: refused, d: ok },
     config: { maxAttempts: 3 },
@@ -388,6 +394,15 @@ describe('time', () => {
     expect(seen.tookMs).toBe(3 * ms)
   })
 
+  it('of one attempt that waits for a block: two blocks more than its own', async () => {
+    const relay = fixture({ a: { hang: true } }, { processingTimeoutMs: 300_000 })
+    void relay.begin({ method: 'eth_sendRawTransactionSync', params: ['0x02f8'] })
+    await relay.clock.advance(20_000 + 2 * chain.blockTimeMs - 1)
+    expect(relay.transport('a').aborted).toBe(0)
+    await relay.clock.advance(1)
+    expect(relay.transport('a').aborted).toBe(1)
+  })
+
   it('of the whole call ends it, however many attempts are left', async () => {
     const relay = fixture(
       { a: { hang: true }, b: { hang: true }, c: { hang: true } },
@@ -446,6 +461,8 @@ describe('availability under traffic', () => {
     const forbidden = { status: 403, body: '<html>Forbidden</html>' } as const
     const relay = fixture({ a: forbidden })
     for (let each = 0; each < 20; each++) await relay.ask({ method: 'made_up' })
+    const { score } = relay.pool.upstreams[0]!
+    expect(score.availability(relay.clock.nowMs())).toBe(1)
     expect(relay.events).toEqual([])
     for (let each = 0; each < 20; each++) await relay.ask()
     expect(relay.events).toEqual(['a: eligible > disabled'])
@@ -478,6 +495,22 @@ describe('availability under traffic', () => {
     await relay.clock.advance(1_000)
     for (const seen of all) expect((await seen).outcome).toBe(okBody)
     expect(relay.events).toEqual([])
+  })
+
+  it('asks a URL that has answered again before one that failed since', async () => {
+    const relay = fixture({
+      a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
+    })
+    const [first, second] = [relay.transport('a', 0), relay.transport('a', 1)]
+    const all = [relay.begin(), relay.begin()]
+    await relay.clock.advance(1_000)
+    await Promise.all(all)
+    first.play(() => ok)
+    second.play(() => refused)
+    expect((await relay.ask()).outcome).toBe(okBody)
+    const before = second.requests.length
+    await relay.ask()
+    expect(second.requests).toHaveLength(before)
   })
 
   it('holds off a URL that says 429 for as long as it says', async () => {
@@ -537,6 +570,19 @@ describe('the breaker', () => {
     relay.pool.upstreams[0]!.availability.verified()
     expect((await relay.ask()).outcome).toBe(okBody)
     expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
+  })
+
+  it('counts empty pools in a row: an answer between them begins anew', async () => {
+    const relay = fixture({ a: { script: () => ok, verified: false } })
+    const [upstream] = relay.pool.upstreams
+    const outcomes = [(await relay.ask()).outcome]
+    for (const url of upstream!.urls) url.verified = true
+    upstream!.availability.verified()
+    outcomes.push((await relay.ask()).outcome)
+    for (const url of upstream!.urls) url.verified = false
+    for (let each = 0; each < 3; each++) outcomes.push((await relay.ask()).outcome)
+    const empty = 'no-upstream'
+    expect(outcomes).toEqual([empty, okBody, empty, empty, 'breaker-open'])
   })
 
   it('is not opened by a client that excludes everybody', async () => {
@@ -660,6 +706,18 @@ describe('hedging', () => {
     late.availability.verified()
     await relay.clock.advance(1_100)
     expect((await seen).upstream).toBe('b')
+  })
+
+  it('spends nothing on looking for company where there is none', async () => {
+    const relay = fixture({ a: ok, b: { script: () => ok, verified: false } })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
+    for (let each = 0; each < 4; each++) await relay.ask()
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    const seen = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect([seen.upstream, seen.tookMs < 500]).toEqual(['b', true])
   })
 
   it('never without retries', async () => {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { sleep } from '../clock/clock.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { BodyStream } from '../upstream/wire.ts'
@@ -42,13 +44,18 @@ class Source implements BodyStream, AsyncIterator<Uint8Array> {
 }
 
 interface Options {
-  readonly source: Source
+  readonly source: BodyStream
   readonly judge?: Partial<StreamJudge>
   readonly signal?: AbortSignal
+  readonly clock?: VirtualClock
 }
 
-function follow({ source, judge, signal = new AbortController().signal }: Options) {
-  const clock = new VirtualClock()
+function follow({
+  source,
+  judge,
+  signal = new AbortController().signal,
+  clock = new VirtualClock(),
+}: Options) {
   const ends: StreamEnd[] = []
   const whole: StreamJudge | null = judge
     ? { length: null, push: (chunk) => [chunk], end: () => {}, ...judge }
@@ -126,6 +133,32 @@ describe('a streamed answer', () => {
     await clock.advance(5_001)
     await expect(stream.next()).rejects.toBe(cut)
     expect(ends).toEqual([{ kind: 'broken', cause: cut, isReaderSlow: true }])
+  })
+
+  test('does not take the time of its upstream for that of its reader', async () => {
+    const clock = new VirtualClock()
+    const source: BodyStream = {
+      head: [],
+      async *[Symbol.asyncIterator]() {
+        yield Buffer.from('ab')
+        await sleep(clock, 6_000, new AbortController().signal)
+        yield Buffer.from('cd')
+        throw cut
+      },
+    }
+    const { stream, ends } = follow({ source, clock })
+    const all = readAll(stream)
+    await clock.advance(6_000)
+    expect(await all).toEqual({ text: 'ab', error: cut })
+    expect(ends).toEqual([{ kind: 'broken', cause: cut, isReaderSlow: false }])
+  })
+
+  test('listens to its call no longer than it lasts', async () => {
+    const { signal } = new AbortController()
+    const { stream } = follow({ source: new Source(['ab']), signal })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await readAll(stream)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   test('is left by its reader', async () => {

@@ -7,6 +7,7 @@ import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
+import { lagOf } from './lag.ts'
 import type { Pool, Wanted } from './pool.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
@@ -25,8 +26,9 @@ class PoolFixture {
   readonly pool: Pool
   readonly tried = new Set<string>()
 
-  constructor(names: string, urls: Partial<NodeUrlConfig> = {}, maxSessions = 10) {
+  constructor(names: string, urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({})) {
     const { clock } = this
+    const maxSessions = 10
     this.pool = createPool(
       [...names].map((name) => ({
         name,
@@ -34,7 +36,7 @@ class PoolFixture {
         chainId: chain.id,
         apiInterface: 'jsonrpc',
         groupLabel: null,
-        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urls)],
+        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urlOf(name))],
       })),
       {
         ...{ chain, iface, maxSessions, clock },
@@ -91,8 +93,12 @@ class PoolFixture {
   }
 
   /** Who has a turn, in order. */
-  turns(count: number, different: Partial<Wanted> = {}): string {
-    const turn = () => this.pool.choose(this.wanted(different), 'round-robin')?.name ?? '-'
+  turns(
+    count: number,
+    different: Partial<Wanted> = {},
+    strategy: Strategy = 'round-robin',
+  ): string {
+    const turn = () => this.pool.choose(this.wanted(different), strategy)?.name ?? '-'
     return Array.from({ length: count }, turn).join('')
   }
 
@@ -149,6 +155,37 @@ describe('the choice', () => {
     expect(fixture.turns(5)).toBe('abcab')
     expect(fixture.turns(2, { excluded: ['a', 'b'] })).toBe('cc')
     expect(fixture.turns(4)).toBe('abca')
+  })
+
+  it.each([
+    ['light', 20, 'a'],
+    ['middle', 21, 'b'],
+    ['heavy', 101, 'a'],
+  ] as const)('is by latency among calls of similar cost: a %s one', (_, cost, quick) => {
+    const fixture = new PoolFixture('ab')
+    const nowMs = fixture.clock.nowMs()
+    for (const [name, light, middle, heavy] of [
+      ['a', 10, 500, 20],
+      ['b', 500, 10, 900],
+    ] as const) {
+      const { score } = fixture.upstream(name)
+      score.succeeded(light, 10, nowMs)
+      score.succeeded(middle, 50, nowMs)
+      score.succeeded(heavy, 500, nowMs)
+    }
+    expect(fixture.turns(100, { cost }, 'latency').split(quick).length).toBeGreaterThan(80)
+  })
+
+  it('tells how near each one is to the tip, and draws by that', () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 99)
+    fixture.sees('b', 100)
+    let told: unknown
+    fixture.pool.choose(fixture.wanted(), 'sync-freshness', (candidates) => (told = candidates))
+    expect(told).toMatchObject([
+      { name: 'a', sync: 1 / 2, weight: 1 / 8 },
+      { name: 'b', sync: 1, weight: 1 },
+    ])
   })
 
   it('tells whether it would be a repetition', () => {
@@ -308,6 +345,18 @@ describe('a lagging upstream', () => {
   })
 })
 
+it.each<[string, number, number | null, number, number]>([
+  ['at the tip', 100, 100, 100, 0],
+  ['as far behind as when it told its block', 95, 100, 100, 5],
+  ['and by as much more as the tip has grown since', 95, 100, 103, 8],
+  ['but no further than a tip that has gone back', 95, 100, 97, 2],
+  ['never ahead', 105, 100, 100, 0],
+  ['heard of before the others', 90, null, 100, 10],
+])('an upstream is %s', (_, block, tipThen, tip, lag) => {
+  const latest = { block, atMs: 0 }
+  expect(lagOf({ latest, tipThen }, tip, chain.blockTimeMs - 1, chain.blockTimeMs)).toBe(lag)
+})
+
 describe('the head of an upstream', () => {
   it('is not lowered by an answer that was overtaken', async () => {
     const fixture = new PoolFixture('ab')
@@ -324,6 +373,87 @@ describe('the head of an upstream', () => {
     await fixture.clock.advance(50)
     fixture.sees('a', 98, 10)
     expect(fixture.upstream('a').latest?.block).toBe(98)
+  })
+})
+
+it.each<[string, BlockRef, string]>([
+  ['the latest block', latest, 'ab'],
+  ['one of the last 128', number(872), 'ab'],
+  ['an older one', number(871), 'b'],
+  ['the first one', { kind: 'tag', tag: 'earliest' }, 'b'],
+  [
+    'a range that begins with an older one',
+    { kind: 'range', from: { kind: 'number', number: 871 }, to: { kind: 'number', number: 999 } },
+    'b',
+  ],
+  [
+    'a range of the last 128',
+    { kind: 'range', from: { kind: 'number', number: 872 }, to: { kind: 'number', number: 999 } },
+    'ab',
+  ],
+])('where one keeps an archive, %s is asked of whom it suits', (_, block, names) => {
+  const fixture = new PoolFixture('ab', (name) => (name === 'b' ? { addons: ['archive'] } : {}))
+  for (const name of 'ab') fixture.sees(name, 1_000)
+  expect(fixture.chosen({ block })).toBe(names)
+  fixture.holdOff('b')
+  expect(fixture.chosen({ block })).toBe('a')
+})
+
+describe('the tip', () => {
+  it.each<[string, string, (pool: PoolFixture) => void, number]>([
+    [
+      'is not what one of several said alone, once the others speak',
+      'abc',
+      (pool) => {
+        pool.sees('a', 200)
+        expect(pool.pool.tip).toBe(200)
+        for (const name of 'bc') pool.sees(name, 100)
+      },
+      100,
+    ],
+    [
+      'is what two of them say, and stays it when they are disabled',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.sees(name, 200)
+        for (const name of 'ab') pool.disable(name)
+        pool.sees('c', 100)
+      },
+      200,
+    ],
+    [
+      'is not what disabled ones say',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.disable(name)
+        for (const name of 'ab') pool.sees(name, 200)
+        pool.sees('c', 100)
+      },
+      100,
+    ],
+    [
+      'is what the only one says, and stays it when that one is disabled',
+      'a',
+      (pool) => {
+        pool.sees('a', 200)
+        pool.disable('a')
+        pool.sees('a', 100)
+      },
+      200,
+    ],
+  ])('%s', (_, names, happens, tip) => {
+    const fixture = new PoolFixture(names)
+    happens(fixture)
+    expect(fixture.pool.tip).toBe(tip)
+  })
+
+  it('is not what was told more than a minute ago', async () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'ab') fixture.sees(name, 200)
+    await fixture.clock.advance(60_001)
+    expect(fixture.pool.tip).toBeNull()
+    fixture.sees('c', 100)
+    expect(fixture.pool.tip).toBe(100)
   })
 })
 

@@ -234,6 +234,17 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['eligible'])
   })
 
+  it.each([
+    ['5 s', null, 5_000],
+    ['the timeout of the URL', 700, 700],
+  ])('waits for an answer for %s', async (_, timeoutMs, ms) => {
+    const fixture = new WatchFixture([[{ fault: { hang: true }, url: { timeoutMs } }]])
+    await fixture.clock.advance(ms - 1)
+    expect(fixture.transports[0]!.aborted).toBe(0)
+    await fixture.clock.advance(1)
+    expect(fixture.transports[0]!.aborted).toBe(1)
+  })
+
   it('takes one URL out, not the upstream', async () => {
     const fixture = new WatchFixture([[{ chainId: '0x5' }, {}]])
     await fixture.clock.advance(100)
@@ -255,6 +266,15 @@ describe('start-up verification', () => {
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
     expect(fixture.pool.upstreams.map((each) => each.serves(['trace']))).toEqual([false, true])
+    expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
+  })
+
+  it('leaves an add-on to a URL that lacks what only some nodes have, and says so', async () => {
+    const fixture = new WatchFixture([
+      [{ url: { addons: ['debug'] }, lacks: ['debug_getRawHeader'] }],
+    ])
+    await fixture.clock.advance(100)
+    expect(fixture.pool.upstreams[0]!.serves(['debug'])).toBe(true)
     expect(fixture.events.join()).toMatch(/a .*: the node answered with error -32601/)
   })
 
@@ -285,6 +305,41 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['disabled'])
     delete state.fault
     await fixture.clock.advance(35_000)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
+  it('does not forgive a node that knows its block and nothing else', async () => {
+    const fixture = new WatchFixture([[{}]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const fail = () => {
+      upstream!.failed(upstream!.urls[0]!, { name: 'error-page', weight: 1 })
+    }
+    for (let each = 0; each < 4; each++) fail()
+    const asked = fixture.asked(0)
+    await fixture.clock.advance(60_000)
+    expect(fixture.asked(0)).toBeGreaterThan(asked)
+    fail()
+    expect(fixture.states).toEqual(['disabled'])
+  })
+
+  it('asks at once whether one is back, however long it was down another time', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const disable = () => {
+      for (let each = 0; each < 5; each++)
+        upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
+    }
+    state.fault = refused
+    disable()
+    await fixture.clock.advance(300_000)
+    delete state.fault
+    await fixture.clock.advance(60_000)
+    disable()
+    expect(fixture.states).toEqual(['disabled'])
+    await fixture.clock.advance(1_200)
     expect(fixture.states).toEqual(['eligible'])
   })
 

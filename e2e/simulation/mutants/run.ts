@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mutants } from './all.ts'
 import type { Mutant } from './mutant.ts'
@@ -36,6 +36,7 @@ function huntersOf({ file }: Mutant): Hunters {
 const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
 const brokenDown = 'an error'
+const noEnd = 'no end'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -72,7 +73,7 @@ function run(directory: string, args: readonly string[]): Promise<Ran> {
 async function bySimulation(directory: string, { hunt, seeds }: Hunters): Promise<string | null> {
   if (hunt === null) return null
   const { isFine, isOutOfTime, output } = await run(directory, [hunt, String(seeds)])
-  if (isOutOfTime) return 'no end'
+  if (isOutOfTime) return noEnd
   if (!isFine) return brokenDown
   const [seed, rule] = output.trim().split(' ')
   return seed && rule ? `${rule}, seed ${seed}` : null
@@ -80,23 +81,66 @@ async function bySimulation(directory: string, { hunt, seeds }: Hunters): Promis
 
 interface TestReport {
   readonly testResults: readonly {
+    /** The file, from the root of the file system. */
+    readonly name: string
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
   }[]
 }
 
-async function byTest(directory: string, { tests }: Hunters): Promise<string | null> {
+interface Failed {
+  /** Null: it cannot be told which. */
+  readonly file: string | null
+  readonly test: string
+}
+
+/** The first test that fails; null: none. */
+async function firstFailed(
+  directory: string,
+  tests: readonly string[],
+  excluded: readonly string[] = [],
+): Promise<Failed | null> {
   const report = join(directory, 'report.json')
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
+  const without = excluded.flatMap((file) => ['--exclude', file])
   const json = ['--reporter=json', `--outputFile.json=${report}`]
-  const { isFine, isOutOfTime } = await run(directory, [...vitest, ...json])
+  const { isFine, isOutOfTime } = await run(directory, [...vitest, ...without, ...json])
   if (isFine) return null
-  if (isOutOfTime) return 'no end'
+  if (isOutOfTime) return { file: null, test: noEnd }
   const { testResults } = JSON.parse(await readFile(report, 'utf8')) as TestReport
-  const failed = testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .find(({ status }) => status === 'failed')
-  return failed?.fullName ?? brokenDown
+  for (const { name, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === 'failed')
+    if (failed) return { file: relative(directory, name), test: failed.fullName }
+  }
+  return { file: null, test: brokenDown }
 }
+
+/**
+ * A test may fail because the machine is busy, and has noticed nothing then. It counts when it fails
+ * again, and its file passes without the mutant; else the others have the word.
+ * @param soundly runs something without the mutant; null where there is none
+ */
+async function byTest(
+  directory: string,
+  { tests }: Hunters,
+  soundly: Soundly | null,
+): Promise<string | null> {
+  const shaky: string[] = []
+  for (;;) {
+    const failed = await firstFailed(directory, tests, shaky)
+    if (failed === null) return null
+    const { file, test } = failed
+    if (file === null) return test
+    const alone = () => firstFailed(directory, [file])
+    const failsAgain = (await alone())?.test === test
+    const isSound = soundly === null || (failsAgain && (await soundly(alone)) === null)
+    if (failsAgain && isSound) return test
+    process.stdout.write(`shaky     ${file}: ${test}\n`)
+    shaky.push(file)
+  }
+}
+
+/** Runs something while the mutant is not there. */
+type Soundly = <T>(run: () => Promise<T>) => Promise<T>
 
 async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
   const path = join(directory, mutant.file)
@@ -106,17 +150,21 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
     const misfit = `its text stands ${found} times in ${mutant.file}`
     return { mutant, bySimulation: null, byTest: null, misfit }
   }
-  await writeFile(
-    path,
-    source.replace(mutant.text, () => mutant.replacement),
-  )
+  const mutated = source.replace(mutant.text, () => mutant.replacement)
+  const soundly: Soundly = async (run) => {
+    await writeFile(path, source)
+    const outcome = await run()
+    await writeFile(path, mutated)
+    return outcome
+  }
+  await writeFile(path, mutated)
   try {
     const hunters = huntersOf(mutant)
     const simulation = await bySimulation(directory, hunters)
-    const test = await byTest(directory, hunters)
-    await writeFile(path, source)
+    const test = await byTest(directory, hunters, soundly)
     // It is the mutant's doing only where all is well without it.
-    if (simulation === brokenDown || test === brokenDown) await checkSound(directory, [hunters])
+    const isUnclear = [simulation, test].some((each) => each === brokenDown || each === noEnd)
+    if (isUnclear) await soundly(() => checkSound(directory, [hunters]))
     return { mutant, bySimulation: simulation, byTest: test, misfit: null }
   } finally {
     await writeFile(path, source)
@@ -126,7 +174,8 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
 /** Without a mutant nothing may be found, else who was caught would mean nothing. */
 async function checkSound(directory: string, all: Iterable<Hunters>): Promise<void> {
   for (const hunters of all) {
-    const found = (await bySimulation(directory, hunters)) ?? (await byTest(directory, hunters))
+    const found =
+      (await bySimulation(directory, hunters)) ?? (await byTest(directory, hunters, null))
     if (found) throw new Error(`the engine fails without a mutant: ${found}`)
   }
 }

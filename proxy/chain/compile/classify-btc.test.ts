@@ -85,6 +85,7 @@ describe('what else is said of a method', () => {
     expect(block).toEqual(hash(blockHash))
     expect(checks.map(({ rule }) => rule)).toMatchObject([
       { check: 'block', hash: ['hash'], raw: 'bitcoin-header' },
+      { check: 'shape', as: 'any' },
       { check: 'parent', parent: ['previousblockhash'] },
     ])
   })

@@ -16,19 +16,23 @@ export function compileChecks<Request>(
   placeReader: (place: Place) => PlaceReader<Request>,
 ): Checks<Request> {
   if (checks.length === 0) return none
-  const fixed: Check[] = []
-  const read: { readonly rule: Check['rule']; readonly wanted: PlaceReader<Request> }[] = []
-  for (const rule of checks) {
-    if (rule.place !== null) read.push({ rule, wanted: placeReader(rule.place) })
-    else if (rule.check === 'expected')
-      fixed.push({ rule, wanted: expectedBy(rule.verification, verifications) })
-    else fixed.push({ rule, wanted: undefined })
-  }
-  if (read.length === 0) return Object.freeze(fixed)
-  return (request) => [
-    ...fixed,
-    ...read.map(({ rule, wanted }) => ({ rule, wanted: wanted(request) })),
-  ]
+  const rows = checks.map((rule): Row<Request> => {
+    if (rule.place !== null) return { rule, read: placeReader(rule.place), wanted: undefined }
+    const isExpected = rule.check === 'expected'
+    const wanted = isExpected ? expectedBy(rule.verification, verifications) : undefined
+    return { rule, read: null, wanted }
+  })
+  if (rows.every(({ read }) => read === null))
+    return Object.freeze(rows.map(({ rule, wanted }) => ({ rule, wanted })))
+  return (request) =>
+    rows.map(({ rule, read, wanted }) => ({ rule, wanted: read ? read(request) : wanted }))
+}
+
+/** A rule, and how to read what a request wants, or what all of them want. */
+interface Row<Request> {
+  readonly rule: Check['rule']
+  readonly read: PlaceReader<Request> | null
+  readonly wanted: unknown
 }
 
 function expectedBy(name: string, verifications: InterfaceSpec['verifications']): string | null {

@@ -8,8 +8,9 @@ import type { NativeCheck } from './schema.ts'
 export function buildCheck(native: NativeCheck): CheckRule {
   switch (native.check) {
     case 'block': {
-      const { number = null, hash = null, older = 0, absent = null, raw = null } = native
-      return { check: 'block', place: null, number, hash, older, absent, raw }
+      const { number = null, hash = null, older = 0, absent = null } = native
+      const { optional = false, raw = null } = native
+      return { check: 'block', place: null, number, hash, older, absent, optional, raw }
     }
     case 'identity': {
       const { result, as = 'hash', each = false, optional = false } = native
@@ -20,9 +21,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'items': {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
-      const repeated = new Map(Object.entries(like))
-      const own = { number, hash, alike, like: repeated, counted, rising, used, each }
-      return { check: 'items', place: null, result, ...own }
+      const { hydrated, members = {}, distinct = null } = native
+      const tables = { like: mapOf(like), members: mapOf(members) }
+      const own = { number, hash, alike, counted, rising, used, each, distinct, ...tables }
+      return { check: 'items', place: hydrated ? place(hydrated) : null, result, ...own }
     }
     case 'bloom': {
       const { logs, bloom, each = false } = native
@@ -38,8 +40,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { verification, result = [] } = native
       return { check: 'expected', place: null, verification, result }
     }
-    case 'shape':
-      return { check: 'shape', place: null, as: native.as }
+    case 'shape': {
+      const { result = [], as, members = {} } = native
+      return { check: 'shape', place: null, result, as, members: mapOf(members) }
+    }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {
@@ -49,4 +53,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'raw':
       return { check: 'raw', place: place(native), digest: native.digest }
   }
+}
+
+function mapOf<Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
+  return new Map(Object.entries(record))
 }

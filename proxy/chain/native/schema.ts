@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
+import { plainShapes, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
 import { blockTags } from '../types.ts'
 
@@ -111,6 +112,8 @@ const resultPath = strict({
 
 const place = pointPlace.shape
 const digest = z.literal('keccak256')
+const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
+const members = z.record(z.string().min(1), shape)
 
 /** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
 const checkSchema = z.discriminatedUnion('check', [
@@ -120,6 +123,7 @@ const checkSchema = z.discriminatedUnion('check', [
     hash: path.optional(),
     older: z.int().min(1).max(1_000_000).optional(),
     absent: path.optional(),
+    optional: z.boolean().optional(),
     raw: z.literal('bitcoin-header').optional(),
   }),
   strict({
@@ -134,6 +138,9 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('items'),
     result: path.optional(),
+    hydrated: strict(place).optional(),
+    members: members.optional(),
+    distinct: z.string().min(1).optional(),
     number: z.string().min(1).optional(),
     hash: z.string().min(1).optional(),
     alike: z.array(z.string().min(1)).max(16).optional(),
@@ -154,7 +161,9 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
   strict({
     check: z.literal('shape'),
-    as: z.enum(['quantity', 'data', 'hash', 'object', 'list']),
+    result: path.optional(),
+    as: shape,
+    members: members.optional(),
   }),
   strict({ check: z.literal('exists') }),
   strict({

@@ -11,7 +11,7 @@ const spareBytes = 12
 /** Items of a long list are handed on when they take so much. */
 export const usualWindowBytes = 256 * 1024
 /** From here on lists within items are not kept any more. */
-const fullBytes = 1024 * 1024
+const fullBytes = 4 * 1024 * 1024
 /** More than this is kept of no honest answer. */
 const mostBytes = 2 * fullBytes
 
@@ -62,6 +62,8 @@ export class AbridgedResult {
   readonly #skipped = new Map<string, number>()
   readonly #containers: Container[] = []
   isComplete = false
+  /** Of a list within an item not all was kept. */
+  hasLost = false
   #kept = Buffer.allocUnsafe(16 * 1024)
   #length = 0
   /** Up to where whole values are kept, and how many containers are open there. */
@@ -187,7 +189,10 @@ export class AbridgedResult {
 
   #keeps(outer: Container): boolean {
     if (!outer.isKept) return false
-    return outer.isObject ? this.#name !== null : outer.list !== null || this.#length < fullBytes
+    if (outer.isObject) return this.#name !== null
+    if (outer.list !== null || this.#length < fullBytes) return true
+    this.hasLost = true
+    return false
   }
 
   #containerBegins(byte: number, isKept: boolean): void {

@@ -33,3 +33,9 @@ export function shownRange({ from, to, hash }: BlockRange): string {
   if (to === Infinity) return `${from} or later`
   return from === -Infinity ? `${to} or earlier` : `${from} to ${to}`
 }
+
+/** A block that is still to come may be meant. What is no block the node explains. */
+export function mayPend(asked: BlockRef): boolean {
+  if (asked.kind === 'range') return mayPend(asked.from) || mayPend(asked.to)
+  return asked.kind === 'tag' ? asked.tag === 'pending' : asked.kind === 'invalid'
+}

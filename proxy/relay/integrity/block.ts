@@ -22,6 +22,7 @@ export function checkBlock(
   if (absent && isNull(bytes, absent.start)) return null
   if (asked.kind === 'number' && rule.number !== null) {
     const span = document.at(rule.number)
+    if (span === null && rule.optional) return null
     const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
     const age = asked.number - number
     const fits = rule.older === 0 ? age === 0 : age >= 1 && age <= rule.older
@@ -32,6 +33,7 @@ export function checkBlock(
     return checkHeader(document, asked.hash)
   if (asked.kind === 'hash' && rule.hash !== null) {
     const span = document.at(rule.hash)
+    if (span === null && rule.optional) return null
     if (span !== null && spellsBytes(bytes, span.start, span.end, asked.hash)) return null
     return violation('block-hash', `asked for ${asked.hash}, got ${shownSpan(bytes, span)}`)
   }

@@ -14,23 +14,32 @@ const tx = (over: object = {}) => ({
   transactionIndex: '0x0',
   ...over,
 })
+const next = { hash: hashOf('8'), transactionIndex: '0x1' }
 const block = (over: object = {}) => ({
   number: '0x10',
   hash: a,
   parentHash: b,
+  gasUsed: '0x0',
   transactions: [],
   ...over,
 })
+const trace = { blockNumber: 16, blockHash: a }
+const twice = block({ transactions: [tx(), tx({ transactionIndex: '0x1' })] })
 const byNumber = 'eth_getBlockByNumber'
 const byHash = 'eth_getBlockByHash'
 const receipts = 'eth_getBlockReceipts'
+const logsBloom = `0x${'00'.repeat(256)}`
 const receipt = (index: number, over: object = {}) => ({
+  transactionHash: hashOf(index.toString(16)),
   blockHash: a,
   blockNumber: '0x10',
   transactionIndex: `0x${index.toString(16)}`,
   logs: [],
+  logsBloom,
   ...over,
 })
+
+const twoReceipts = [receipt(0), receipt(1, { transactionHash: receipt(0).transactionHash })]
 
 describe('a lie about a block', () => {
   it.each([
@@ -68,10 +77,49 @@ describe('a lie about a block', () => {
       'a transaction left out',
       byNumber,
       ['0x10', true],
-      block({ transactions: [tx(), tx({ transactionIndex: '0x2' })] }),
+      block({ transactions: [tx(), tx({ ...next, transactionIndex: '0x2' })] }),
       'items-order',
     ],
     ['transactions that are none', byNumber, ['0x10'], block({ transactions: {} }), 'shape'],
+    ['a transaction twice', byNumber, ['0x10', true], twice, 'items-order'],
+    ['a receipt twice, with a place of its own', receipts, ['0x10'], twoReceipts, 'items-order'],
+    ['no hash', byNumber, ['0x10'], block({ hash: undefined }), 'shape'],
+    ['null for the hash', byNumber, ['0x10'], block({ hash: null }), 'shape'],
+    ['null for the hash of latest', byNumber, ['latest'], block({ hash: null }), 'shape'],
+    ['a number where hex stands', byNumber, ['0x10'], block({ number: 16 }), 'shape'],
+    ['a height that no chain has', byNumber, ['latest'], block({ number: a }), 'shape'],
+    ['no parent', byHash, [a], block({ parentHash: null }), 'shape'],
+    ['a parent that is none', byHash, [a], block({ parentHash: '0x1' }), 'shape'],
+    ['no gas', byHash, [a], block({ gasUsed: undefined, transactions: [] }), 'shape'],
+    ['no transactions', byHash, [a], block({ transactions: undefined }), 'shape'],
+    ['null for the transactions', byHash, [a], block({ transactions: null }), 'shape'],
+    ['uncles that are none', byHash, [a], block({ uncles: 'x' }), 'shape'],
+    ['hashes for transactions', byHash, [a, true], block({ transactions: [b] }), 'shape'],
+    ['transactions for hashes', byHash, [a, false], block({ transactions: [tx()] }), 'shape'],
+    ['both', byHash, [a, 'x'], block({ transactions: [tx(), b] }), 'shape'],
+    ['both, the other way round', byHash, [a], block({ transactions: [b, tx()] }), 'shape'],
+    ['hashes that are none', byHash, [a], block({ transactions: ['x'] }), 'shape'],
+    [
+      'transactions without a place',
+      byHash,
+      [a, true],
+      block({ transactions: [tx({ transactionIndex: null })] }),
+      'shape',
+    ],
+    ['a header without a hash', 'eth_getHeaderByNumber', ['0x10'], { number: '0x10' }, 'shape'],
+    ['an uncle without a hash', 'eth_getUncleByBlockHashAndIndex', [a, '0x0'], {}, 'shape'],
+    ['a list of hashes for receipts', receipts, ['0x10'], [a, b], 'shape'],
+    ['a text for receipts', receipts, ['0x10'], '"x"', 'shape'],
+    ['a receipt of no block', receipts, ['0x10'], [receipt(0, { blockHash: null })], 'shape'],
+    ['a receipt without a place', receipts, [a], [receipt(0, { transactionIndex: 0 })], 'shape'],
+    ['receipts without logs', receipts, ['0x10'], [receipt(0, { logs: null })], 'shape'],
+    ['receipts with a short bloom', receipts, [a], [receipt(0, { logsBloom: '0x00' })], 'shape'],
+    ['a count that is none', 'eth_getBlockTransactionCountByNumber', ['0x10'], '"many"', 'shape'],
+    ['a count of uncles', 'eth_getUncleCountByBlockHash', [a], '[]', 'shape'],
+    ['another network', 'net_version', [], '"56"', 'chain'],
+    ['null for the network', 'net_version', [], 'null', 'chain'],
+    ['a trace of no block', 'trace_block', ['0x10'], [{ blockHash: a }], 'shape'],
+    ['null for traces', 'trace_filter', [{}], 'null', 'shape'],
     [
       'an uncle too young',
       'eth_getUncleByBlockNumberAndIndex',
@@ -129,7 +177,13 @@ describe('a lie about a block', () => {
     ['an object for receipts', receipts, ['0x10'], receipt(0), 'shape'],
     ['another chain', 'eth_chainId', [], '"0x5"', 'chain'],
     ['null for the chain', 'eth_chainId', [], 'null', 'chain'],
-    ['a trace of another block', 'trace_block', ['0x10'], [{ blockNumber: 17 }], 'items-block'],
+    [
+      'a trace of another block',
+      'trace_block',
+      ['0x10'],
+      [{ blockNumber: 17, blockHash: a }],
+      'items-block',
+    ],
     [
       'a trace outside of the filter',
       'trace_filter',
@@ -186,16 +240,26 @@ describe('an honest answer about a block', () => {
       }),
     ],
     ['hashes of transactions', byNumber, ['0x10'], block({ transactions: [b, c] })],
+    ['whole transactions', byNumber, ['0x10', true], block({ transactions: [tx(), tx(next)] })],
     [
-      'whole transactions',
-      byNumber,
-      ['0x10', true],
-      block({ transactions: [tx(), tx({ transactionIndex: '0x1' })] }),
+      'without transactions',
+      'eth_getHeaderByNumber',
+      ['0x10'],
+      { number: '0x10', hash: a, parentHash: b },
     ],
-    ['without transactions', 'eth_getHeaderByNumber', ['0x10'], { number: '0x10', hash: a }],
+    ['pending, a header', 'eth_getHeaderByNumber', ['pending'], { number: '0x10', hash: null }],
+    ['no transactions', byNumber, ['0x10', true], block()],
+    ['either, when nobody asked', byHash, [a], block({ transactions: [tx()] })],
+    ['uncles', byHash, [a, false], block({ uncles: [b] })],
+    // Chains without uncles, such as those of zkSync, may leave the list out.
+    ['without uncles', byHash, [a, false], block({ uncles: undefined })],
+    ['of a status, before Byzantium', receipts, [a], [receipt(0, { root: b, status: null })]],
+    ['a count', 'eth_getBlockTransactionCountByNumber', ['0x10'], '"0x2"'],
+    ['no count', 'eth_getBlockTransactionCountByHash', [a], 'null'],
+    ['the network', 'net_version', [], '"1"'],
     ['a hash in upper case', byHash, [upper(a)], block()],
     ['a hash answered in upper case', byHash, [a], block({ hash: upper(a) })],
-    ['an escaped hash', byHash, [a], `{"hash":"\\u0030${a.slice(1)}"}`],
+    ['an escaped hash', byHash, [a], JSON.stringify(block()).replace(a, `\\u0030${a.slice(1)}`)],
     ['a block that is none of the request', byNumber, ['soon', false], block()],
     ['an uncle', 'eth_getUncleByBlockNumberAndIndex', ['0x10', '0x0'], block({ number: '0xa' })],
     ['a transaction by index', 'eth_getTransactionByBlockNumberAndIndex', ['0x10', '0x00'], tx()],
@@ -204,10 +268,9 @@ describe('an honest answer about a block', () => {
     ['receipts', receipts, ['0x10'], [receipt(0), receipt(1)]],
     ['receipts, EIP-1898', receipts, [{ blockNumber: '0x10' }], [receipt(0)]],
     ['receipts by hash', receipts, [upper(a)], [receipt(0)]],
-    ['receipts without an index', receipts, ['0x10'], [{ blockHash: a, blockNumber: '0x10' }]],
     ['the chain', 'eth_chainId', [], '"0x1"'],
     ['the chain, with zeros', 'eth_chainId', [], '"0x01"'],
-    ['traces', 'trace_block', ['0x10'], [{ blockNumber: 16, blockHash: a }, { blockNumber: 16 }]],
+    ['traces', 'trace_block', ['0x10'], [trace, trace]],
     ['a balance', 'eth_getBalance', [a, '0x10'], '"0x1"'],
     ['what nobody knows', 'foo_bar', [1], '"0x1"'],
   ])('%s', (_case, method, params, result) => {
@@ -308,7 +371,10 @@ describe('a block that was asked before', () => {
   it('is known by the block that follows it, and by what is in it', () => {
     const memory = new BlockMemory()
     const place = { blockNumber: '0x10', blockHash: a }
-    const receipt = { transactionHash: c, ...place }
+    const receipt = {
+      ...{ transactionHash: c, transactionIndex: '0x0', ...place },
+      ...{ logs: [], logsBloom },
+    }
     for (const upstream of ['x', 'y'])
       expect(judged('eth_getTransactionReceipt', [c], receipt, { memory, upstream })).toBeNull()
     const moved = { ...receipt, blockNumber: '0x11' }
@@ -319,7 +385,7 @@ describe('a block that was asked before', () => {
 
   it('is believed of who shows it, whatever one other said in passing', () => {
     const memory = new BlockMemory()
-    const moved = { transactionHash: c, blockNumber: '0x11', blockHash: a }
+    const moved = receipt(0, { transactionHash: c, blockNumber: '0x11' })
     judged('eth_getTransactionReceipt', [c], moved, { memory, upstream: 'liar' })
     expect(tell(memory, 'x', {})).toBeNull()
   })

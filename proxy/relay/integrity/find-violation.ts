@@ -26,8 +26,11 @@ export interface Asked {
   readonly skipVerifications: readonly string[]
 }
 
-/** These methods have an answer to every request, so null is none. */
-const neverNull: ReadonlySet<Check['rule']['check']> = new Set(['sent', 'expected', 'shape'])
+/** Such a method has an answer to every request, so null is none. */
+function refusesNull({ rule }: Check): boolean {
+  if (rule.check === 'shape') return !rule.as.endsWith('?')
+  return ['sent', 'expected', 'logs', 'length'].includes(rule.check)
+}
 
 /**
  * The first thing in an answer that cannot be true; null when there is none. Null for a result is
@@ -49,9 +52,7 @@ export function findViolationIn(
   asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
-  const checks = document.isNull
-    ? asked.checks.filter(({ rule }) => neverNull.has(rule.check))
-    : asked.checks
+  const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
   for (const check of checks) {
     const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)
     if (found) return found
@@ -78,7 +79,7 @@ function apply(
     case 'length':
       return checkLength(rule, document, wanted)
     case 'items':
-      return checkItems(rule, document, block)
+      return checkItems(rule, document, block, wanted)
     case 'logs':
       return checkLogs(document, wanted, block)
     case 'parent':
@@ -92,7 +93,7 @@ function apply(
     case 'bloom':
       return checkBloom(rule, document)
     case 'shape':
-      return checkShape(rule, document)
+      return checkShape(rule, document, block)
     case 'exists':
       return null
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule, Likeness } from '../../chain/check-rule.ts'
+import type { CheckPath, CheckRule, Likeness } from '../../chain/check-rule.ts'
 import type { Span } from '../../json/span.ts'
 import { valueEnd } from '../../json/value.ts'
 import { shownSpan } from './block.ts'
@@ -50,9 +50,19 @@ function compare(
   wanted: unknown,
 ): Violation | null {
   const span = document.at(result)
-  if (span === null ? optional : isLike(document.bytes, span)) return null
+  if (span === null ? optional && isOtherForm(document, result) : isLike(document.bytes, span))
+    return null
   const got = shownSpan(document.bytes, span)
   return violation('identity', `asked for ${shown(String(wanted))}, got ${got}`)
+}
+
+/** Where the path leads through an object, the answer has a text or a list. */
+function isOtherForm(document: ResultDocument, path: CheckPath): boolean {
+  return path.some((key, index) => {
+    const span = document.at(path.slice(0, index))
+    const first = span && document.bytes[span.start]
+    return first === 0x22 || (first === 0x5b && typeof key === 'string')
+  })
 }
 
 /** Null for a request that wants something else than it may: the node says so. */

@@ -2,25 +2,35 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
-import { blockRangeOf, shownRange } from './block-range.ts'
+import { blockRangeOf, mayPend, shownRange } from './block-range.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
 import { ResultDocument } from './result-document.ts'
+import { fits, isOf } from './shape.ts'
 import { hashAt, isNull, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 type ItemsRule = Extract<CheckRule, { check: 'items' }>
 
+/** How far the items have come: an array in each of several objects goes on where the last ended. */
+interface Progress {
+  count: number
+  highest: number
+}
+
 /**
  * Receipts of a block, transactions of a block, logs of a receipt: all of the block asked for, of
- * one block, in order. Hashes in the place of whole objects are passed over, and so are members
- * that are not there or null.
+ * one block, in order. Members that are not there or null are passed over, but for those that the
+ * rule wants. `wanted` is whether the request wants objects, or their hashes; anything else: either,
+ * but not both.
  */
 export function checkItems(
   rule: ItemsRule,
   document: ResultDocument,
   asked: BlockRef,
+  wanted: unknown,
+  progress: Progress = { count: document.skippedAt(rule.result), highest: -1 },
 ): Violation | null {
   const { bytes } = document
   const array = document.at(rule.result)
@@ -28,8 +38,10 @@ export function checkItems(
   if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
   const cursor = new ItemCursor(bytes, array.start, document.skippedAt(rule.result))
   if (!cursor.next()) return checkEmpty(rule, document)
-  if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)
-  if (!cursor.isObject) return checkDistinct(bytes, cursor)
+  if (rule.each !== null) return checkEach(rule, rule.each, document, cursor, asked)
+  const isHydrated =
+    rule.place === null || (wanted === false ? false : wanted === true || cursor.isObject)
+  if (!isHydrated) return checkHashes(bytes, cursor)
 
   const range = blockRangeOf(asked)
   const like = [...rule.like]
@@ -39,15 +51,21 @@ export function checkItems(
       rule.hash,
       rule.counted,
       rule.rising,
+      rule.distinct,
       ...rule.alike,
       ...rule.like.keys(),
+      ...rule.members.keys(),
     ]),
   ].filter((name) => name !== null)
   const fields = new FieldReader(names)
   const placeOf = (name: string | null) => (name === null ? -1 : names.indexOf(name))
-  const [number, hash, counted, rising] = [rule.number, rule.hash, rule.counted, rule.rising].map(
-    placeOf,
-  ) as [number, number, number, number]
+  const number = placeOf(rule.number)
+  const hash = placeOf(rule.hash)
+  const counted = placeOf(rule.counted)
+  const rising = placeOf(rule.rising)
+  const distinct = placeOf(rule.distinct)
+  const members = [...rule.members].map(([name, shape]) => ({ place: placeOf(name), shape }))
+  const isPending = mayPend(asked)
   // What all items must say: told by the object around them, or by the first that says it.
   const outer = rule.result.slice(0, -1)
   const common = like.map(([name, member]) => {
@@ -57,14 +75,17 @@ export function checkItems(
   })
   common.push(...rule.alike.map((name) => new CommonValue(name, placeOf(name), null)))
 
-  let highest = -1
+  const seen = new Set<string>()
   do {
-    if (!cursor.isObject) {
-      cursor.skip()
-      continue
-    }
-    cursor.ended(fields.read(bytes, cursor.start))
     const which = `item ${cursor.index}`
+    if (!cursor.isObject) return violation('shape', `${which} is no object`)
+    cursor.ended(fields.read(bytes, cursor.start))
+    for (const { place, shape } of members)
+      if (!fits(shape, isPending, bytes, fields.start(place), fields.end(place)))
+        return violation(
+          'shape',
+          `${names[place]} of ${which} is ${told(place)}, not of type ${shape}`,
+        )
     if (number >= 0 && fields.holds(bytes, number)) {
       const height = numberAt(bytes, fields.start(number), fields.end(number))
       if (!(height >= range.from && height <= range.to))
@@ -86,23 +107,32 @@ export function checkItems(
           `${value.name} of ${which} is ${told(value.place)}, not ${value.shown}`,
         )
     if (counted >= 0 && fields.holds(bytes, counted)) {
-      if (numberAt(bytes, fields.start(counted), fields.end(counted)) !== cursor.index)
+      const value = numberAt(bytes, fields.start(counted), fields.end(counted))
+      if (progress.count < 0) progress.count = value
+      if (value !== progress.count)
         return violation('items-order', `${names[counted]} of ${which} is ${told(counted)}`)
+      progress.count += 1
     }
     if (rising >= 0 && fields.holds(bytes, rising)) {
       const value = numberAt(bytes, fields.start(rising), fields.end(rising))
-      if (!(value > highest))
+      if (!(value > progress.highest))
         return violation(
           'items-order',
-          `${names[rising]} of ${which} is ${told(rising)}, after ${highest}`,
+          `${names[rising]} of ${which} is ${told(rising)}, after ${progress.highest}`,
         )
-      highest = value
+      progress.highest = value
+    }
+    if (distinct >= 0 && fields.holds(bytes, distinct)) {
+      const own = hashAt(bytes, fields.start(distinct), fields.end(distinct)) ?? ''
+      if (seen.has(own)) return violation('items-order', `${which} is doubled, ${told(distinct)}`)
+      seen.add(own)
     }
   } while (cursor.next())
   return null
 
   function told(place: number): string {
-    return shownAt(bytes, fields.start(place), fields.end(place))
+    const start = fields.start(place)
+    return start < 0 ? 'nothing' : shownAt(bytes, start, fields.end(place))
   }
 }
 
@@ -110,14 +140,19 @@ export function checkItems(
 function checkEach(
   rule: ItemsRule,
   member: string,
-  bytes: Uint8Array,
+  outer: ResultDocument,
   cursor: ItemCursor,
   asked: BlockRef,
 ): Violation | null {
   const inner: ItemsRule = { ...rule, result: [member], each: null }
+  const { bytes } = outer
+  // Of lists that have passed nobody knows how far they counted.
+  const count = outer.skippedAt(rule.result) > 0 ? -1 : 0
+  const progress = { count, highest: -1 }
   do {
     const end = valueEnd(bytes, cursor.start)
-    const found = checkItems(inner, new ResultDocument(bytes, { start: cursor.start, end }), asked)
+    const document = new ResultDocument(bytes, { start: cursor.start, end })
+    const found = checkItems(inner, document, asked, undefined, progress)
     if (found) return { ...found, evidence: `${member} ${cursor.index}: ${found.evidence}` }
     cursor.ended(end)
   } while (cursor.next())
@@ -134,18 +169,16 @@ function checkEmpty({ used, result }: ItemsRule, document: ResultDocument): Viol
 }
 
 /** Hashes in the place of whole objects: each once. */
-function checkDistinct(bytes: Uint8Array, cursor: ItemCursor): Violation | null {
+function checkHashes(bytes: Uint8Array, cursor: ItemCursor): Violation | null {
   const seen = new Set<string>()
   do {
     const { start, index } = cursor
     cursor.skip()
-    const hash = hashAt(bytes, start, cursor.end)
-    if (hash === null) continue
-    if (seen.has(hash))
-      return violation(
-        'items-order',
-        `item ${index} is doubled, ${shownAt(bytes, start, cursor.end)}`,
-      )
+    const told = () => shownAt(bytes, start, cursor.end)
+    if (!isOf('hash', bytes, start, cursor.end))
+      return violation('shape', `item ${index} is no hash, ${told()}`)
+    const hash = hashAt(bytes, start, cursor.end) ?? ''
+    if (seen.has(hash)) return violation('items-order', `item ${index} is doubled, ${told()}`)
     seen.add(hash)
   } while (cursor.next())
   return null

@@ -3,7 +3,6 @@
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
-import { isNull } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /** A request for so many things is answered with so many. One that lists none is not checked. */
@@ -15,7 +14,6 @@ export function checkLength(
   if (!Array.isArray(wanted)) return null
   const { bytes } = document
   const list = document.at(rule.result)
-  if (list !== null && isNull(bytes, list.start)) return null
   if (list === null || bytes[list.start] !== 0x5b)
     return violation('shape', 'the answer has no list in its place')
   const cursor = new ItemCursor(bytes, list.start, document.skippedAt(rule.result))

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Shape } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
 import { sameBytes } from '../../json/text.ts'
-import { blockRangeOf, shownRange } from './block-range.ts'
+import { blockRangeOf, mayPend, shownRange } from './block-range.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { LogFilter } from './log-filter.ts'
 import type { ResultDocument } from './result-document.ts'
+import { fits } from './shape.ts'
 import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-/** Members of a log that are looked at. */
-export const logMembers: readonly string[] = [
-  ...['address', 'topics', 'blockNumber', 'blockHash', 'logIndex'],
-  ...['transactionIndex', 'transactionHash', 'removed'],
+/** In the order of the places below. */
+const members: readonly (readonly [string, Shape])[] = [
+  ['address', 'address'],
+  ['topics', 'hashes'],
+  ['blockNumber', 'height'],
+  ['blockHash', 'hash'],
+  ['logIndex', 'height'],
+  ['transactionIndex', 'height'],
+  ['transactionHash', 'hash'],
+  ['removed', 'boolean?'],
+  ['data', 'data'],
 ]
+/** The names of what is looked at in a log. */
+export const logMembers: readonly string[] = members.map(([name]) => name)
 const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
 const [transactionIndex, transaction, removed] = [5, 6, 7]
 
@@ -32,14 +43,12 @@ export function checkLogs(
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list of logs')
   const filter = new LogFilter(wanted)
   const range = blockRangeOf(asked)
-  const mayPend = isForPending(asked)
+  const isPending = mayPend(asked)
   const fields = new FieldReader(logMembers)
   const told = (place: number) =>
     fields.start(place) < 0 ? 'nothing' : shownAt(bytes, fields.start(place), fields.end(place))
   let lastNumber = -1
   let lastIndex = -1
-  let lastLogStart = -1
-  let lastLogEnd = -1
   let lastHashStart = -1
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
@@ -66,10 +75,15 @@ export function checkLogs(
       )
     if (fields.start(removed) >= 0 && bytes[fields.start(removed)] === 0x74)
       return violation('logs-block', `log ${which} is of a block that was taken back`)
-    if (!fields.holds(bytes, number)) {
-      if (mayPend) continue
-      return violation('logs-range', `log ${which} is of no block`)
+    const hasNumber = fields.holds(bytes, number)
+    if (!hasNumber && !isPending) return violation('logs-range', `log ${which} is of no block`)
+    for (let place = 0; place < members.length; place++) {
+      const [name, shape] = members[place] as (typeof members)[number]
+      if (place === number || fits(shape, isPending, bytes, fields.start(place), fields.end(place)))
+        continue
+      return violation('shape', `${name} of log ${which} is ${told(place)}, not of type ${shape}`)
     }
+    if (!hasNumber) continue
 
     const height = numberAt(bytes, fields.start(number), fields.end(number))
     if (!(height >= range.from && height <= range.to))
@@ -85,8 +99,6 @@ export function checkLogs(
       (sameBytes(bytes, hashStart, hashEnd, bytes, lastHashStart, lastHashEnd) ||
         spellsHash(bytes, hashStart, hashEnd, hashAt(bytes, lastHashStart, lastHashEnd) ?? ''))
     if (height === lastNumber) {
-      if (!hasIndex && sameBytes(bytes, cursor.start, cursor.end, bytes, lastLogStart, lastLogEnd))
-        return violation('logs-order', `log ${which} is doubled`)
       if (!(place > lastIndex))
         return violation('logs-order', `log ${which} has index ${place}, after ${lastIndex}`)
       if (isToldHash && !isSameHash)
@@ -105,19 +117,11 @@ export function checkLogs(
       return violation('logs-block', `log ${which} gives ${told(hash)} another height, ${height}`)
     else sender.begin()
     lastNumber = height
-    lastLogStart = cursor.start
-    lastLogEnd = cursor.end
     lastIndex = place
     lastHashStart = hasHash ? hashStart : -1
     lastHashEnd = hasHash ? hashEnd : -1
   }
   return null
-}
-
-/** Logs of blocks that are still to come may be among them. What is no block the node explains. */
-function isForPending(asked: BlockRef): boolean {
-  if (asked.kind === 'range') return isForPending(asked.from) || isForPending(asked.to)
-  return asked.kind === 'tag' ? asked.tag === 'pending' : asked.kind === 'invalid'
 }
 
 /** The transaction of the last log: those of a block come in turn, and each has one hash. */

@@ -37,7 +37,11 @@ function found(method: string, params: unknown, text: string | Iterable<string>)
   return result.end()?.check ?? null
 }
 
-const block = (over: object) => JSON.stringify({ number: '0x10', hash: a, parentHash: b, ...over })
+const block = (over: object) =>
+  JSON.stringify({
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', transactions: [] },
+    ...over,
+  })
 const inside = (object: string) => `${object.slice(0, -1)},${pad}}`
 const before = (object: string) => `{${pad},${object.slice(1)}`
 const byNumber = ['eth_getBlockByNumber', ['0x10', false]] as const
@@ -101,6 +105,8 @@ const log = (number: number, index: number, over: object = {}) => ({
   blockNumber: `0x${number.toString(16)}`,
   blockHash: `0x${number.toString(16).padStart(64, '0')}`,
   logIndex: `0x${index.toString(16)}`,
+  transactionHash: `0x${index.toString(16).padStart(64, '0')}`,
+  transactionIndex: `0x${index.toString(16)}`,
   data: `0x${'e'.repeat(500)}`,
   ...over,
 })
@@ -182,14 +188,21 @@ describe('a block whose transactions are longer than what is held', () => {
 
   it('has one item with more than is ever held', () => {
     const logs = Array.from({ length: 30_000 }, (_, at) =>
-      log(16, at, { data: '0x', blockHash: a }),
+      log(16, at, { data: '0x', blockHash: a, transactionHash: b, transactionIndex: '0x0' }),
     )
-    const each = { blockHash: a, blockNumber: '0x10', transactionIndex: '0x0', logs }
-    const list = JSON.stringify([each, { ...each, logs: [], transactionIndex: '0x1' }])
+    const own = { transactionHash: b, logsBloom: `0x${'0'.repeat(512)}` }
+    const each = { ...own, blockHash: a, blockNumber: '0x10', transactionIndex: '0x0', logs }
+    const list = JSON.stringify([
+      each,
+      { ...each, logs: [], transactionHash: c, transactionIndex: '0x1' },
+    ])
     expect(found('eth_getBlockReceipts', ['0x10'], list)).toBeNull()
-    const other = list.replace(/"0x10","transactionIndex":"0x1"/, '"0x11","transactionIndex":"0x1"')
+    const other = list.replace(
+      '"0x10","transactionIndex":"0x1","logs":[]',
+      '"0x11","transactionIndex":"0x1","logs":[]',
+    )
     expect(found('eth_getBlockReceipts', ['0x10'], other)).toMatch(/^items-/)
-    const endless = `{"number":"0x1",${'"number":"0x10",'.repeat(200_000)}"hash":"${a}"}`
+    const endless = `{"number":"0x1",${'"number":"0x10",'.repeat(600_000)}"hash":"${a}"}`
     expect(found(...byNumber, endless)).toBe('shape, later')
   })
 })

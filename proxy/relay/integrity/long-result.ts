@@ -61,15 +61,22 @@ export class LongResult {
   }
 
   #checkPart(part: ResultDocument): void {
-    const checks = this.#asked.checks.filter((check) => isTold(check, part, this.#asked.block))
+    const checks = this.#checks().filter((check) => isTold(check, part, this.#asked.block))
     this.#found ??= this.#certain(part, checks)
   }
 
   #checkWhole(): void {
     const whole = this.#abridged.document
     if (!whole) return
-    const checks = this.#asked.checks.filter((check) => isWhole(check, whole))
+    const checks = this.#checks().filter((check) => isWhole(check, whole))
     this.#found ??= this.#certain(whole, checks)
+  }
+
+  /** Where a part of a list is lost, nobody knows how far it counted. */
+  #checks(): Asked['checks'] {
+    const { checks } = this.#asked
+    if (!this.#abridged.hasLost) return checks
+    return checks.filter(({ rule }) => rule.check !== 'items' || rule.each === null)
   }
 
   #certain(document: ResultDocument, checks: Asked['checks']): Violation | null {

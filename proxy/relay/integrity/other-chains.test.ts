@@ -28,8 +28,23 @@ const otherHash = 'ab'.repeat(32)
 
 describe('Bitcoin', () => {
   const block = (params: unknown[]) => btc.jsonrpc('getblock', params)
+  const first = { hash: firstHash, height: 0, tx: [otherHash] }
   it.each<[string, Classification, unknown, string | null]>([
-    ['the block', block([firstHash]), { hash: firstHash, height: 0 }, null],
+    ['the block', block([firstHash]), first, null],
+    // The first block has no `previousblockhash`.
+    [
+      'the header',
+      btc.jsonrpc('getblockheader', [firstHash]),
+      { hash: firstHash, height: 0 },
+      null,
+    ],
+    ['a block without a height', block([firstHash]), { ...first, height: null }, 'shape'],
+    ['a height in words', block([firstHash]), { ...first, height: '0' }, 'shape'],
+    ['a text for transactions', block([firstHash]), { ...first, tx: 'x' }, 'shape'],
+    // btcd at verbosity 2.
+    ['raw transactions', block([firstHash, 2]), { ...first, tx: undefined, rawtx: [] }, null],
+    ['a list for a block', block([firstHash]), [first], 'block-hash'],
+    ['null for a block', block([firstHash]), null, 'shape'],
     ['another block', block([firstHash]), { hash: otherHash, height: 0 }, 'block-hash'],
     ['the block in hex', block([firstHash, 0]), `${firstHeader}0101`, null],
     ['the header in hex', btc.jsonrpc('getblockheader', [firstHash, false]), firstHeader, null],
@@ -38,6 +53,9 @@ describe('Bitcoin', () => {
     ['half a header', block([firstHash, 0]), firstHeader.slice(0, 100), 'shape'],
     ['no hex at all', block([firstHash, 0]), 'zz', 'shape'],
     ['stats by height', btc.jsonrpc('getblockstats', [5]), { height: 5 }, null],
+    // Bitcoin Core gives the members that were asked for, and no others.
+    ['some stats', btc.jsonrpc('getblockstats', [5, ['txs']]), { txs: 1 }, null],
+    ['null for stats', btc.jsonrpc('getblockstats', [5]), null, 'shape'],
     ['stats of another height', btc.jsonrpc('getblockstats', [5]), { height: 6 }, 'block-number'],
   ])('%s', (_case, asked, result, found) => {
     expect(wrongWith(asked, result)).toBe(found)
@@ -48,18 +66,40 @@ describe('the slot chain', () => {
   const accounts = slots.jsonrpc('getMultipleAccounts', [['a', 'b']])
   const transaction = slots.jsonrpc('getTransaction', ['sig'])
   const slot = slots.jsonrpc('getBlock', [100])
+  const block = { parentSlot: 97, blockHeight: 80, blockhash: 'x', previousBlockhash: 'y' }
+  const of = (...signatures: readonly string[]) => ({ slot: 97, transaction: { signatures } })
   it.each<[string, Classification, unknown, string | null]>([
     ['as many accounts', accounts, { value: [null, { data: ['', 'base64'] }] }, null],
     ['an account too few', accounts, { value: [null] }, 'items-count'],
     ['an account too many', accounts, { value: [null, null, null] }, 'items-count'],
     ['no list of accounts', accounts, { value: {} }, 'shape'],
-    ['a null for the list', accounts, { value: null }, null],
+    ['a null for the list', accounts, { value: null }, 'shape'],
+    ['nothing for the list', accounts, {}, 'shape'],
+    ['a null for all', accounts, null, 'shape'],
     ['accounts of a request without list', slots.jsonrpc('getMultipleAccounts', ['a']), {}, null],
-    ['the transaction', transaction, { transaction: { signatures: ['sig'] } }, null],
-    ['another one', transaction, { transaction: { signatures: ['gis'] } }, 'identity'],
-    ['it in base64', transaction, { transaction: ['AQ==', 'base64'] }, null],
-    ['a slot behind its parent', slot, { parentSlot: 97, blockHeight: 80 }, null],
-    ['a slot at its parent', slot, { parentSlot: 100, blockHeight: 80 }, 'block-number'],
+    ['the transaction', transaction, of('sig'), null],
+    ['another one', transaction, of('gis'), 'identity'],
+    ['one that nobody signed', transaction, of(), 'identity'],
+    ['one without signatures', transaction, { slot: 97, transaction: {} }, 'identity'],
+    [
+      'null for signatures',
+      transaction,
+      { slot: 97, transaction: { signatures: null } },
+      'identity',
+    ],
+    ['one without a slot', transaction, { ...of('sig'), slot: undefined }, 'shape'],
+    ['nothing in it', transaction, { slot: 97 }, 'identity'],
+    ['none', transaction, null, null],
+    ['it in base64', transaction, { slot: 97, transaction: ['AQ==', 'base64'] }, null],
+    ['it in base58, in the old form', transaction, { slot: 97, transaction: '2Ky' }, null],
+    ['a slot behind its parent', slot, block, null],
+    // Agave has no height of blocks before it began to count them.
+    ['a slot of no height', slot, { ...block, blockHeight: null }, null],
+    ['a slot without a hash', slot, { ...block, blockhash: null }, 'shape'],
+    ['a slot without a parent', slot, { ...block, previousBlockhash: '' }, 'shape'],
+    ['a slot whose height is a text', slot, { ...block, blockHeight: '80' }, 'shape'],
+    ['no block in a slot', slot, null, null],
+    ['a slot at its parent', slot, { ...block, parentSlot: 100 }, 'block-number'],
     ['the cluster', slots.jsonrpc('getGenesisHash', []), 'EtWTRABZaYq6iMf', 'chain'],
   ])('%s', (_case, asked, result, found) => {
     expect(wrongWith(asked, result)).toBe(found)
@@ -68,14 +108,24 @@ describe('the slot chain', () => {
 
 describe('the move chain', () => {
   const byHeight = move.rest('GET /blocks/by_height/5')
-  const byHash = move.rest('GET /v1/transactions/by_hash/0xAB')
+  const byHash = move.rest(`GET /v1/transactions/by_hash/0x${otherHash.toUpperCase()}`)
+  const byVersion = move.rest('GET /v1/transactions/by_version/5')
+  const hash = `0x${otherHash}`
+  const ledger = { chain_id: 1, block_height: '5', ledger_version: '9' }
   it.each<[string, Classification, unknown, string | null]>([
-    ['the block', byHeight, { block_height: '5' }, null],
+    ['the block', byHeight, { block_height: '5', block_hash: hash }, null],
+    ['the block without a hash', byHeight, { block_height: '5' }, 'shape'],
+    ['null for the block', byHeight, null, 'shape'],
+    ['null for the transaction', byHash, null, 'shape'],
+    ['a transaction of no type', byHash, { hash }, 'shape'],
+    ['a version', byVersion, { version: '5', hash }, null],
+    ['a version as a number', byVersion, { version: 5, hash }, 'shape'],
     ['another block', byHeight, { block_height: '6' }, 'block-number'],
-    ['the transaction', byHash, { hash: '0xab' }, null],
+    ['the transaction', byHash, { hash, type: 'pending_transaction' }, null],
     ['another one', byHash, { hash: '0xcd' }, 'identity'],
     ['another chain', move.rest('GET /'), { chain_id: 2 }, 'chain'],
-    ['the chain', move.rest('GET /'), { chain_id: 1 }, null],
+    ['the chain', move.rest('GET /'), ledger, null],
+    ['no height of the chain', move.rest('GET /'), { ...ledger, block_height: null }, 'shape'],
   ])('%s', (_case, asked, result, found) => {
     expect(wrongWith(asked, result)).toBe(found)
   })
@@ -85,6 +135,7 @@ describe('the hub chain', () => {
   const hex = 'AB'.repeat(32)
   const base64 = Buffer.from(hex, 'hex').toString('base64')
   const at = (height: string) => ({ block_id: { hash: hex }, block: { header: { height } } })
+  const empty = { ...at('5'), block_id: { hash: '' } }
   const byHash = (hash: string) => hub.tendermint('block_by_hash', { hash })
   const tx = (hash: string) => hub.tendermint('tx', { hash })
   it.each<[string, Classification, unknown, string | null]>([
@@ -94,9 +145,14 @@ describe('the hub chain', () => {
     ['by hash in hex', byHash(`0x${hex}`), at('5'), null],
     ['by hash in base64', byHash(base64), at('5'), null],
     ['by another hash', byHash(Buffer.alloc(32).toString('base64')), at('5'), 'block-hash'],
-    ['a transaction by hex', tx(`0x${hex}`), { hash: hex }, null],
-    ['a transaction by base64', tx(base64), { hash: hex }, null],
+    ['a transaction by hex', tx(`0x${hex}`), { hash: hex, height: '5' }, null],
+    ['a transaction by base64', tx(base64), { hash: hex, height: '5' }, null],
+    ['null for a transaction', tx(base64), null, 'shape'],
+    ['null for a block', hub.tendermint('block', { height: '5' }), null, 'shape'],
+    ['a block without a hash', hub.tendermint('block', {}), { ...at('5'), block_id: {} }, 'shape'],
+    ['a block whose hash is empty', hub.tendermint('block', {}), empty, 'shape'],
     ['another transaction', tx(base64), { hash: 'CD'.repeat(32) }, 'identity'],
+    ['null by REST', hub.rest(`GET /cosmos/tx/v1beta1/txs/${hex}`), null, 'shape'],
     [
       'another transaction by REST',
       hub.rest(`GET /cosmos/tx/v1beta1/txs/${hex}`),

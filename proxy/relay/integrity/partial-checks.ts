@@ -33,8 +33,7 @@ export function namesOf(rule: CheckRule): readonly string[] {
     .filter(([key]) => key !== 'check' && key !== 'place')
     .flatMap(([, value]) => textsIn(value))
   if (rule.check === 'bloom') return [...own, 'address', 'topics']
-  // By its data a log that has no index is told from another.
-  return rule.check === 'logs' ? [...own, ...logMembers, 'data'] : own
+  return rule.check === 'logs' ? [...own, ...logMembers] : own
 }
 
 function textsIn(value: unknown): readonly string[] {
@@ -76,6 +75,10 @@ function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[
     case 'expected':
     case 'sent':
       return [rule.result]
+    case 'shape': {
+      const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))
+      return [rule.result, ...wanted.map(([name]) => [...rule.result, name])]
+    }
     case 'parent':
       return [rule.number, rule.hash, rule.parent]
     default:

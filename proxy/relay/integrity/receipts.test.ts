@@ -35,21 +35,37 @@ describe('a receipt', () => {
   it.each([
     ['with the logs of its bloom filter', receipt()],
     ['that spells it in capitals', receipt({ logsBloom: `0x${bloom.slice(2).toUpperCase()}` })],
-    ['without a bloom filter', receipt({ logsBloom: undefined })],
+    // Polygon and Erigon for state-sync receipts, and zkSync at first, wrote zeros beside logs.
     ['of a chain that has none', receipt({ logsBloom: noBloom })],
+    ['with a status', receipt({ status: '0x0' })],
+    ['from before Byzantium', receipt({ status: undefined, root: c })],
     ['without logs', receipt({ logs: [], logsBloom: noBloom })],
-    ['with a filter of another size', receipt({ logsBloom: '0x0102' })],
     [
       'with more logs than are worth the digests',
       receipt({ logs: many.map((each, at) => ({ ...each, logIndex: `0x${at.toString(16)}` })) }),
     ],
-    ['with logs in another form', receipt({ logs: [1] })],
-    ['with a log without topics', receipt({ logs: [{ ...log(0), topics: null }] })],
+    ['with a log without topics', receipt({ logs: [log(0, { topics: [] })], logsBloom: noBloom })],
   ])('%s is believed', (_, result) => {
     expect(judged('eth_getTransactionReceipt', [b], result)).toBeNull()
   })
 
   it.each([
+    ['has no bloom filter', receipt({ logsBloom: undefined }), 'shape'],
+    ['has null for it', receipt({ logsBloom: null }), 'shape'],
+    ['has a filter of another size', receipt({ logsBloom: '0x00' }), 'shape'],
+    ['has no logs', receipt({ logs: undefined }), 'shape'],
+    ['has null for logs', receipt({ logs: null }), 'shape'],
+    ['has an object for logs', receipt({ logs: {} }), 'shape'],
+    ['has logs in another form', receipt({ logs: [1] }), 'shape'],
+    ['has a log without topics', receipt({ logs: [log(0, { topics: null })] }), 'shape'],
+    ['has a log with half a topic', receipt({ logs: [log(0, { topics: ['0x1'] })] }), 'shape'],
+    ['has a log of no address', receipt({ logs: [log(0, { address: '' })] }), 'shape'],
+    ['has a log of no data', receipt({ logs: [log(0, { data: 'x' })] }), 'shape'],
+    ['has a log without an index', receipt({ logs: [log(0, { logIndex: null })] }), 'shape'],
+    ['has no place in the block', receipt({ transactionIndex: undefined }), 'shape'],
+    ['is of no block', receipt({ blockHash: null }), 'shape'],
+    ['has a height that no chain has', receipt({ blockNumber: a, logs: [] }), 'shape'],
+    ['has a status that is none', receipt({ status: 'maybe' }), 'shape'],
     ['has lost all logs', receipt({ logs: [] }), 'bloom'],
     ['has lost one', receipt({ logsBloom: bloomOf(log(0).address, c, a, b) }), 'bloom'],
     [
@@ -77,6 +93,18 @@ describe('the receipts of a block', () => {
   it.each([
     ['a log of another transaction', [receipt(), { ...other, logs: [log(1)] }], 'items-alike'],
     ['a log twice', [receipt({ logs: [log(0), log(0)] }), other], 'items-order'],
+    [
+      'logs that are counted anew',
+      [receipt(), { ...other, logs: [{ ...log(0), ...second }] }],
+      'items-order',
+    ],
+    [
+      'a log too few before another one',
+      [receipt(), { ...other, logs: [{ ...log(2), ...second }] }],
+      'items-order',
+    ],
+    ['a log without an index', [receipt({ logs: [log(0, { logIndex: null })] })], 'shape'],
+    ['logs that are none', [receipt({ logs: [a] })], 'shape'],
     ['a receipt that lost all logs', [receipt(), { ...other, logs: [] }], 'bloom'],
     ['the first one missing', [other], 'items-order'],
   ])('%s', (_, result, check) => {
@@ -85,10 +113,13 @@ describe('the receipts of a block', () => {
 })
 
 describe('the transactions of a block', () => {
-  const block = (over: object) => ({ ...{ number: '0x10', hash: a, parentHash: b }, ...over })
+  const block = (over: object) => ({
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', transactions: [] },
+    ...over,
+  })
   it.each([
     ['none, and no gas was used', { transactions: [], gasUsed: '0x0' }, undefined],
-    ['none, and nothing is said of gas', { transactions: [] }, undefined],
+    ['none, and nothing is said of gas', { gasUsed: undefined }, 'shape'],
     ['none, though gas was used', { transactions: [], gasUsed: '0x5208' }, 'items-order'],
     ['each once', { transactions: [a, b], gasUsed: '0x5208' }, undefined],
     ['one of them twice', { transactions: [a, b, a], gasUsed: '0x5208' }, 'items-order'],
@@ -100,9 +131,11 @@ describe('the transactions of a block', () => {
   it.each([
     ['latest', {}, 'shape'],
     ['latest', { number: null }, 'shape'],
-    ['latest', { number: '0x10' }, undefined],
+    ['latest', block({}), undefined],
+    ['earliest', block({ number: '0x0' }), undefined],
     ['finalized', { hash: a }, 'shape'],
     ['pending', { number: null, hash: null }, undefined],
+    ['pending', { number: null, hash: 'soon' }, 'shape'],
   ])('a block for %s has a height: %j', (tag, result, check) => {
     expect(judged('eth_getBlockByNumber', [tag, false], result)?.check).toBe(check)
   })

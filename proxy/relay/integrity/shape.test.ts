@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import type { PlainShape, Shape } from '../../chain/check-rule.ts'
 import { loadCatalog } from '../../chain/load-catalog.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
@@ -9,23 +10,45 @@ import { judged } from './testing/judged.ts'
 const address = `0x${'1'.repeat(40)}`
 const long = `0x${'f'.repeat(64)}`
 
-test.each([
-  ['quantity', ['"0x0"', '"0x00"', '"0X1aF"', JSON.stringify(long)]],
-  ['data', ['"0x"', '"0x0"', '"0xab"', JSON.stringify(`${long}00`)]],
-  ['hash', [JSON.stringify(long)]],
-  ['object', ['{}', '{"a":1}']],
-  ['list', ['[]', '[1]']],
-] as const)('a value of type %s is none of the others', (as, own) => {
-  const others = ['null', '0', 'true', '""', '"0"', '"0xg"', '"0x-1"', '"latest"', '"x0"', '"0x "']
-  const is = (text: string) => {
-    const bytes = Buffer.from(`:${text},`)
+const bloom = `0x${'0'.repeat(512)}`
+const values: readonly (readonly [PlainShape, readonly unknown[]])[] = [
+  ['quantity', ['0x0', '0x00', '0X1aF', long]],
+  ['height', ['0x0', '0x00', '0X1aF', '0x1fffffffffffff']],
+  ['data', ['0x', '0x0', '0xab', long, `${long}00`, address, bloom]],
+  ['hash', [long]],
+  ['address', [address]],
+  ['bloom', [bloom]],
+  ['hashes', [[], [long]]],
+  ['object', [{}, { a: 1 }]],
+  ['list', [[], [1], [long], [address]]],
+  ['text', ['x', '0', address]],
+  ['decimal', ['0', '123']],
+  ['number', [0, 12]],
+  ['boolean', [true, false]],
+]
+
+test.each(values)('a value of type %s', (as, own) => {
+  const is = (value: unknown, shape: Shape = as) => {
+    const bytes = Buffer.from(`:${JSON.stringify(value)},`)
     const document = new ResultDocument(bytes, { start: 1, end: bytes.length - 1 })
-    return checkShape({ check: 'shape', place: null, as }, document) === null
+    const rule = { check: 'shape', place: null, result: [], as: shape, members: new Map() } as const
+    return checkShape(rule, document, { kind: 'none' }) === null
   }
-  expect(own.filter((text) => !is(text))).toEqual([])
-  expect(others.filter(is)).toEqual([])
-  for (const structure of ['{}', '[]'])
-    expect(is(structure)).toBe((own as readonly string[]).includes(structure))
+  expect(own.filter((value) => !is(value))).toEqual([])
+  expect(own.filter((value) => !is(value, 'any'))).toEqual([])
+  const never = [null, '', -1, '0xg', '0x-1', 'x0', '0x ', ' 0', [5], ['0x1']]
+  const odd = never.filter((value) => is(value))
+  expect(odd).toEqual(as === 'text' ? never.slice(3, 8) : as === 'list' ? never.slice(8) : [])
+  expect([is(null), is(null, `${as}?`), is(odd[0] ?? '', `${as}?`)]).toEqual([
+    false,
+    true,
+    odd.length > 0,
+  ])
+})
+
+test('a value with escapes is the value', () => {
+  expect(judged('eth_getCode', [address], '"0x\\u0061b"')).toBeNull()
+  expect(judged('eth_getCode', [address], '"0x\\u0067b"')?.check).toBe('shape')
 })
 
 test.each([
@@ -36,6 +59,7 @@ test.each([
   ['eth_getCode', [address, 'latest'], '"0x"'],
   ['eth_call', [{ to: address }, 'latest'], '"0x"'],
   ['eth_estimateGas', [{ to: address }], '"0x5208"'],
+  ['web3_sha3', ['0x'], JSON.stringify(long)],
   ['eth_feeHistory', ['0x1', 'latest', []], '{"oldestBlock":"0x1"}'],
 ])('%s says what it promises', (method, params, honest) => {
   expect(judged(method, params, honest)).toBeNull()

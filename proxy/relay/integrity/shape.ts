@@ -1,36 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule, Shape } from '../../chain/check-rule.ts'
-import type { Span } from '../../json/span.ts'
+import { plainShapes, type CheckRule, type PlainShape, type Shape } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import { parseSpan } from '../../json/text.ts'
+import { mayPend } from './block-range.ts'
 import { shownSpan } from './block.ts'
+import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
-import { isHexDigit } from './values.ts'
+import { isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
+const quote = 0x22
+
+/** What each shape is without its `?`. */
+const plainOf: ReadonlyMap<Shape, PlainShape> = new Map(
+  plainShapes.flatMap((plain): [Shape, PlainShape][] => [
+    [plain, plain],
+    [`${plain}?`, plain],
+  ]),
+)
+
 /** How many hex digits each may have. Leading zeros and an odd number of digits are let pass. */
-const digits: Readonly<Record<'quantity' | 'data' | 'hash', readonly [number, number]>> = {
+const digits = {
   quantity: [1, 64],
+  height: [1, 64],
   data: [0, Infinity],
   hash: [64, 64],
-}
+  address: [40, 40],
+  bloom: [512, 512],
+} as const satisfies Partial<Record<PlainShape, readonly [number, number]>>
 
-/** The answer is of the type that the method promises: what it says of the state nobody can tell. */
+/**
+ * The answer is of the type that the method promises, and has the members that every node gives:
+ * what it says of the state nobody can tell. Of a pending block members may be missing.
+ */
 export function checkShape(
-  { as }: Extract<CheckRule, { check: 'shape' }>,
-  { bytes, span }: ResultDocument,
+  { result, as, members }: Extract<CheckRule, { check: 'shape' }>,
+  document: ResultDocument,
+  asked: BlockRef,
 ): Violation | null {
-  if (isOf(as, bytes, span)) return null
-  return violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`)
+  const { bytes } = document
+  const span = document.at(result)
+  if (!fits(as, false, bytes, span?.start ?? -1, span?.end ?? -1))
+    return violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`)
+  if (span === null || bytes[span.start] !== 0x7b) return null
+  const isPending = mayPend(asked)
+  for (const [name, shape] of members) {
+    const member = document.at([...result, name])
+    if (!fits(shape, isPending, bytes, member?.start ?? -1, member?.end ?? -1))
+      return violation('shape', `${name} is ${shownSpan(bytes, member)}, not of type ${shape}`)
+  }
+  return null
 }
 
-function isOf(as: Shape, bytes: Uint8Array, { start, end }: Span): boolean {
-  if (as === 'object') return bytes[start] === 0x7b
-  if (as === 'list') return bytes[start] === 0x5b
+/** Whether a member is what it must be. A negative `start` stands for a member that is not there. */
+export function fits(
+  shape: Shape,
+  isPending: boolean,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  const plain = plainOf.get(shape) as PlainShape
+  if (start < 0 || isNull(bytes, start)) return isPending || plain !== shape
+  return isOf(plain, bytes, start, end)
+}
+
+/** Whether a value is of this type. */
+export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] as number
+  switch (as) {
+    case 'any':
+      return !isNull(bytes, start)
+    case 'object':
+      return first === 0x7b
+    case 'list':
+      return first === 0x5b
+    case 'boolean':
+      return first === 0x74 || first === 0x66
+    case 'number':
+      return isDigit(first)
+    case 'text':
+      return first === quote && end - start > 2
+    case 'decimal':
+      return isDecimal(bytes, start, end)
+    case 'hashes':
+      return first === 0x5b && areHashes(bytes, start)
+    case 'height':
+      return isHex(as, bytes, start, end) && !Number.isNaN(numberAt(bytes, start, end))
+    default:
+      return isHex(as, bytes, start, end) || isEscapedHex(as, bytes, start, end)
+  }
+}
+
+function isHex(as: keyof typeof digits, bytes: Uint8Array, start: number, end: number): boolean {
   const [fewest, most] = digits[as]
   const first = start + 3
   const count = end - 1 - first
-  if (count < fewest || count > most || bytes[start] !== 0x22) return false
-  if (bytes[start + 1] !== 0x30 || ((bytes[start + 2] as number) | 0x20) !== 0x78) return false
+  if (bytes[start] !== quote || bytes[start + 1] !== 0x30) return false
+  if (((bytes[start + 2] as number) | 0x20) !== 0x78 || count < fewest || count > most) return false
   for (let at = first; at < end - 1; at++) if (!isHexDigit(bytes[at] as number)) return false
   return true
+}
+
+/** Nobody escapes the digits of a value, but it would be the same. */
+function isEscapedHex(
+  as: keyof typeof digits,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  if (bytes[start] !== quote || !bytes.subarray(start, end).includes(0x5c)) return false
+  const plain = Buffer.from(JSON.stringify(parseSpan(bytes, start, end)))
+  return isHex(as, plain, 0, plain.length)
+}
+
+function areHashes(bytes: Uint8Array, start: number): boolean {
+  const cursor = new ItemCursor(bytes, start)
+  while (cursor.next()) {
+    cursor.skip()
+    if (!isHex('hash', bytes, cursor.start, cursor.end)) return false
+  }
+  return true
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+function isDecimal(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start + 1; at < end - 1; at++) if (!isDigit(bytes[at] as number)) return false
+  return bytes[start] === quote && end - start > 2
 }

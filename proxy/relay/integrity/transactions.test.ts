@@ -61,20 +61,43 @@ describe('transactions and receipts', () => {
   const receipt = 'eth_getTransactionReceipt'
   const send = 'eth_sendRawTransaction'
   const log = (index: number, over: object = {}) => ({
+    ...{ address: to, topics: [], data: '0x' },
     blockHash: b,
     blockNumber: '0x1',
     transactionHash: a,
     transactionIndex: '0x0',
-    logIndex: index,
+    logIndex: `0x${index}`,
     ...over,
   })
-  const received = { transactionHash: a, blockHash: b, blockNumber: '0x1', transactionIndex: '0x0' }
+  const place = { blockHash: b, blockNumber: '0x1', transactionIndex: '0x0' }
+  const logsBloom = `0x${'00'.repeat(256)}`
+  const received = { ...place, transactionHash: a, logs: [], logsBloom }
+  const proof = { accountProof: [], storageProof: [] }
   const upper = `0x${a.slice(2).toUpperCase()}`
   const hash = Transaction.from(legacy).hash as string
   it.each([
     ['another transaction', byHash, [a], { hash: b }, 'identity'],
     ['no hash', byHash, [a], {}, 'identity'],
     ['a text', byHash, [a], '"x"', 'identity'],
+    ['a block that is none', byHash, [a], { hash: a, ...place, blockHash: 5 }, 'shape'],
+    ['a height beyond all', byHash, [a], { hash: a, ...place, blockNumber: a }, 'shape'],
+    [
+      'a transaction of no block, by its place',
+      'eth_getTransactionByBlockHashAndIndex',
+      [b, '0x0'],
+      { ...place, hash: a, blockNumber: null },
+      'shape',
+    ],
+    ['a raw transaction that is none', 'eth_getRawTransactionByHash', [a], '{}', 'shape'],
+    ['null for an account', 'eth_getProof', [to, []], 'null', 'shape'],
+    ['an account without proof', 'eth_getProof', [to, []], { address: to }, 'shape'],
+    [
+      'proofs of too few slots',
+      'eth_getProof',
+      [to, [a]],
+      { address: to, ...proof },
+      'items-count',
+    ],
     ['by name', byHash, { transactionHash: a }, { hash: b }, 'identity'],
     ['another receipt', receipt, [a], { ...received, transactionHash: b }, 'identity'],
     [
@@ -121,13 +144,14 @@ describe('transactions and receipts', () => {
 
   it.each([
     ['null', byHash, [a], 'null'],
-    ['the transaction', byHash, [a], { hash: a }],
+    ['the transaction', byHash, [a], { hash: a, ...place }],
     ['in another case', byHash, [upper], { hash: a }],
     ['pending', byHash, [a], { hash: a, blockHash: null, blockNumber: null }],
     ['asked by what is no hash', byHash, [7], { hash: a }],
     ['asked by nothing', byHash, [], { hash: a }],
     ['the receipt', receipt, [a], { ...received, logs: [log(3), log(4)] }],
     ['a receipt without logs', receipt, [a], received],
+    ['no receipt', receipt, [a], 'null'],
     ['the raw transaction', 'eth_getRawTransactionByHash', [hash], `"${legacy}"`],
     ['a raw transaction of an unknown type', 'eth_getRawTransactionByHash', [a], '"0x7101"'],
     ['no raw transaction', 'eth_getRawTransactionByHash', [a], '"0x"'],
@@ -138,7 +162,7 @@ describe('transactions and receipts', () => {
       'the account',
       'eth_getProof',
       [wallet.address, []],
-      { address: wallet.address.toLowerCase() },
+      { address: wallet.address.toLowerCase(), ...proof },
     ],
   ])('honest: %s', (_case, method, params, result) => {
     expect(judged(method, params, result)).toBeNull()

@@ -11,9 +11,9 @@ export interface ScriptedAnswer {
   readonly status?: number
   readonly headers?: HeaderList
   readonly body?: string
-  /** Instead of an answer. */
+  /** Instead of an answer; of a stream, after its beginning. */
   readonly fault?: TransportFault
-  /** The body is the beginning of a stream that goes on until it is released. */
+  /** The body is the beginning of a stream that goes on until it is released, or breaks. */
   readonly streams?: boolean
   /** What comes behind the beginning of a stream, which then ends. */
   readonly rest?: readonly string[]
@@ -60,7 +60,7 @@ export class ScriptedTransport implements Transport {
       signal.addEventListener('abort', onAbort, { once: true })
       const act = () => {
         signal.removeEventListener('abort', onAbort)
-        if (answer.fault) reject(new TransportError(answer.fault, 'scripted', sent(answer.fault)))
+        if (answer.fault && !answer.streams) reject(scripted(answer.fault))
         else resolve(this.#incomingOf(answer))
       }
       const cancel = answer.hang ? () => {} : this.#clock.after(answer.afterMs ?? 10, act)
@@ -69,23 +69,30 @@ export class ScriptedTransport implements Transport {
     })
   }
 
-  #incomingOf({ status = 200, headers, body = '', streams, rest }: ScriptedAnswer): Incoming {
+  #incomingOf({
+    status = 200,
+    headers,
+    body = '',
+    streams,
+    rest,
+    fault,
+  }: ScriptedAnswer): Incoming {
     const bytes = Buffer.from(body)
     return {
       status,
       headers: headers ?? ['content-type', 'application/json'],
-      body: streams ? this.#stream(bytes, rest) : bytes,
+      body: streams ? this.#stream(bytes, rest, fault) : bytes,
       trailers: () => [],
     }
   }
 
-  #stream(start: Uint8Array, rest: readonly string[] | undefined): BodyStream {
+  #stream(start: Uint8Array, rest?: readonly string[], fault?: TransportFault): BodyStream {
     const waiting = Promise.withResolvers<IteratorResult<Uint8Array>>()
     const pieces = [start, ...(rest ?? []).map((each) => Buffer.from(each))]
     const results = pieces.map((value) => Promise.resolve({ done: false, value }))
     if (rest) waiting.resolve({ done: true, value: undefined })
     const iterator: AsyncIterator<Uint8Array> = {
-      next: () => results.shift() ?? waiting.promise,
+      next: () => results.shift() ?? (fault ? Promise.reject(scripted(fault)) : waiting.promise),
       return: () => {
         this.released += 1
         waiting.resolve({ done: true, value: undefined })
@@ -100,6 +107,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function sent(fault: TransportFault): boolean {
-  return !['refused', 'unresolved', 'tls', 'unsendable'].includes(fault)
+function scripted(fault: TransportFault): TransportError {
+  const sent = !['refused', 'unresolved', 'tls', 'unsendable'].includes(fault)
+  return new TransportError(fault, 'scripted', sent)
 }
