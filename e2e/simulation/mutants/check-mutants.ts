@@ -166,7 +166,7 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'the logs of receipts are not looked at',
     file: relay('integrity/items'),
-    text: 'if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)',
+    text: 'if (rule.each !== null) return checkEach(rule, rule.each, document, cursor, asked)',
     replacement: 'if (rule.each !== null) return null',
   },
   {
