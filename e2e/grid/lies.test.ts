@@ -20,6 +20,8 @@ wrong block             | receipt       | b 1/1          | b 1/1/0          | in
 wrong block             | receipts      | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
 
 wrong-number            | block         | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
+padded-behind           | block         | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
+padded-within           | block         | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
 hash-of-parent          | block         | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
 wrong-hash              | block by hash | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
 block-emptied           | block         | b 1/1          | b 1/1/0          | integrity 1/1/1 | z 1/1
@@ -44,7 +46,7 @@ function badnessOf(name: string): Badness {
   const forge = (call: LiedAbout, honest: string) => {
     const { result } = JSON.parse(honest) as { result?: unknown }
     const other = (about: LiedAbout) => truth.result(about) ?? null
-    return tell(name as LieKind, { call, result, honest, other })
+    return tell(name as LieKind, { call, result, honest, other, longBytes: 1_100_000 })
   }
   return lying({ kind: 'forged', forge })
 }

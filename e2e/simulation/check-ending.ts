@@ -99,7 +99,7 @@ function specMs({ timeoutMs, cost }: Classification): number {
 function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
   if (outcome?.kind !== 'reply') return undefined
   const { incoming } = outcome.reply
-  return answered.get(incoming) ?? answered.get(incoming.body)
+  return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
 function checkAnswer(arena: Arena, client: ClientCall, where: string): void {

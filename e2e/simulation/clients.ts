@@ -6,6 +6,8 @@ import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
 import { Journal } from '../../proxy/relay/journal.ts'
 import type { Relay } from '../../proxy/relay/step.ts'
+import { TransportError } from '../../proxy/upstream/transport.ts'
+import type { BodyStream } from '../../proxy/upstream/wire.ts'
 import type { Arena } from './arena.ts'
 import type { ClientCall, Outcome } from './client-call.ts'
 import type { Spec } from './engine.ts'
@@ -77,7 +79,9 @@ export function beginCall(
     ended(client)
   }
   relay(call).then(
-    (reply) => {
+    async (reply) => {
+      const { body } = reply.incoming
+      if (!(body instanceof Uint8Array)) await readToEnd(body)
       end(client.leftMs === null ? { kind: 'reply', reply } : { kind: 'abandoned' })
     },
     (thrown: unknown) => {
@@ -85,6 +89,15 @@ export function beginCall(
     },
   )
   return client
+}
+
+/** A client takes all of a stream; one that breaks off is none of its answers. */
+async function readToEnd(body: BodyStream): Promise<void> {
+  try {
+    for await (const piece of body) void piece
+  } catch (error) {
+    if (!(error instanceof TransportError && error.fault === 'aborted')) throw error
+  }
 }
 
 function outcomeOf(thrown: unknown, { leftMs }: ClientCall): Outcome {

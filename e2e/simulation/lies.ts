@@ -56,6 +56,16 @@ const lies = {
   /** A true answer about the block before. */
   'wrong-block': (lying) =>
     lying.call.method === 'eth_getBlockByNumber' ? aboutTheNextBlock(lying) : null,
+  /** The same, with so much behind it that it streams. */
+  'padded-behind': (lying) => {
+    const lie = lying.call.method === 'eth_getBlockByNumber' ? aboutTheNextBlock(lying) : null
+    return lie && lie + ' '.repeat(lying.longBytes)
+  },
+  /** The same, with so much in it that its end comes late. */
+  'padded-within': (lying) => {
+    const lie = lying.call.method === 'eth_getBlockByNumber' ? aboutTheNextBlock(lying) : null
+    return lie && `${lie.slice(0, -2)},"x":"${'y'.repeat(lying.longBytes)}"}}`
+  },
   'wrong-number': (lying) =>
     lying.call.method === 'eth_getBlockByNumber' && lying.call.params[0] !== 'latest'
       ? withField(lying, 'number', nextNumber)
@@ -116,6 +126,8 @@ export const slander: LieKind = 'other-parent'
  */
 export const contentLies: readonly LieKind[] = [
   'wrong-block',
+  'padded-behind',
+  'padded-within',
   'wrong-number',
   'wrong-hash',
   'wrong-transaction',
@@ -154,6 +166,8 @@ const malformed: readonly LieKind[] = [
 export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   ...malformed,
   'wrong-block',
+  'padded-behind',
+  'padded-within',
   'wrong-number',
   'wrong-hash',
   'wrong-transaction',

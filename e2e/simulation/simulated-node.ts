@@ -14,6 +14,9 @@ import type { Ailment, UrlPlan } from './schedule.ts'
 /** Nothing strikes by itself: what ails a node is in the schedule. */
 const noFaults = new FaultSwitch(seededRandom(0))
 
+/** From here on an answer streams: far less than on a wire, where it costs more time. */
+export const longBytes = 32 * 1024
+
 /** One machine: what it knows of the chain, and what it says. */
 export class SimulatedNode {
   readonly #node: EthereumNode
@@ -58,7 +61,7 @@ export class SimulatedNode {
     if (result === undefined) return null
     const other = (asked: LiedAbout) =>
       (JSON.parse(this.answer(asked)) as { result?: unknown }).result ?? null
-    return tell(lie, { call, honest, result, other })
+    return tell(lie, { call, honest, result, other, longBytes })
   }
 }
 

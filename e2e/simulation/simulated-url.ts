@@ -6,11 +6,11 @@ import {
   type Transport,
   type TransportFault,
 } from '../../proxy/upstream/transport.ts'
-import type { Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
+import type { BodyStream, Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
 import type { Exchange, Fate, Place, WireObserver } from './exchange.ts'
-import { SimulatedNode } from './simulated-node.ts'
+import { longBytes, SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** How long a refusal takes. */
@@ -108,6 +108,8 @@ export class SimulatedUrl implements Transport {
         const incoming = incomingOf(end)
         answered.set(incoming, exchange)
         answered.set(incoming.body, exchange)
+        // A stream passes through another.
+        answered.set(incoming.headers, exchange)
         resolve(incoming)
       }
       const cancel = afterMs === null ? () => {} : clock.after(afterMs, act)
@@ -221,5 +223,25 @@ function tooMany({ retryAfterSeconds, asDate, dressed }: RateLimit, id: unknown,
 }
 
 function incomingOf({ status, headers, body }: Exclude<Outcome['end'], string>): Incoming {
-  return { status, headers, body: Buffer.from(body), trailers: () => [] }
+  const bytes = Buffer.from(body)
+  const isLong = bytes.length > longBytes
+  return {
+    status,
+    headers: [...headers],
+    body: isLong ? streamOf(bytes) : bytes,
+    trailers: () => [],
+  }
+}
+
+/** All of it is here; half of it can be seen at once. */
+function streamOf(bytes: Buffer): BodyStream {
+  const half = bytes.length >> 1
+  const pieces = [bytes.subarray(0, half), bytes.subarray(half)]
+  return {
+    head: pieces.slice(0, 1),
+    length: bytes.length,
+    async *[Symbol.asyncIterator]() {
+      yield* pieces
+    },
+  }
 }

@@ -203,10 +203,12 @@ class Asking {
   #breakOff(status: number, { cause, isReaderSlow }: StreamBroken): void {
     const { failures } = this.#options.chain
     const isCut = cause instanceof TransportError
-    const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
+    const untrue = isCut ? null : cause.violation
+    const malformed = untrue ? failures.ofAnswer('violated') : failures.ofStatus(status)
+    const failure = isCut ? failures.ofTransport(cause.fault) : malformed
     // A node may well lose patience with a client that does not take its answer.
     const isExcused = isCut && isReaderSlow
-    if (!isCut) this.#record.violation = violation('envelope', cause.message)
+    if (!isCut) this.#record.violation = untrue ?? violation('envelope', cause.message)
     if (!isExcused) this.#upstream.failed(this.#url, failure)
     this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
   }

@@ -3,13 +3,16 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
+import type { Span } from '../json/span.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
+import { CheckedStream } from './checked-stream.ts'
 import { BlockMemory } from './integrity/block-memory.ts'
 import { findViolation } from './integrity/find-violation.ts'
+import { LongResult } from './integrity/long-result.ts'
 import { violation, type Violation } from './integrity/violation.ts'
 import { quotedFrom } from './quoted.ts'
 import type { Finding, StreamJudge } from './reply.ts'
@@ -47,6 +50,16 @@ export interface JudgeOptions {
   readonly retryMissingBlocks: boolean
 }
 
+type ResultFinding = Extract<Finding, { kind: 'result' }>
+
+/** What there is to say about what a result says. */
+interface Inspection {
+  readonly found: Violation | null
+  readonly missedBlock: boolean
+  /** Judges what is still to come. */
+  readonly rest: StreamJudge | null
+}
+
 /** Says what an answer to a call is worth, and remembers of blocks what it needs to. */
 export class Judge {
   readonly #options: JudgeOptions
@@ -73,47 +86,52 @@ export class Judge {
       const broken = violation('envelope', finding.why)
       return { ...failed(failure, finding.why, null), violation: broken }
     }
-    const { rest = null } = finding
     if (finding.kind === 'node-error') {
       const failure = failures.ofNodeError(finding.error, quotedFrom(call.request))
-      if (!failure.retry && !failure.holdOff) return { kind: 'refusal', failure, rest }
+      if (!failure.retry && !failure.holdOff)
+        return { kind: 'refusal', failure, rest: finding.rest ?? null }
       return failed(failure, `code ${finding.error.code}`, 'node-error')
     }
-    const found = integrity === 'full' ? this.#check(incoming, finding, call, upstream, url) : null
+    const { found, missedBlock, rest } = this.#inspect(incoming, finding, call, upstream, url)
     if (found) {
       const { certain, check } = found
       const failure = failures.ofAnswer(certain ? 'violated' : 'doubted')
       // What is only doubted may be true: it is the answer when nobody else has one.
       return { ...failed(failure, check, certain ? null : 'as-it-is'), violation: found }
     }
-    const missedBlock = this.#missesBlock(incoming, finding, call)
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
   }
 
-  #check(
+  /** Looks at what the result says, or at as much of it as has come. */
+  #inspect(
     { body }: Incoming,
-    { value }: Extract<Finding, { kind: 'result' }>,
+    finding: ResultFinding,
     { asked }: Call,
     upstream: Upstream,
     { skipVerifications }: NodeUrl,
-  ): Violation | null {
-    if (!value || !(body instanceof Uint8Array)) return null
+  ): Inspection {
+    const { value, goesOn = false, rest = null } = finding
     const { checks, block } = asked
+    if (!value || checks.length === 0) return { found: null, missedBlock: false, rest }
+    const bytes = body instanceof Uint8Array ? body : Buffer.concat(body.head)
+    const missedBlock = !goesOn && this.#missesBlock(bytes, value, asked)
+    if (this.#options.integrity !== 'full') return { found: null, missedBlock, rest }
     const question = { checks, block, upstream: upstream.name, skipVerifications }
-    return findViolation(body, value, question, this.#memory)
+    if (!goesOn) {
+      const found = findViolation(bytes, value, question, this.#memory)
+      return { found, missedBlock, rest }
+    }
+    const result = new LongResult(question, this.#memory)
+    const found = result.push(bytes.subarray(value.start)) ?? result.checkBeginning()
+    return { found, missedBlock, rest: rest && new CheckedStream(rest, result, bytes.length) }
   }
 
   /** Null for a block that every chain has, or for a height that this one has reached, from a method whose null says that it has not. */
-  #missesBlock(
-    { body }: Incoming,
-    { value }: Extract<Finding, { kind: 'result' }>,
-    { asked }: Call,
-  ): boolean {
+  #missesBlock(bytes: Uint8Array, value: Span, asked: Call['asked']): boolean {
     const { block, checks } = asked
-    if (!value || !(body instanceof Uint8Array)) return false
-    if (body[value.start] !== 0x6e || !checks.some(({ rule }) => rule.check === 'exists'))
+    if (bytes[value.start] !== 0x6e || !checks.some(({ rule }) => rule.check === 'exists'))
       return false
     if (block.kind === 'tag') return block.tag !== 'pending'
     const { tip } = this.#options.pool

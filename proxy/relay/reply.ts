@@ -3,6 +3,7 @@
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Span } from '../json/span.ts'
 import type { Incoming } from '../upstream/wire.ts'
+import type { Violation } from './integrity/violation.ts'
 
 /**
  * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
@@ -23,8 +24,16 @@ export interface Reply {
  * head shows, and `rest` judges what only the whole can show.
  */
 export type Finding =
-  /** `value`: where the result stands in the body; absent where that was not looked for. */
-  | { readonly kind: 'result'; readonly value?: Span; readonly rest?: StreamJudge }
+  /**
+   * `value`: where the result stands in the body, or in the head of a stream; absent where that was
+   * not looked for. `goesOn`: the result ends behind the head.
+   */
+  | {
+      readonly kind: 'result'
+      readonly value?: Span
+      readonly goesOn?: boolean
+      readonly rest?: StreamJudge
+    }
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
   /** Not an answer to the request in the interface's form. `why` is short and holds no payload. */
   | { readonly kind: 'malformed'; readonly why: string }
@@ -61,4 +70,11 @@ export interface StreamJudge {
 /** A long answer turned out to be none. The message is short and holds no payload. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
+  /** What its result says cannot be true; null: it is not in the form of an answer. */
+  readonly violation: Violation | null
+
+  constructor(message: string, violation: Violation | null = null) {
+    super(message)
+    this.violation = violation
+  }
 }

@@ -7,6 +7,49 @@ const relay = (file: string) => `proxy/relay/${file}.ts`
 /** Mistakes in the checks of answers. */
 export const checkMutants: readonly Mutant[] = [
   {
+    name: 'a padded answer is not checked',
+    file: relay('judge'),
+    text: 'if (!goesOn) {',
+    replacement:
+      'if (!(body instanceof Uint8Array)) return { found: null, missedBlock, rest }\n    if (!goesOn) {',
+  },
+  {
+    name: 'a long result is not checked at its head',
+    file: relay('judge'),
+    text: ' ?? result.checkBeginning()',
+    replacement: '',
+  },
+  {
+    name: 'a long result is checked at its head alone',
+    file: relay('checked-stream'),
+    text: 'known < chunk.length',
+    replacement: 'false',
+  },
+  {
+    name: 'the items of a long list are handed on and not compared',
+    file: relay('integrity/abridged-result'),
+    text: 'this.#window(this.#closed(this.#length, this.#containers.length))',
+    replacement: '',
+  },
+  {
+    name: 'a long list forgets how many items have passed',
+    file: relay('integrity/abridged-result'),
+    text: '(this.#skipped.get(key) ?? 0) + list.items - 1',
+    replacement: '0',
+  },
+  {
+    name: 'what is still to come of a long result is taken for absent',
+    file: relay('integrity/long-result'),
+    text: 'isTold(check, part, this.#asked.block)',
+    replacement: 'check !== null',
+  },
+  {
+    name: 'a long number is cut to one that fits',
+    file: relay('integrity/abridged-result'),
+    text: "Buffer.from('true')",
+    replacement: "Buffer.from('16')",
+  },
+  {
     name: 'the word of who changed its story outlives it',
     file: relay('integrity/block-memory'),
     text: 'for (const { tellers } of versions) tellers.delete(teller)',
@@ -123,7 +166,7 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'the logs of receipts are not looked at',
     file: relay('integrity/items'),
-    text: 'if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)',
+    text: 'if (rule.each !== null) return checkEach(rule, rule.each, document, cursor, asked)',
     replacement: 'if (rule.each !== null) return null',
   },
   {

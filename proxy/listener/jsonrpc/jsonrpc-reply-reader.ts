@@ -105,7 +105,8 @@ export class JsonRpcReplyReader implements ReplyReader {
       return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    return { kind: 'result', rest }
+    const { resultSpan, hasWholeResult } = rest
+    return { kind: 'result', value: resultSpan, goesOn: !hasWholeResult, rest }
   }
 
   #judge(body: Uint8Array, status: number): Finding {

@@ -42,7 +42,10 @@ export class RestReplyReader implements ReplyReader {
     if (!isJson(headers)) return { kind: 'result' }
     const rest = new RestReplyStream(body.length ?? null)
     const why = rest.readHead(body.head)
-    return why === null ? { kind: 'result', rest } : { kind: 'malformed', why }
+    if (why !== null) return { kind: 'malformed', why }
+    const value = rest.valueSpan
+    if (value === null) return { kind: 'malformed', why: 'no value in its first bytes' }
+    return { kind: 'result', value, goesOn: !rest.hasWholeValue, rest }
   }
 
   write(result: unknown): Uint8Array {

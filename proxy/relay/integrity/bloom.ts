@@ -25,7 +25,7 @@ export function checkBloom(rule: BloomRule, document: ResultDocument): Violation
   const { bytes, span } = document
   if (!rule.each) return compare(rule, document, mostMembers)
   if (bytes[span.start] !== 0x5b) return null
-  const cursor = new ItemCursor(bytes, span.start)
+  const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   while (cursor.next()) {
     const end = valueEnd(bytes, cursor.start)
     const item = new ResultDocument(bytes, { start: cursor.start, end })

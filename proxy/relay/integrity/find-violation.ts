@@ -43,7 +43,15 @@ export function findViolation(
   memory: BlockMemory,
 ): Violation | null {
   if (asked.checks.length === 0) return null
-  const document = new ResultDocument(bytes, result)
+  return findViolationIn(new ResultDocument(bytes, result), asked, memory)
+}
+
+/** The same for a result, or for as much of it as is kept. */
+export function findViolationIn(
+  document: ResultDocument,
+  asked: Asked,
+  memory: BlockMemory,
+): Violation | null {
   const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
   for (const check of checks) {
     const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)

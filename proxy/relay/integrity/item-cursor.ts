@@ -11,13 +11,14 @@ export class ItemCursor {
   #at: number
   #isFirst = true
   /** How many items came before this one. */
-  index = -1
+  index: number
   start = 0
 
-  /** `at` is the offset of the opening bracket. */
-  constructor(bytes: Uint8Array, at: number) {
+  /** `at` is the offset of the opening bracket; `skipped` items came before those at hand. */
+  constructor(bytes: Uint8Array, at: number, skipped = 0) {
     this.#bytes = bytes
     this.#at = at + 1
+    this.index = skipped - 1
   }
 
   next(): boolean {

@@ -30,15 +30,15 @@ export function checkItems(
   document: ResultDocument,
   asked: BlockRef,
   wanted: unknown,
-  progress: Progress = { count: 0, highest: -1 },
+  progress: Progress = { count: document.skippedAt(rule.result), highest: -1 },
 ): Violation | null {
   const { bytes } = document
   const array = document.at(rule.result)
   if (array === null || isNull(bytes, array.start)) return null
   if (bytes[array.start] !== 0x5b) return violation('shape', 'the answer has no list in its place')
-  const cursor = new ItemCursor(bytes, array.start)
+  const cursor = new ItemCursor(bytes, array.start, document.skippedAt(rule.result))
   if (!cursor.next()) return checkEmpty(rule, document)
-  if (rule.each !== null) return checkEach(rule, rule.each, bytes, cursor, asked)
+  if (rule.each !== null) return checkEach(rule, rule.each, document, cursor, asked)
   const isHydrated =
     rule.place === null || (wanted === false ? false : wanted === true || cursor.isObject)
   if (!isHydrated) return checkHashes(bytes, cursor)
@@ -108,6 +108,7 @@ export function checkItems(
         )
     if (counted >= 0 && fields.holds(bytes, counted)) {
       const value = numberAt(bytes, fields.start(counted), fields.end(counted))
+      if (progress.count < 0) progress.count = value
       if (value !== progress.count)
         return violation('items-order', `${names[counted]} of ${which} is ${told(counted)}`)
       progress.count += 1
@@ -139,12 +140,15 @@ export function checkItems(
 function checkEach(
   rule: ItemsRule,
   member: string,
-  bytes: Uint8Array,
+  outer: ResultDocument,
   cursor: ItemCursor,
   asked: BlockRef,
 ): Violation | null {
   const inner: ItemsRule = { ...rule, result: [member], each: null }
-  const progress = { count: 0, highest: -1 }
+  const { bytes } = outer
+  // Of lists that have passed nobody knows how far they counted.
+  const count = outer.skippedAt(rule.result) > 0 ? -1 : 0
+  const progress = { count, highest: -1 }
   do {
     const end = valueEnd(bytes, cursor.start)
     const document = new ResultDocument(bytes, { start: cursor.start, end })

@@ -16,12 +16,9 @@ export function checkLength(
   const list = document.at(rule.result)
   if (list === null || bytes[list.start] !== 0x5b)
     return violation('shape', 'the answer has no list in its place')
-  const cursor = new ItemCursor(bytes, list.start)
-  let count = 0
-  while (cursor.next()) {
-    cursor.skip()
-    count += 1
-  }
+  const cursor = new ItemCursor(bytes, list.start, document.skippedAt(rule.result))
+  while (cursor.next()) cursor.skip()
+  const count = cursor.index + 1
   if (count === wanted.length) return null
   return violation('items-count', `asked for ${wanted.length}, got ${count}`)
 }

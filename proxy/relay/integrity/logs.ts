@@ -24,6 +24,8 @@ const members: readonly (readonly [string, Shape])[] = [
   ['removed', 'boolean?'],
   ['data', 'data'],
 ]
+/** The names of what is looked at in a log. */
+export const logMembers: readonly string[] = members.map(([name]) => name)
 const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
 const [transactionIndex, transaction, removed] = [5, 6, 7]
 
@@ -42,7 +44,7 @@ export function checkLogs(
   const filter = new LogFilter(wanted)
   const range = blockRangeOf(asked)
   const isPending = mayPend(asked)
-  const fields = new FieldReader(members.map(([name]) => name))
+  const fields = new FieldReader(logMembers)
   const told = (place: number) =>
     fields.start(place) < 0 ? 'nothing' : shownAt(bytes, fields.start(place), fields.end(place))
   let lastNumber = -1
@@ -51,7 +53,7 @@ export function checkLogs(
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
 
-  const cursor = new ItemCursor(bytes, span.start)
+  const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   while (cursor.next()) {
     const which = cursor.index
     if (!cursor.isObject) return violation('shape', `item ${which} is no log`)

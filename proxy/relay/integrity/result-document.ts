@@ -7,6 +7,16 @@ import type { Span } from '../../json/span.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
 
+/** By which a path is looked up. */
+export function keyOf(path: CheckPath): string {
+  return JSON.stringify(path)
+}
+
+/** How many items of a list came before those at hand, by the `keyOf` of the list's path. */
+export type SkippedItems = ReadonlyMap<string, number>
+
+const noItems: SkippedItems = new Map()
+
 /**
  * The result of one answer, as the checks look into it: by paths, in bytes that are known to be
  * valid JSON. The members of the result itself are found once, in one pass, for all checks.
@@ -14,11 +24,19 @@ import { valueEnd } from '../../json/value.ts'
 export class ResultDocument {
   readonly bytes: Uint8Array
   readonly span: Span
+  readonly #skipped: SkippedItems
   #members: { readonly names: readonly Span[]; readonly values: readonly Span[] } | null = null
 
-  constructor(bytes: Uint8Array, span: Span) {
+  /** @param skipped items that a part of a long result does not show */
+  constructor(bytes: Uint8Array, span: Span, skipped: SkippedItems = noItems) {
     this.bytes = bytes
     this.span = span
+    this.#skipped = skipped
+  }
+
+  /** How many items of the list at a path came before those that the document shows. */
+  skippedAt(path: CheckPath): number {
+    return this.#skipped.size === 0 ? 0 : (this.#skipped.get(keyOf(path)) ?? 0)
   }
 
   get isNull(): boolean {

@@ -22,7 +22,7 @@ import type { Call } from '../call.ts'
 import { noDirectives, type Directives } from '../directives.ts'
 import { Journal } from '../journal.ts'
 import { createRelay } from '../pipeline.ts'
-import type { Finding } from '../reply.ts'
+import type { Finding, ReplyReader } from '../reply.ts'
 import type { Relay } from '../step.ts'
 
 /** One upstream of a fixture: how it behaves, and what is special about it. */
@@ -44,6 +44,8 @@ export interface Asked {
   readonly signal?: AbortSignal
   /** Instead of the question's bytes. */
   readonly body?: ByteStream
+  /** Instead of one that reads in the plainest way. */
+  readonly reader?: ReplyReader
 }
 
 /** What a client saw of a call, in words. */
@@ -189,6 +191,7 @@ export class RelayFixture {
     directives,
     signal,
     body: stream,
+    reader,
   }: Asked = {}): Promise<Seen> {
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -205,7 +208,7 @@ export class RelayFixture {
       guid: 'test',
       asked: this.#iface.classify(question),
       request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
-      reader: { read: readPlainly, write: writePlainly },
+      reader: reader ?? { read: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
       journal: new Journal(startedMs),

@@ -15,6 +15,8 @@ export interface ScriptedAnswer {
   readonly fault?: TransportFault
   /** The body is the beginning of a stream that goes on until it is released, or breaks. */
   readonly streams?: boolean
+  /** What comes behind the beginning of a stream, which then ends. */
+  readonly rest?: readonly string[]
   /** Instead of an answer: nothing, until it is taken back. */
   readonly hang?: boolean
 }
@@ -67,19 +69,28 @@ export class ScriptedTransport implements Transport {
     })
   }
 
-  #incomingOf({ status = 200, headers, body = '', streams, fault }: ScriptedAnswer): Incoming {
+  #incomingOf({
+    status = 200,
+    headers,
+    body = '',
+    streams,
+    rest,
+    fault,
+  }: ScriptedAnswer): Incoming {
     const bytes = Buffer.from(body)
     return {
       status,
       headers: headers ?? ['content-type', 'application/json'],
-      body: streams ? this.#stream(bytes, fault) : bytes,
+      body: streams ? this.#stream(bytes, rest, fault) : bytes,
       trailers: () => [],
     }
   }
 
-  #stream(start: Uint8Array, fault: TransportFault | undefined): BodyStream {
+  #stream(start: Uint8Array, rest?: readonly string[], fault?: TransportFault): BodyStream {
     const waiting = Promise.withResolvers<IteratorResult<Uint8Array>>()
-    const results = [Promise.resolve({ done: false, value: start })]
+    const pieces = [start, ...(rest ?? []).map((each) => Buffer.from(each))]
+    const results = pieces.map((value) => Promise.resolve({ done: false, value }))
+    if (rest) waiting.resolve({ done: true, value: undefined })
     const iterator: AsyncIterator<Uint8Array> = {
       next: () => results.shift() ?? (fault ? Promise.reject(scripted(fault)) : waiting.promise),
       return: () => {

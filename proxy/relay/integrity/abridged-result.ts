@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckPath } from '../../chain/check-rule.ts'
+import { plainName } from '../../json/text.ts'
+import { keyOf, ResultDocument, type SkippedItems } from './result-document.ts'
+
+/** Of a text, which is no hash or height when it is longer. */
+const keptTextBytes = 2_048
+/** The longest escape, twice: no text is cut within one. */
+const spareBytes = 12
+/** Items of a long list are handed on when they take so much. */
+export const usualWindowBytes = 256 * 1024
+/** From here on lists within items are not kept any more. */
+const fullBytes = 4 * 1024 * 1024
+/** More than this is kept of no honest answer. */
+const mostBytes = 2 * fullBytes
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+const nothing = new Uint8Array()
+/** In the place of a word that is none of those that are compared. */
+const noNumber = Buffer.from('true')
+
+/** A list whose items are handed on as they pass. Offsets are those of what is kept. */
+interface LongList {
+  readonly path: CheckPath
+  readonly start: number
+  /** The last item. */
+  itemStart: number
+  itemEnd: number
+  /** How many are kept. */
+  items: number
+}
+
+interface Container {
+  readonly isObject: boolean
+  readonly isKept: boolean
+  /** Null below a list. */
+  readonly path: CheckPath | null
+  readonly list: LongList | null
+  hasKept: boolean
+}
+
+type Awaits = 'structure' | 'text' | 'escape' | 'word'
+/** What becomes of the bytes at hand. `cut`: as much was kept as is, and the value is closed. */
+type Fate = 'name' | 'kept' | 'cut' | 'dropped'
+
+/**
+ * What checks look at of a result that is too long to be held, written down while it passes: of all
+ * objects only members with wanted names, of long texts the beginning, and of long lists some items
+ * at a time, the last of which stays for comparison with the next. What is kept is JSON, and does
+ * not grow with the result. What comes in must be valid JSON.
+ */
+export class AbridgedResult {
+  /** With quotes, and what is written before the member's value. */
+  readonly #names: ReadonlyMap<string, Buffer>
+  readonly #lists: readonly CheckPath[]
+  readonly #maxNameBytes: number
+  readonly #windowBytes: number
+  readonly #window: (part: ResultDocument) => void
+  readonly #skipped = new Map<string, number>()
+  readonly #containers: Container[] = []
+  isComplete = false
+  /** Of a list within an item not all was kept. */
+  hasLost = false
+  #kept = Buffer.allocUnsafe(16 * 1024)
+  #length = 0
+  /** Up to where whole values are kept, and how many containers are open there. */
+  #whole = { length: 0, depth: 0 }
+  #awaits: Awaits = 'structure'
+  #awaitsName = false
+  #fate: Fate = 'dropped'
+  #isText = false
+  #tokenStart = 0
+  #room = 0
+  #spelling: Buffer[] = []
+  #spellingBytes = 0
+  /** With its quotes; null for one that is not wanted. */
+  #name: string | null = null
+
+  /**
+   * @param names wanted members
+   * @param lists where the lists stand that may be long
+   * @param windowBytes how much of a list is kept before its items are handed on
+   * @param window takes items of a long list with all that is kept around them
+   */
+  constructor(
+    names: ReadonlySet<string>,
+    lists: readonly CheckPath[],
+    windowBytes: number,
+    window: (part: ResultDocument) => void,
+  ) {
+    const quoted = [...names].map((name) => JSON.stringify(name))
+    this.#names = new Map(quoted.map((name) => [name, Buffer.from(`${name}:`)]))
+    this.#lists = lists
+    this.#maxNameBytes = Math.max(0, ...quoted.map((name) => 6 * name.length))
+    this.#windowBytes = windowBytes
+    this.#window = window
+  }
+
+  get isTooLong(): boolean {
+    return this.#length > mostBytes
+  }
+
+  /** All that is kept by now, without an item of a long list that is not whole; null for nothing. */
+  get document(): ResultDocument | null {
+    const at = this.#containers.findIndex(({ list }) => list !== null)
+    const list = this.#containers[at]?.list ?? null
+    const { length, depth } = list ? { length: list.itemEnd, depth: at + 1 } : this.#whole
+    return length === 0 ? null : this.#closed(length, depth)
+  }
+
+  push(bytes: Uint8Array, start = 0): void {
+    let at = start
+    while (at < bytes.length && !this.isComplete) {
+      const byte = bytes[at] as number
+      switch (this.#awaits) {
+        case 'text':
+          at = this.#pushText(bytes, at)
+          break
+        case 'escape':
+          this.#take(bytes, at, at + 1)
+          this.#awaits = 'text'
+          at++
+          break
+        case 'word':
+          if (isWordEnd(byte)) this.#wordEnded()
+          else this.#take(bytes, at, ++at)
+          break
+        case 'structure':
+          if (byte > 0x20) this.#pushStructure(byte)
+          at++
+      }
+    }
+  }
+
+  /** There are no more bytes: only now a number that is all of the result is whole. */
+  end(): void {
+    if (this.#awaits === 'word') this.#wordEnded()
+  }
+
+  #pushText(bytes: Uint8Array, start: number): number {
+    let end = start
+    while (end < bytes.length && bytes[end] !== quote && bytes[end] !== backslash) end++
+    this.#take(bytes, start, end)
+    if (end === bytes.length) return end
+    if (bytes[end] === quote) this.#textEnded()
+    else {
+      if (this.#fate === 'kept' && this.#room < spareBytes) this.#cut()
+      this.#take(bytes, end, end + 1)
+      this.#awaits = 'escape'
+    }
+    return end + 1
+  }
+
+  #pushStructure(byte: number): void {
+    if (byte === comma) this.#awaitsName = this.#containers.at(-1)?.isObject ?? false
+    else if (byte === colon) this.#awaitsName = false
+    else if (byte === closeBrace || byte === closeBracket) this.#containerEnded()
+    else if (this.#awaitsName) this.#nameBegins()
+    else this.#valueBegins(byte)
+  }
+
+  #nameBegins(): void {
+    this.#fate = 'name'
+    this.#awaits = 'text'
+    this.#spelling = [Buffer.from('"')]
+    this.#spellingBytes = 1
+  }
+
+  #valueBegins(byte: number): void {
+    const outer = this.#containers.at(-1)
+    const isKept = !outer || this.#keeps(outer)
+    if (outer && isKept) {
+      if (outer.hasKept) this.#writeByte(comma)
+      outer.hasKept = true
+      if (outer.isObject) this.#write(this.#names.get(this.#name ?? '') ?? nothing)
+      if (outer.list) outer.list.itemStart = this.#length
+    }
+    if (byte === openBrace || byte === openBracket) return this.#containerBegins(byte, isKept)
+    this.#isText = byte === quote
+    this.#fate = isKept ? 'kept' : 'dropped'
+    this.#room = keptTextBytes
+    this.#tokenStart = this.#length
+    this.#awaits = this.#isText ? 'text' : 'word'
+    if (isKept) this.#writeByte(byte)
+  }
+
+  #keeps(outer: Container): boolean {
+    if (!outer.isKept) return false
+    if (outer.isObject) return this.#name !== null
+    if (outer.list !== null || this.#length < fullBytes) return true
+    this.hasLost = true
+    return false
+  }
+
+  #containerBegins(byte: number, isKept: boolean): void {
+    const isObject = byte === openBrace
+    const path = this.#pathHere()
+    if (isKept) this.#writeByte(byte)
+    const listPath = isKept && !isObject ? this.#longListAt(path) : undefined
+    const start = this.#length
+    const list = listPath && { path: listPath, start, itemStart: start, itemEnd: start, items: 0 }
+    this.#containers.push({ isObject, isKept, path, list: list ?? null, hasKept: false })
+    this.#awaitsName = isObject
+    if (isKept) this.#markWhole()
+  }
+
+  #pathHere(): CheckPath | null {
+    const outer = this.#containers.at(-1)
+    if (!outer) return []
+    if (!outer.isObject || outer.path === null || this.#name === null) return null
+    return [...outer.path, JSON.parse(this.#name) as string]
+  }
+
+  #longListAt(path: CheckPath | null): CheckPath | undefined {
+    const key = path && keyOf(path)
+    return this.#lists.find((each) => keyOf(each) === key)
+  }
+
+  #containerEnded(): void {
+    const container = this.#containers.pop()
+    if (container?.isKept) this.#writeByte(container.isObject ? closeBrace : closeBracket)
+    this.#valueEnded(container?.isKept ?? false)
+  }
+
+  #textEnded(): void {
+    this.#awaits = 'structure'
+    if (this.#fate !== 'name') {
+      if (this.#fate === 'kept') this.#writeByte(quote)
+      return this.#valueEnded(this.#fate !== 'dropped')
+    }
+    const isShort = this.#spellingBytes < this.#maxNameBytes
+    const spelling = isShort ? Buffer.concat([...this.#spelling, Buffer.from('"')]) : null
+    const name = spelling && plainName(spelling, 0, spelling.length)
+    this.#name = name !== null && this.#names.has(name) ? name : null
+  }
+
+  #wordEnded(): void {
+    this.#awaits = 'structure'
+    this.#valueEnded(this.#fate !== 'dropped')
+  }
+
+  #valueEnded(isKept: boolean): void {
+    const outer = this.#containers.at(-1)
+    if (!outer) this.isComplete = true
+    if (!isKept) return
+    this.#markWhole()
+    const { list } = outer ?? {}
+    if (!list) return
+    list.items += 1
+    list.itemEnd = this.#length
+    if (this.#length - list.start > this.#windowBytes) this.#handOn(list)
+  }
+
+  /** A list that is open is the innermost container when its item has ended. */
+  #handOn(list: LongList): void {
+    this.#window(this.#closed(this.#length, this.#containers.length))
+    this.#kept.copyWithin(list.start, list.itemStart, list.itemEnd)
+    this.#length = list.start + list.itemEnd - list.itemStart
+    const key = keyOf(list.path)
+    this.#skipped.set(key, (this.#skipped.get(key) ?? 0) + list.items - 1)
+    list.items = 1
+    list.itemStart = list.start
+    list.itemEnd = this.#length
+    this.#markWhole()
+  }
+
+  #markWhole(): void {
+    this.#whole = { length: this.#length, depth: this.#containers.length }
+  }
+
+  #closed(length: number, depth: number): ResultDocument {
+    const open = this.#containers.slice(0, depth).filter(({ isKept }) => isKept)
+    const closers = open.map(({ isObject }) => (isObject ? '}' : ']')).toReversed()
+    const bytes = Buffer.concat([this.#kept.subarray(0, length), Buffer.from(closers.join(''))])
+    const skipped: SkippedItems = new Map(this.#skipped)
+    return new ResultDocument(bytes, { start: 0, end: bytes.length }, skipped)
+  }
+
+  #take(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#fate === 'name') {
+      this.#spellingBytes += end - start
+      // A copy: a slice would hold the whole chunk.
+      if (this.#spellingBytes < this.#maxNameBytes)
+        this.#spelling.push(Buffer.from(bytes.subarray(start, end)))
+    } else if (this.#fate === 'kept') {
+      const last = Math.min(end, start + this.#room)
+      this.#room -= last - start
+      this.#write(bytes.subarray(start, last))
+      if (last < end) this.#cut()
+    }
+  }
+
+  /** The value is longer than anything that is compared. */
+  #cut(): void {
+    if (this.#isText) this.#writeByte(quote)
+    else {
+      // Half a number might be none; no number is so long.
+      this.#length = this.#tokenStart
+      this.#write(noNumber)
+    }
+    this.#fate = 'cut'
+    this.#markWhole()
+  }
+
+  #writeByte(byte: number): void {
+    if (this.#length === this.#kept.length) this.#grow(this.#length + 1)
+    this.#kept[this.#length++] = byte
+  }
+
+  #write(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length
+    if (length > this.#kept.length) this.#grow(length)
+    this.#kept.set(bytes, this.#length)
+    this.#length = length
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#kept.length))
+    this.#kept.copy(larger, 0, 0, this.#length)
+    this.#kept = larger
+  }
+}
+
+function isWordEnd(byte: number): boolean {
+  return byte <= 0x20 || byte === comma || byte === closeBrace || byte === closeBracket
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Check, CheckPath, CheckRule } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import { ItemCursor } from './item-cursor.ts'
+import { logMembers } from './logs.ts'
+import type { ResultDocument } from './result-document.ts'
+
+/*
+ * What a rule needs of a result that is too long to be looked at as a whole.
+ */
+
+/** Where the list stands that a rule goes through; null when it goes through none. */
+export function listOf(rule: CheckRule): CheckPath | null {
+  switch (rule.check) {
+    case 'logs':
+      return []
+    case 'items':
+    case 'length':
+      return rule.result
+    case 'identity':
+      return rule.each ? [] : null
+    case 'bloom':
+      return rule.each ? [] : [rule.logs]
+    default:
+      return null
+  }
+}
+
+/** Names of members that a rule may look at, and perhaps some more. */
+export function namesOf(rule: CheckRule): readonly string[] {
+  const own = Object.entries(rule)
+    .filter(([key]) => key !== 'check' && key !== 'place')
+    .flatMap(([, value]) => textsIn(value))
+  if (rule.check === 'bloom') return [...own, 'address', 'topics']
+  return rule.check === 'logs' ? [...own, ...logMembers] : own
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (value instanceof Map) return [...value].flatMap(textsIn)
+  return Array.isArray(value) ? value.flatMap(textsIn) : []
+}
+
+/** Whether a rule can be judged by a part of the result, whatever is still to come. */
+export function isTold({ rule }: Check, part: ResultDocument, asked: BlockRef): boolean {
+  // So many items, and the bloom filter of so many logs, are those of the whole.
+  if (rule.check === 'length' || (rule.check === 'bloom' && !rule.each)) return false
+  const list = listOf(rule)
+  if (list) return isListTold(list, part)
+  const { bytes, span } = part
+  // What is no object says by its beginning all that it has to say.
+  if (bytes[span.start] !== 0x7b) return true
+  return pathsOf(rule, asked).every((path) => path === null || part.at(path) !== null)
+}
+
+/** Whether it can be judged by the last part, before which items may have passed. */
+export function isWhole({ rule }: Check, last: ResultDocument): boolean {
+  return rule.check !== 'bloom' || rule.each || last.skippedAt([rule.logs]) === 0
+}
+
+/** It is no list, or has an item. */
+function isListTold(path: CheckPath, part: ResultDocument): boolean {
+  const { bytes } = part
+  const span = part.at(path)
+  if (span === null) return false
+  return bytes[span.start] !== 0x5b || new ItemCursor(bytes, span.start).next()
+}
+
+function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[] {
+  switch (rule.check) {
+    case 'block':
+      return [asked.kind === 'hash' ? rule.hash : rule.number]
+    case 'identity':
+    case 'expected':
+    case 'sent':
+      return [rule.result]
+    case 'shape': {
+      const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))
+      return [rule.result, ...wanted.map(([name]) => [...rule.result, name])]
+    }
+    case 'parent':
+      return [rule.number, rule.hash, rule.parent]
+    default:
+      return []
+  }
+}
