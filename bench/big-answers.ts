@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
-import { bigAnswer, createBigNode, type BigShape } from './big-node.ts'
+import { bigAnswer, bigParams, createBigNode, type BigShape } from './big-node.ts'
 import { usageOf } from './process-usage.ts'
 
 /*
@@ -104,12 +104,12 @@ function hashOf(of: BigShape): string {
 }
 
 /** One answer's hash, decoded. */
-function fetchBig({ isSlow = false, acceptsGzip = false }: Case): Promise<string> {
+function fetchBig({ shape: asked, isSlow = false, acceptsGzip = false }: Case): Promise<string> {
   return new Promise((resolve, reject) => {
-    const body = '{"jsonrpc":"2.0","id":7,"method":"eth_getLogs","params":[{}]}'
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, ...bigParams(asked) })
     const headers: Record<string, string> = { 'content-type': 'application/json' }
     if (acceptsGzip) headers['accept-encoding'] = 'gzip'
-    const asked = request(router.url, { method: 'POST', headers, agent: false }, (response) => {
+    const sent = request(router.url, { method: 'POST', headers, agent: false }, (response) => {
       const isZipped = response.headers['content-encoding'] === 'gzip'
       const stream = isZipped ? response.pipe(createGunzip()) : response
       response.on('error', reject)
@@ -117,7 +117,7 @@ function fetchBig({ isSlow = false, acceptsGzip = false }: Case): Promise<string
         resolve(hash.digest('hex'))
       }, reject)
     })
-    asked.on('error', reject).end(body)
+    sent.on('error', reject).end(body)
   })
 }
 

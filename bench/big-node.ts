@@ -15,28 +15,66 @@ import { systemClock } from '../proxy/clock/system-clock.ts'
 export type BigShape = 'logs' | 'one string' | 'id behind' | 'gzip from the node'
 
 const pieceBytes = 64 * 1024
-const log = JSON.stringify({
-  address: `0x${'5a'.repeat(20)}`,
-  topics: [`0x${'dd'.repeat(32)}`, `0x${'00'.repeat(32)}`],
-  data: `0x${'0'.repeat(128)}`,
-  blockNumber: '0x112a880',
-  logIndex: '0x1f',
-  removed: false,
-})
+const firstBlock = 0x112a880
+const logsInBlock = 200
+
+/** What `eth_getLogs` and `eth_getCode` are asked for. */
+export function bigParams(shape: BigShape): { readonly method: string; readonly params: unknown } {
+  if (shape === 'one string')
+    return { method: 'eth_getCode', params: [`0x${'5a'.repeat(20)}`, 'latest'] }
+  return { method: 'eth_getLogs', params: [{ fromBlock: hex(firstBlock), toBlock: 'latest' }] }
+}
+
+/** Logs as a node gives them, since they are checked as they pass. */
+function log(index: number): string {
+  const block = firstBlock + Math.floor(index / logsInBlock)
+  return JSON.stringify({
+    address: `0x${'5a'.repeat(20)}`,
+    topics: [`0x${'dd'.repeat(32)}`, `0x${'00'.repeat(32)}`],
+    data: `0x${'0'.repeat(128)}`,
+    blockNumber: hex(block),
+    blockHash: `0x${block.toString(16).padStart(64, '0')}`,
+    transactionHash: `0x${index.toString(16).padStart(64, '7')}`,
+    transactionIndex: hex(index % logsInBlock),
+    logIndex: hex(index % logsInBlock),
+    removed: false,
+  })
+}
+
+function hex(value: number): string {
+  return `0x${value.toString(16)}`
+}
+
+function* code(bytes: number): Generator<Buffer> {
+  yield Buffer.from('"0x')
+  const piece = Buffer.alloc(pieceBytes, 'ab')
+  for (let given = 0; given < bytes; given += piece.length) yield piece
+  yield Buffer.from('"')
+}
+
+function* logs(bytes: number): Generator<Buffer> {
+  yield Buffer.from(`[${log(0)}`)
+  let piece = ''
+  let given = 0
+  for (let index = 1; given + piece.length < bytes; index++) {
+    piece += `,${log(index)}`
+    if (piece.length < pieceBytes) continue
+    yield Buffer.from(piece)
+    given += piece.length
+    piece = ''
+  }
+  yield Buffer.from(`${piece}]`)
+}
 
 /** The answer's bytes in pieces; about `bytes` long. */
 function* pieces(shape: BigShape, id: string, bytes: number): Generator<Buffer> {
-  const isString = shape === 'one string'
-  const unit = isString ? 'ab' : `${log},`
-  const piece = Buffer.from(unit.repeat(Math.ceil(pieceBytes / unit.length)))
   const head = shape === 'id behind' ? '' : `"id":${id},`
-  yield Buffer.from(`{"jsonrpc":"2.0",${head}"result":${isString ? '"' : '['}`)
-  for (let given = 0; given < bytes; given += piece.length) yield piece
-  yield Buffer.from(isString ? '"' : `${log}]`)
+  yield Buffer.from(`{"jsonrpc":"2.0",${head}"result":`)
+  yield* shape === 'one string' ? code(bytes) : logs(bytes)
   yield Buffer.from(shape === 'id behind' ? `,"id":${id}}\n` : '}\n')
 }
 
-/** An Ethereum node on loopback whose `eth_getLogs` gives an answer of about `bytes` bytes. */
+/** An Ethereum node on loopback whose `eth_getLogs` or `eth_getCode` gives an answer of about `bytes` bytes. */
 export function createBigNode(bytes: number, shape: () => BigShape): Server {
   const chain = createChainModel({ seed: 'big', clock: systemClock })
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })
@@ -45,7 +83,7 @@ export function createBigNode(bytes: number, shape: () => BigShape): Server {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       response.setHeader('content-type', 'application/json')
-      if (!body.includes('"eth_getLogs"')) {
+      if (!/"eth_get(Logs|Code)"/.test(body)) {
         response.end(node.answer(readRequest(body)) ?? '')
         return
       }

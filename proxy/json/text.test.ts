@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { spellingsOf } from './testing/escaped.ts'
-import { isNamed } from './text.ts'
+import { isNamed, plainEnd } from './text.ts'
 
 function named(spelled: string, name: string): boolean {
   const bytes = Buffer.from(`,${spelled}:`)
@@ -31,4 +31,15 @@ test.each([
   ['"\\u0072\\u0065\\u0073\\u0075\\u006c\\u0074"', true],
 ])('%s', (spelled, is) => {
   expect(named(spelled, 'result')).toBe(is)
+})
+
+test('the plain part of a text ends at the first quote or escape, however long it is', () => {
+  const parts = fc.array(fc.constantFrom('"', '\\', 'a'.repeat(300), 'b', 'c'.repeat(255)))
+  fc.assert(
+    fc.property(parts, fc.nat(300), (texts, start) => {
+      const bytes = Buffer.from('x'.repeat(300) + texts.join(''))
+      const ends = ['"', '\\'].map((each) => bytes.indexOf(each, start)).filter((at) => at >= 0)
+      expect(plainEnd(bytes, start)).toBe(Math.min(...ends, bytes.length))
+    }),
+  )
 })

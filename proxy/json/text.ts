@@ -65,3 +65,18 @@ export function sameBytes(
 export function parseSpan(bytes: Uint8Array, start: number, end: number): unknown {
   return JSON.parse(bufferOf(bytes).toString('utf8', start, end)) as unknown
 }
+
+/** From here on a search by the machine pays. */
+const longTextBytes = 256
+
+/** Where the bytes of a text from `start` on end that neither end the text nor escape anything. */
+export function plainEnd(bytes: Uint8Array, start: number): number {
+  const near = Math.min(bytes.length, start + longTextBytes)
+  let end = start
+  while (end < near && bytes[end] !== 0x22 && bytes[end] !== 0x5c) end++
+  if (end < near || end === bytes.length) return end
+  const quote = bytes.indexOf(0x22, end)
+  const rest = bytes.subarray(end, quote < 0 ? bytes.length : quote)
+  const backslash = rest.indexOf(0x5c)
+  return end + (backslash < 0 ? rest.length : backslash)
+}

@@ -21,8 +21,7 @@ export type StreamEnd = { readonly kind: 'complete' } | { readonly kind: 'left' 
 
 /**
  * An answer on its way to the client. It is judged while it passes, and its last piece is held back
- * until the whole is known to be an answer; if it is none, the stream fails. What a check of the
- * whole body could find is not found here: such checks are for answers that are collected.
+ * until the whole is known to be an answer; if it is none, the stream fails.
  */
 export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, undefined> {
   /** It was judged before; whoever reads has no use for it. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath } from '../../chain/check-rule.ts'
-import { plainName } from '../../json/text.ts'
-import { keyOf, ResultDocument, type SkippedItems } from './result-document.ts'
+import { plainEnd, plainName } from '../../json/text.ts'
+import { keyOf, ResultDocument } from './result-document.ts'
 
 /** Of a text, which is no hash or height when it is longer. */
 const keptTextBytes = 2_048
@@ -15,7 +15,7 @@ const fullBytes = 4 * 1024 * 1024
 /** More than this is kept of no honest answer. */
 const mostBytes = 2 * fullBytes
 
-const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
+const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 const nothing = new Uint8Array()
@@ -55,6 +55,8 @@ type Fate = 'name' | 'kept' | 'cut' | 'dropped'
 export class AbridgedResult {
   /** With quotes, and what is written before the member's value. */
   readonly #names: ReadonlyMap<string, Buffer>
+  /** The same names by the length of their usual spelling. */
+  readonly #namesByLength: readonly (readonly string[])[]
   readonly #lists: readonly CheckPath[]
   readonly #maxNameBytes: number
   readonly #windowBytes: number
@@ -67,7 +69,8 @@ export class AbridgedResult {
   #kept = Buffer.allocUnsafe(16 * 1024)
   #length = 0
   /** Up to where whole values are kept, and how many containers are open there. */
-  #whole = { length: 0, depth: 0 }
+  #wholeLength = 0
+  #wholeDepth = 0
   #awaits: Awaits = 'structure'
   #awaitsName = false
   #fate: Fate = 'dropped'
@@ -93,6 +96,10 @@ export class AbridgedResult {
   ) {
     const quoted = [...names].map((name) => JSON.stringify(name))
     this.#names = new Map(quoted.map((name) => [name, Buffer.from(`${name}:`)]))
+    const longest = Math.max(0, ...[...this.#names.values()].map(({ length }) => length))
+    this.#namesByLength = Array.from({ length: longest }, (_, length) =>
+      quoted.filter((name) => Buffer.byteLength(name) === length),
+    )
     this.#lists = lists
     this.#maxNameBytes = Math.max(0, ...quoted.map((name) => 6 * name.length))
     this.#windowBytes = windowBytes
@@ -107,8 +114,11 @@ export class AbridgedResult {
   get document(): ResultDocument | null {
     const at = this.#containers.findIndex(({ list }) => list !== null)
     const list = this.#containers[at]?.list ?? null
-    const { length, depth } = list ? { length: list.itemEnd, depth: at + 1 } : this.#whole
-    return length === 0 ? null : this.#closed(length, depth)
+    const length = list ? list.itemEnd : this.#wholeLength
+    const depth = list ? at + 1 : this.#wholeDepth
+    if (length === 0) return null
+    const closers = this.#closers(depth)
+    return this.#documentOf(Buffer.concat([this.#kept.subarray(0, length), closers]))
   }
 
   push(bytes: Uint8Array, start = 0): void {
@@ -129,8 +139,11 @@ export class AbridgedResult {
           else this.#take(bytes, at, ++at)
           break
         case 'structure':
-          if (byte > 0x20) this.#pushStructure(byte)
-          at++
+          if (byte === quote) at = this.#pushQuote(bytes, at)
+          else {
+            if (byte > 0x20) this.#pushStructure(byte)
+            at++
+          }
       }
     }
   }
@@ -140,9 +153,37 @@ export class AbridgedResult {
     if (this.#awaits === 'word') this.#wordEnded()
   }
 
+  /** A name or a text begins. Nearly all are here as a whole, short and without an escape. */
+  #pushQuote(bytes: Uint8Array, start: number): number {
+    const end = plainEnd(bytes, start + 1) + 1
+    const isHere = end <= bytes.length && bytes[end - 1] === quote
+    if (this.#awaitsName && isHere) this.#name = this.#nameSpelled(bytes, start, end)
+    else if (isHere && end - start <= keptTextBytes) this.#pushWholeText(bytes, start, end)
+    else {
+      this.#pushStructure(quote)
+      return start + 1
+    }
+    return end
+  }
+
+  #pushWholeText(bytes: Uint8Array, start: number, end: number): void {
+    const isKept = this.#memberBegins()
+    if (isKept) this.#copy(bytes, start, end)
+    this.#valueEnded(isKept)
+  }
+
+  #nameSpelled(bytes: Uint8Array, start: number, end: number): string | null {
+    for (const name of this.#namesByLength[end - start] ?? []) {
+      const wanted = this.#names.get(name) as Buffer
+      let at = 1
+      while (at < end - start && bytes[start + at] === wanted[at]) at++
+      if (at === end - start) return name
+    }
+    return null
+  }
+
   #pushText(bytes: Uint8Array, start: number): number {
-    let end = start
-    while (end < bytes.length && bytes[end] !== quote && bytes[end] !== backslash) end++
+    const end = plainEnd(bytes, start)
     this.#take(bytes, start, end)
     if (end === bytes.length) return end
     if (bytes[end] === quote) this.#textEnded()
@@ -169,15 +210,23 @@ export class AbridgedResult {
     this.#spellingBytes = 1
   }
 
-  #valueBegins(byte: number): void {
+  /** @returns whether what begins is kept */
+  #memberBegins(): boolean {
     const outer = this.#containers.at(-1)
-    const isKept = !outer || this.#keeps(outer)
-    if (outer && isKept) {
-      if (outer.hasKept) this.#writeByte(comma)
-      outer.hasKept = true
-      if (outer.isObject) this.#write(this.#names.get(this.#name ?? '') ?? nothing)
-      if (outer.list) outer.list.itemStart = this.#length
+    if (!outer) return true
+    if (!this.#keeps(outer)) return false
+    if (outer.hasKept) this.#writeByte(comma)
+    outer.hasKept = true
+    if (outer.isObject) {
+      const name = this.#names.get(this.#name ?? '') ?? nothing
+      this.#copy(name, 0, name.length)
     }
+    if (outer.list) outer.list.itemStart = this.#length
+    return true
+  }
+
+  #valueBegins(byte: number): void {
+    const isKept = this.#memberBegins()
     if (byte === openBrace || byte === openBracket) return this.#containerBegins(byte, isKept)
     this.#isText = byte === quote
     this.#fate = isKept ? 'kept' : 'dropped'
@@ -256,7 +305,11 @@ export class AbridgedResult {
 
   /** A list that is open is the innermost container when its item has ended. */
   #handOn(list: LongList): void {
-    this.#window(this.#closed(this.#length, this.#containers.length))
+    // In place: who is handed it does not keep it.
+    const length = this.#length
+    this.#write(this.#closers(this.#containers.length))
+    this.#window(this.#documentOf(this.#kept.subarray(0, this.#length)))
+    this.#length = length
     this.#kept.copyWithin(list.start, list.itemStart, list.itemEnd)
     this.#length = list.start + list.itemEnd - list.itemStart
     const key = keyOf(list.path)
@@ -268,15 +321,19 @@ export class AbridgedResult {
   }
 
   #markWhole(): void {
-    this.#whole = { length: this.#length, depth: this.#containers.length }
+    this.#wholeLength = this.#length
+    this.#wholeDepth = this.#containers.length
   }
 
-  #closed(length: number, depth: number): ResultDocument {
+  /** What closes the outermost containers. */
+  #closers(depth: number): Buffer {
     const open = this.#containers.slice(0, depth).filter(({ isKept }) => isKept)
     const closers = open.map(({ isObject }) => (isObject ? '}' : ']')).toReversed()
-    const bytes = Buffer.concat([this.#kept.subarray(0, length), Buffer.from(closers.join(''))])
-    const skipped: SkippedItems = new Map(this.#skipped)
-    return new ResultDocument(bytes, { start: 0, end: bytes.length }, skipped)
+    return Buffer.from(closers.join(''))
+  }
+
+  #documentOf(bytes: Uint8Array): ResultDocument {
+    return new ResultDocument(bytes, { start: 0, end: bytes.length }, new Map(this.#skipped))
   }
 
   #take(bytes: Uint8Array, start: number, end: number): void {
@@ -288,7 +345,7 @@ export class AbridgedResult {
     } else if (this.#fate === 'kept') {
       const last = Math.min(end, start + this.#room)
       this.#room -= last - start
-      this.#write(bytes.subarray(start, last))
+      this.#copy(bytes, start, last)
       if (last < end) this.#cut()
     }
   }
@@ -311,9 +368,16 @@ export class AbridgedResult {
   }
 
   #write(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length
+    this.#copy(bytes, 0, bytes.length)
+  }
+
+  /** Byte by byte: most of it is too short for anything else to pay. */
+  #copy(bytes: Uint8Array, start: number, end: number): void {
+    const length = this.#length + end - start
     if (length > this.#kept.length) this.#grow(length)
-    this.#kept.set(bytes, this.#length)
+    const kept = this.#kept
+    let to = this.#length
+    for (let at = start; at < end; at++) kept[to++] = bytes[at] as number
     this.#length = length
   }
 
