@@ -21,7 +21,8 @@ import { serveChains } from './served-chain.ts'
  */
 
 const mebibyte = 1024 * 1024
-const long = 'ab'.repeat(3 * mebibyte)
+/** Code, as it must look, since it is checked while it passes. */
+const long = `0x${'ab'.repeat(3 * mebibyte)}`
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -137,8 +138,8 @@ interface Answer {
   readonly broken: boolean
 }
 
-function question(id: string, method = 'eth_getLogs'): string {
-  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":[{}]}`
+function question(id: string, method = 'eth_getCode'): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":["0x${'5a'.repeat(20)}","latest"]}`
 }
 
 function ask(port: number, body: string, headers: Record<string, string> = {}): Promise<Answer> {
@@ -244,12 +245,12 @@ describe('a big answer', () => {
 
   test('stands in its place in a batch', async () => {
     const router = await startRouter([
-      (id, response) => response.end(id === '2' ? `{"id":${id},"result":[]}` : idBehind(id)),
+      (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idBehind(id)),
     ])
     const ids = ['1', '2', '3']
     const { body, broken } = await ask(router.port, `[${ids.map((id) => question(id)).join(',')}]`)
     expect(broken).toBe(false)
-    const wanted = `[${idBehind('1')},{"id":2,"result":[]},${idBehind('3')}]`
+    const wanted = `[${idBehind('1')},{"id":2,"result":"0x"},${idBehind('3')}]`
     expect(hashOf(body)).toBe(hashOf(wanted))
     expect(router.ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
     expect(router.sessions()).toEqual([0])
@@ -362,7 +363,7 @@ test('a client that reads slowly holds back the node, and costs no memory', asyn
   const total = 32 * mebibyte
   const router = await startRouter([
     (id, response) => {
-      const text = `{"jsonrpc":"2.0","id":${id},"result":"${'ab'.repeat(total / 2)}"}`
+      const text = `{"jsonrpc":"2.0","id":${id},"result":"0x${'ab'.repeat(total / 2)}"}`
       response.end(text)
     },
   ])
