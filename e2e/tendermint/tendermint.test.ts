@@ -20,7 +20,7 @@ function answer({ verb, target, body }: Asked, response: ServerResponse): void {
   }
   const known = {
     status: { sync_info: { latest_block_height: '7' } },
-    block: { block: { header: { height: '5' } } },
+    block: { block_id: { hash: 'B10C'.repeat(16) }, block: { header: { height: '5' } } },
   }
   const result = method.startsWith('broadcast') ? { code: 0 } : known[method as 'status']
   const error = { code: -32603, message: 'Internal error', data: 'height must be greater than 0' }
