@@ -15,6 +15,9 @@ import type { Access } from './kubeconfig-file.ts'
  * elector-process.ts CLUSTER.json NAMESPACE IDENTITY
  */
 
+/** Between two writes. */
+const restMs = 50
+
 const [file = '', namespace = '', identity = ''] = process.argv.slice(2)
 const client = clientOf(JSON.parse(readFileSync(file, 'utf8')) as Access)
 const stop = new AbortController()
@@ -44,7 +47,8 @@ async function lead(): Promise<void> {
       await guarded.mergePatch(configMaps, ref, { data }, new AbortController().signal)
     } catch (error) {
       if (!(error instanceof NotLeadingError)) throw error
-      await sleep(systemClock, 10, stop.signal).catch(() => {})
+    } finally {
+      await sleep(systemClock, restMs, stop.signal).catch(() => {})
     }
 }
 

@@ -19,6 +19,8 @@ let children: ChildProcess[] = []
 let stop = new AbortController()
 /** Who wrote, in the order in which the API server took it. */
 let writers: string[] = []
+/** Hears of each write as it comes. */
+let heard: () => void
 let watching: Promise<void>
 
 beforeEach(async () => {
@@ -26,8 +28,14 @@ beforeEach(async () => {
   await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata }, signal)
   stop = new AbortController()
   writers = []
+  heard = () => {}
   const store = new Store<ConfigMap>()
-  store.subscribe(({ object }) => object.data?.['writer'] && writers.push(object.data['writer']))
+  store.subscribe(({ object }) => {
+    const writer = object.data?.['writer']
+    if (!writer) return
+    writers.push(writer)
+    heard()
+  })
   watching = new Reflector({
     client,
     resource: configMaps,
@@ -86,7 +94,14 @@ test('one that is stopped dead and wakes up when another leads does not write, a
   const a = candidate('a')
   await hasWritten('a')
   const b = candidate('b')
-  a.child.kill('SIGSTOP')
+  // Between two writes: what is on its way to the socket already, nobody can call back.
+  await new Promise<void>((resolve) => {
+    heard = () => {
+      heard = () => {}
+      a.child.kill('SIGSTOP')
+      resolve()
+    }
+  })
   await hasWritten('b')
   a.child.kill('SIGCONT')
   expect(await a.ended).toBe(3)
