@@ -120,6 +120,9 @@ export const lieKinds = Object.keys(lies) as readonly LieKind[]
  */
 export const slander: LieKind = 'other-parent'
 
+/** They speak of an honest block: until it is known who is right, the honest answer may be doubted. */
+export const slanders: ReadonlySet<LieKind> = new Set([slander, 'hash-of-parent'])
+
 /**
  * Lies in the form of an honest answer, each about some methods only; but for those that would have
  * the liar rejected by its verification.

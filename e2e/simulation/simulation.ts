@@ -26,7 +26,7 @@ import { Dice } from './dice.ts'
 import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Schedule } from './schedule.ts'
-import { slander } from './lies.ts'
+import { slanders } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
 import { TipWatch } from './tip-watch.ts'
@@ -209,7 +209,8 @@ class Simulation implements Arena, WireObserver {
     const { place, callId, method, isTakenBack } = exchange
     const how = isTakenBack ? 'taken back' : 'ended'
     this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
-    if (exchange.fate.kind === 'lie' && exchange.fate.lie === slander) this.isSlandered = true
+    const { fate } = exchange
+    if (fate.kind === 'lie' && slanders.has(fate.lie)) this.isSlandered = true
     checkExchange(this, exchange)
     this.#blame.ended(exchange, isCutShort(this, exchange))
   }

@@ -25,10 +25,15 @@ export function wantedBy(call: Call): Wanted {
   }
 }
 
-/** Upstreams that failed the call without being to blame: asked again, they would say the same. */
-function refusedBy({ journal }: Call): readonly string[] {
-  return journal.attempts
-    .filter(({ result }) => isBlameless(result))
+/**
+ * Upstreams that failed the call without being to blame: asked again, they would say the same. One
+ * whose other URL is being asked may have the answer yet, and better than one that lags.
+ */
+function refusedBy({ journal: { attempts } }: Call): readonly string[] {
+  const isAsked = (name: string) =>
+    attempts.some(({ upstream, endedMs }) => upstream === name && endedMs === null)
+  return attempts
+    .filter(({ upstream, result }) => isBlameless(result) && !isAsked(upstream))
     .map(({ upstream }) => upstream)
 }
 

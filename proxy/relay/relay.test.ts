@@ -628,6 +628,28 @@ describe('hedging', () => {
     expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + 150 })
   })
 
+  it('does not ask one that lags while another URL of a fresh upstream is at work', async () => {
+    const slow = result('0x5', { afterMs: 900 })
+    const relay = fixture({
+      a: { script: () => ok, urls: [{}, {}], otherScripts: [() => slow] },
+      b: ok,
+      c: ok,
+    })
+    await warmUp(relay)
+    const [a, b, c] = relay.pool.upstreams
+    for (const [upstream, block] of [
+      [a, 100],
+      [b, 90],
+      [c, 100],
+    ] as const)
+      relay.pool.sighted(upstream!, block, relay.clock.nowMs())
+    expect(relay.pool.stateOf(b!)).toBe('lagging')
+    relay.transport('a').play(() => ({ status: 429, body: 'slow down' }))
+    const { call } = await relay.ask({ directives: { blockProviders: ['c'] } })
+    const made = call.journal.attempts.map(({ upstream, kind }) => `${upstream} ${kind}`)
+    expect(made).toEqual(['a first', 'a failover'])
+  })
+
   it('the one that lost is scored with the time that it had', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)

@@ -201,6 +201,12 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'pool',
   },
   {
+    name: 'an upstream whose other URL is at work is out of the question',
+    file: relay('needs'),
+    text: ' && !isAsked(upstream)',
+    replacement: '',
+  },
+  {
     name: 'a client that left is tried for again',
     file: relay('retry'),
     text: 'if (call.signal.aborted) throw new CallAborted()',
