@@ -90,7 +90,6 @@ test('heights, other names, several messages, no message', async () => {
       call('sdk.bank.v1beta1.Query/AllBalances', {}),
       call('cosmos.bank.v1beta1.Query/NoSuch', {}),
       call('no.such.Service/Method', {}),
-      call('nomethod', {}),
       call(balance, {}, []),
       call(balance, {}, [message, message]),
     ],
