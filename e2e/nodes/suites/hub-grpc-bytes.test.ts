@@ -93,6 +93,6 @@ test('heights, other names, several messages, no message', async () => {
       call(balance, {}, []),
       call(balance, {}, [message, message]),
     ],
-    15,
+    14,
   )
 })
