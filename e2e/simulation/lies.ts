@@ -118,7 +118,7 @@ export const lieKinds = Object.keys(lies) as readonly LieKind[]
  * A lie that speaks against others: who is asked for the block later contradicts the liar, and
  * nobody can tell which of the two is right.
  */
-export const slander: LieKind = 'other-parent'
+const slander: LieKind = 'other-parent'
 
 /** They speak of an honest block: until it is known who is right, the honest answer may be doubted. */
 export const slanders: ReadonlySet<LieKind> = new Set([slander, 'hash-of-parent'])
