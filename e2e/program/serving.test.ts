@@ -203,7 +203,8 @@ test.runIf(process.platform === 'linux')(
     const before = footprintOf(program.pid)
     await burst(1_200)
     const after = footprintOf(program.pid)
-    expect(after.openFiles).toBeLessThanOrEqual(before.openFiles + 20)
+    // Hedges open some more now and then; the 120 half bodies, each kept, would be 120.
+    expect(after.openFiles).toBeLessThanOrEqual(before.openFiles + 60)
     // 1,200 requests that each kept 40 kB would be 48 MB.
     expect(after.residentBytes - before.residentBytes).toBeLessThan(40 * 1024 * 1024)
   },
