@@ -14,8 +14,8 @@ import {
   type RouterDocument,
   routerDocument,
   type RouterPlan,
+  type UpstreamPlan,
 } from './router-document.ts'
-import type { UpstreamPlan } from './router-document.ts'
 import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
 import { RunningForms } from './running-forms.ts'
 import { Serving } from './serving.ts'
@@ -86,7 +86,7 @@ class Translator {
       ...this.#state.refusals,
       ...ofRouter,
       ...refusalsOfLength(this.#plan, data),
-      ...this.#refusalsOfSize(upstreams),
+      ...this.#refusalsOfSize(upstreams, config),
     ]
     const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
     const isHeld = this.#plan.dangling.length > 0 || (newPods && closing.size > 0)
@@ -170,8 +170,11 @@ class Translator {
     return new Map([[largest.provider, [{ ...tooMuch, message }]]])
   }
 
-  #refusalsOfSize(upstreams: readonly UpstreamPlan[]): readonly Refusal[] {
-    return refusalsOfSize(this.#render(upstreams), this.#dataForAll(upstreams))
+  #refusalsOfSize(
+    upstreams: readonly UpstreamPlan[],
+    config = this.#render(upstreams),
+  ): readonly Refusal[] {
+    return refusalsOfSize(config, this.#dataForAll(upstreams))
   }
 
   #render(upstreams: readonly UpstreamPlan[]): RenderedConfig {

@@ -20,7 +20,7 @@ export interface RouteOptions {
 export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Relay {
   return async (call) => {
     const wanted = wantedBy(call)
-    if (pool.repeats(wanted)) {
+    if (call.journal.attempts.length > 0 && pool.repeats(wanted)) {
       await pauseBeforeRepeat(call, options.clock)
       // A hedge may have been made in the meantime.
       if (call.journal.isSpent(options.clock.nowMs()))

@@ -58,16 +58,18 @@ export class Heads {
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
-    upstream.tipThen = this.tip
+    const { tip } = this
+    const told = this.#told()
+    upstream.tipThen = tip
     for (const each of this.#upstreams) {
-      this.#judgeLag(each)
-      this.#judgeLead(each)
+      this.#judgeLag(each, tip)
+      this.#judgeLead(each, told)
     }
   }
 
-  #judgeLag(upstream: Upstream): void {
+  #judgeLag(upstream: Upstream, tip: number | null): void {
     const { chain, clock, observer } = this.#options
-    upstream.lagBlocks = lagOf(upstream, this.tip, clock.nowMs(), chain.blockTimeMs)
+    upstream.lagBlocks = lagOf(upstream, tip, clock.nowMs(), chain.blockTimeMs)
     const lags = upstream.lagBlocks > chain.allowedLagBlocks
     if (lags === this.#lagging.has(upstream)) return
     if (lags) this.#lagging.add(upstream)
@@ -80,10 +82,10 @@ export class Heads {
     observer.stateChanged(upstream.name, from, to, why)
   }
 
-  #judgeLead(upstream: Upstream): void {
+  #judgeLead(upstream: Upstream, told: readonly Sighting[]): void {
     const { allowedLagBlocks, blockTimeMs } = this.#options.chain
     const { latest } = upstream
-    const others = this.#told().filter((each) => each !== latest)
+    const others = told.filter((each) => each !== latest)
     if (latest && runsAhead(latest, others, allowedLagBlocks, blockTimeMs))
       this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)

@@ -248,11 +248,10 @@ export class Pool {
     const point = lastPointOf(wanted.block)
     if (candidates.length < 2) return candidates
     if (point?.kind === 'number') {
-      const isOld = point.number <= (this.tip ?? 0)
+      const isBelieved = (each: Upstream) =>
+        !this.#heads.runsAhead(each) || point.number <= (this.tip ?? 0)
       const having = candidates.filter(
-        (each) =>
-          !each.latest ||
-          (each.latest.block >= point.number && (isOld || !this.#heads.runsAhead(each))),
+        (each) => !each.latest || (each.latest.block >= point.number && isBelieved(each)),
       )
       if (having.length > 0) return having
     } else if (!isAboutTip(wanted)) return candidates

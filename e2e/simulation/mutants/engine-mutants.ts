@@ -221,7 +221,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'attempts that repeat themselves follow at once',
     file: relay('route'),
-    text: 'if (pool.repeats(wanted)) {',
+    text: 'if (call.journal.attempts.length > 0 && pool.repeats(wanted)) {',
     replacement: 'if (false) {',
   },
   {

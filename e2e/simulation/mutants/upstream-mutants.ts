@@ -45,7 +45,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'who claims a head that nobody is near to gets the reads of new blocks',
     file: upstream('pool'),
-    text: '(isOld || !this.#heads.runsAhead(each))',
+    text: '!this.#heads.runsAhead(each) || point.number <= (this.tip ?? 0)',
     replacement: 'true',
   },
   {
@@ -165,8 +165,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'only who was just heard is judged for its lag',
     file: upstream('heads'),
-    text: 'for (const each of this.#upstreams) {\n      this.#judgeLag(each)',
-    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each)',
+    text: 'for (const each of this.#upstreams) {\n      this.#judgeLag(each, tip)',
+    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each, tip)',
   },
   {
     name: 'an overtaken answer lowers the head of an upstream',

@@ -6,25 +6,20 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import type { Listener } from '../listener.ts'
+import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
 
 /** Streams that one connection may have at once. */
 const maxStreams = 4_096
-const backlog = 4_096
 const streamWindowBytes = 256 * 1024
 /** One slow stream must not hold up the others of its connection. */
 const connectionWindowBytes = 16 * 1024 * 1024
 /** Of what Node keeps for one connection, its headers above all. */
 const maxSessionMiB = 64
 const maxHeaderPairs = 256
-/** A drain waits until nothing was asked for this long. */
-const drainQuietMs = 500
-const drainCheckMs = 10
-const closeGraceMs = 1_000
 
 export interface Http2ServerOptions {
   readonly address: Address
@@ -70,21 +65,7 @@ class NodeHttp2Server implements Listener {
   }
 
   start(): Promise<Address> {
-    const { host, port } = this.#options.address
-    return new Promise((resolve, reject) => {
-      const failed = (cause: NodeJS.ErrnoException) => {
-        reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
-      }
-      this.#server.once('error', failed)
-      this.#server.listen({ host, port, backlog }, () => {
-        this.#server.off('error', failed)
-        // From here on an error is one connection that could not be taken.
-        this.#server.on('error', (error) => {
-          process.emitWarning(error)
-        })
-        resolve({ host, port: (this.#server.address() as AddressInfo).port })
-      })
-    })
+    return listenOn(this.#server, this.#options.address)
   }
 
   /** Every connection hears GOAWAY; its calls run on, and new connections are still served. */
@@ -109,12 +90,7 @@ class NodeHttp2Server implements Listener {
     for (const session of this.#sessions) session.close()
     while (this.#sessions.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
     for (const session of this.#sessions) session.destroy()
-    await new Promise<void>((resolve) => {
-      // It fails only when the server was never started, which leaves nothing to close either.
-      this.#server.close(() => {
-        resolve()
-      })
-    })
+    await closed(this.#server)
   }
 
   #hold(session: ServerHttp2Session): void {

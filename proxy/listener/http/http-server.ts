@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
@@ -16,6 +16,7 @@ import { decodeBody, tooLarge } from './compression.ts'
 import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import type { Listener } from '../listener.ts'
+import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
 import { collectBody, uploadOf } from './request-body.ts'
 import { readTarget, type RequestTarget } from './request-target.ts'
@@ -46,16 +47,10 @@ const defaultTimeouts: HttpTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** Longer bodies are passed on as they come, where the interface can do that. */
 const collectedBytes = 1024 * 1024
-const backlog = 4_096
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
-/** A drain waits until no connection was used for this long. */
-const drainQuietMs = 500
-/** ... and until who is in the middle of sending a request has paused for this long. */
+/** A drain waits until who is in the middle of sending a request has paused for this long. */
 const halfSentMs = 2_000
-const drainCheckMs = 10
-/** What a client gets to answer the goodbye on its idle connection. */
-const closeGraceMs = 1_000
 
 export interface HttpServerOptions {
   readonly address: Address
@@ -123,21 +118,7 @@ class NodeHttpServer implements Listener {
   }
 
   start(): Promise<Address> {
-    const { host, port } = this.#options.address
-    return new Promise((resolve, reject) => {
-      const failed = (cause: NodeJS.ErrnoException) => {
-        reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
-      }
-      this.#server.once('error', failed)
-      this.#server.listen({ host, port, backlog }, () => {
-        this.#server.off('error', failed)
-        // From here on an error is one connection that could not be taken.
-        this.#server.on('error', (error) => {
-          process.emitWarning(error)
-        })
-        resolve({ host, port: (this.#server.address() as AddressInfo).port })
-      })
-    })
+    return listenOn(this.#server, this.#options.address)
   }
 
   async drain(): Promise<void> {
@@ -166,13 +147,9 @@ class NodeHttpServer implements Listener {
     sockets?.settle()
     while (this.#connections.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
     sockets?.terminate()
-    await new Promise<void>((resolve) => {
-      // It fails only when the server was never started, which leaves nothing to close either.
-      this.#server.close(() => {
-        resolve()
-      })
-      this.#server.closeAllConnections()
-    })
+    const end = closed(this.#server)
+    this.#server.closeAllConnections()
+    await end
   }
 
   #begin(
