@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { sleep } from './clock.ts'
+import { sleep, systemClock } from './clock.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
 import { ApiError, NotLeadingError, TerminalError } from './errors.ts'
 import type { KubeObject } from './object.ts'
@@ -73,6 +73,36 @@ test('a change concerns what the object names now, and what it named before', as
   store.delete(pointer('ns/b', '3'))
   await clock.advance(200)
   expect(keys).toEqual(['ns/a', 'ns/b', 'ns/a', 'ns/b'])
+})
+
+test('reconciles that wait for nothing leave the event loop its turns', async () => {
+  let turn = 0
+  let isOver = false
+  const tick = () => {
+    turn += 1
+    if (!isOver) setImmediate(tick)
+  }
+  tick()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const turns: number[] = []
+  const controller = new Controller({
+    name: 'test',
+    reconcile: async () => {
+      turns.push(turn)
+      if (turns.length === 100) resolve()
+    },
+    clock: systemClock,
+    random: seededRandom(1),
+    workers: 4,
+  })
+  for (let each = 0; each < 100; each++) controller.queue.add(`ns/${each}`)
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  await promise
+  isOver = true
+  stop.abort()
+  await running
+  expect(new Set(turns).size).toBeGreaterThanOrEqual(100 / 4)
 })
 
 describe('what a reconcile ends with', () => {

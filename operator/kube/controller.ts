@@ -85,6 +85,9 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
+      // Reconciles that find nothing to do wait for nothing: a thousand of them would be one turn of the event loop, in
+      // which no watch is read, no probe answered and no lease renewed.
+      await new Promise<void>((resolve) => void this.#options.clock.after(0, resolve))
       await this.#reconcile(key, signal)
       this.queue.done(key)
     }
