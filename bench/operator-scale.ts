@@ -10,18 +10,22 @@ import { clientOf } from '../e2e/kube/cluster-access.ts'
 import { installCrds } from '../e2e/kube/install-crds.ts'
 import { kubectlFor } from '../e2e/kube/kubectl.ts'
 import { grantRules } from '../e2e/kube/operator/running-operator.ts'
-import { countObjects, populate, Progress } from '../e2e/kube/operator/scale.ts'
+import { countObjects, populate, Progress, providersOf } from '../e2e/kube/operator/scale.ts'
 import { startCluster, writeKubeconfig } from '../e2e/kube/test-cluster.ts'
 import { unusedPort } from '../e2e/kube/unused-port.ts'
 import { cpuSecondsByName } from './process-usage.ts'
 
-// node bench/operator-scale.ts [--controllers-qps 20] [routers] [providers each]
+// node bench/operator-scale.ts [--controllers-qps 20] [--shared] [routers] [providers each]
 //
 // The program itself, on a Kubernetes API of its own, from a full cluster that it has never seen. The cluster's own
 // controllers ask as often as in any cluster; with --controllers-qps 1000 they follow on the operator's heels.
+// With --shared all routers have the same providers; otherwise each has its own.
 
 const { values, positionals } = parseArgs({
-  options: { 'controllers-qps': { type: 'string', default: '20' } },
+  options: {
+    'controllers-qps': { type: 'string', default: '20' },
+    shared: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const [routers = 1000, providersEach = 10] = positionals.map(Number)
@@ -41,10 +45,10 @@ await client.create(
   signal,
 )
 await installCrds(kubectlFor(cluster.kubeconfig, namespace))
-const population = { namespace, routers, providersEach }
+const population = { namespace, routers, providersEach, isShared: values.shared }
 const createdMs = await time(() => populate(client, population, signal))
 console.log(
-  `${routers} routers with ${providersEach} providers each: created in ${seconds(createdMs)}`,
+  `${routers} routers with ${providersEach} providers ${values.shared ? 'for all' : 'each'}: created in ${seconds(createdMs)}`,
 )
 const progress = new Progress(client, namespace)
 const watched = progress.run(signal)
@@ -65,8 +69,11 @@ const child = spawn(
 )
 try {
   const workedMs = await time(async () => {
-    while (progress.programmed < routers || progress.readyProviders < routers * providersEach)
+    while (progress.programmed < routers || progress.readyProviders < providersOf(population)) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the operator ended: ${child.exitCode ?? child.signalCode}`)
       await pause(500)
+    }
   })
   console.log(`all programmed and Ready in ${seconds(workedMs)}`)
   reportCpu(workedMs)
@@ -75,6 +82,7 @@ try {
   const settled = await written()
   const objects = await countObjects(client, namespace, signal)
   console.log(`${settled} writes for ${objects} objects: ${(settled / objects).toFixed(3)} each`)
+  console.log(`${await written('events')} of the writes were events`)
   await pause(20_000)
   console.log(`${(await written()) - settled} writes in 20 s afterwards`)
   console.log(`${Math.round(mostBytes() / 1024 ** 2)} MiB resident at most`)
@@ -95,11 +103,14 @@ async function untilSettled(): Promise<void> {
   }
 }
 
-async function written(): Promise<number> {
+/** @param resource of all kinds when not said */
+async function written(resource?: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  return [...text.matchAll(/^rpc_operator_api_requests_total\{.*verb="(\w+)".*\} (\d+)$/gm)]
-    .filter(([, verb = '']) => ['create', 'update', 'patch', 'delete'].includes(verb))
-    .reduce((sum, [, , count]) => sum + Number(count), 0)
+  const sample = /^rpc_operator_api_requests_total\{resource="(\w+)",verb="(\w+)".*\} (\d+)$/gm
+  return [...text.matchAll(sample)]
+    .filter(([, of]) => resource === undefined || of === resource)
+    .filter(([, , verb = '']) => ['create', 'update', 'patch', 'delete'].includes(verb))
+    .reduce((sum, [, , , count]) => sum + Number(count), 0)
 }
 
 /** What bounds the time: on how many CPUs this ran, and who used them. */

@@ -3,7 +3,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, nodeError, type Seen } from './testing/relay-fixture.ts'
+import type { ReplyReader } from './reply.ts'
+import { RelayFixture, ethereum, nodeError, result, type Seen } from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -68,6 +69,44 @@ test('of a broadcast one stream is the answer; what else streams is let go', asy
   expect({ outcome, upstream }).toEqual({ outcome: 'a stream', upstream: 'b' })
   expect(fixture.transport('a').released).toBe(1)
   expect(sessionsOf(fixture)).toEqual([0, 1, 0])
+})
+
+/** Reads what streams as an error of the node. */
+function readerOf(code: number, message: string): ReplyReader {
+  return {
+    read: ({ status, body }) =>
+      body instanceof Uint8Array
+        ? { kind: 'result' }
+        : { kind: 'node-error', error: { status, code, message } },
+    write: (value) => Buffer.from(JSON.stringify(value)),
+  }
+}
+
+test('a refusal that streams is let go when another node takes the write', async () => {
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => stream },
+    b: { script: () => result('0x1', { afterMs: 500 }) },
+  })
+  const { upstream } = await fixture.ask({
+    method: 'eth_sendRawTransaction',
+    params: ['0x01'],
+    reader: readerOf(-32000, 'insufficient funds for gas * price + value'),
+  })
+  expect(upstream).toBe('b')
+  expect(fixture.transport('a').released).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 0])
+})
+
+test('an error that streams is let go when another upstream is asked, and is not kept for the end', async () => {
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => stream },
+    b: { script: () => stream },
+  })
+  const reader = readerOf(-32000, 'missing trie node')
+  const { outcome, upstream } = await fixture.ask({ reader })
+  expect({ outcome, upstream }).toEqual({ outcome: 'upstream-failed', upstream: null })
+  for (const name of ['a', 'b']) expect(fixture.transport(name).released).toBe(fixture.sent[name])
+  expect(sessionsOf(fixture)).toEqual([0, 0])
 })
 
 test('an error page that streams is let go, and another upstream is asked', async () => {

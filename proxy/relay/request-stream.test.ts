@@ -3,6 +3,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import type { ByteStream } from '../upstream/wire.ts'
 import { RelayFixture, ethereum, result } from './testing/relay-fixture.ts'
 
 let chain: Chain
@@ -71,3 +72,28 @@ test.each([
   expect(askedOf(own)).toBe(asked)
   expect(outcome === 'upstream-failed').toBe(!isRepeatable)
 })
+
+const hang: ScriptedAnswer = { hang: true }
+
+test.each([
+  ['still comes in is no fault of the upstream', false, []],
+  ['had come in is one', true, ['a: eligible > disabled']],
+])('an answer that is not there in time while the request %s', async (_, isTaken, events) => {
+  const own = new RelayFixture(chain, iface, {
+    a: {
+      script: ({ body }) => {
+        if (isTaken && body && !(body instanceof Uint8Array)) void take(body)
+        return hang
+      },
+    },
+  })
+  for (let each = 0; each < 5; each++) {
+    const { outcome } = await own.ask({ body: Object.assign(new Incoming(), { isWhole: true }) })
+    expect(outcome).toBe('timeout')
+  }
+  expect(own.events.filter((event) => event.startsWith('a:'))).toEqual(events)
+})
+
+async function take(body: ByteStream): Promise<void> {
+  for await (const piece of body) void piece
+}

@@ -127,6 +127,15 @@ describe('a WebSocket URL beside another one', () => {
     expect(upstream.sockets[0]?.verified).toBe(true)
   })
 
+  it('that is up a moment later is used a second later', async () => {
+    const { clock, upstream, sockets } = watched(both, down)
+    await clock.advance(500)
+    sockets[0]?.play(node())
+    expect(upstream.sockets[0]?.verified).toBeNull()
+    await clock.advance(700)
+    expect(upstream.sockets[0]?.verified).toBe(true)
+  })
+
   it('that goes down later costs its upstream nothing either', async () => {
     const { clock, pool, upstream, sockets } = watched(both, node())
     await clock.advance(100)

@@ -7,6 +7,7 @@ import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
+import type { NodeUrl } from './node-url.ts'
 import type { Pool } from './pool.ts'
 import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
@@ -371,6 +372,39 @@ describe('beside the traffic', () => {
     slow.block = 110
     await fixture.clock.advance(20_000)
     expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+  })
+
+  it('prefers a URL that a probe has reached to one that is still down', async () => {
+    const states: NodeState[] = [{}, {}]
+    const fixture = new WatchFixture([states])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const [first, second] = upstream!.urls
+    const fail = (url: NodeUrl) => upstream!.failed(url, { name: 'connection-reset', weight: 1 })
+    for (let each = 0; each < 5; each++) for (const url of [first!, second!]) fail(url)
+    expect(fixture.states).toEqual(['disabled'])
+    await fixture.clock.advance(1_200)
+    expect(fixture.states).toEqual(['eligible'])
+    fail(first!)
+    expect(upstream!.urlsFor([])[0]).toBe(first)
+  })
+
+  it('asks no two upstreams in step, each a tenth before or after its time', async () => {
+    const fixture = new WatchFixture([[{}], [{}], [{}]])
+    await fixture.clock.advance(100)
+    const before = [0, 1, 2].map((url) => fixture.asked(url))
+    const askedMs = new Map<number, number>()
+    while (askedMs.size < 3 && fixture.clock.nowMs() < 20_000) {
+      await fixture.clock.advance(10)
+      for (const url of [0, 1, 2])
+        if (fixture.asked(url) > before[url]! && !askedMs.has(url))
+          askedMs.set(url, fixture.clock.nowMs())
+    }
+    expect(new Set(askedMs.values()).size).toBe(3)
+    for (const ms of askedMs.values()) {
+      expect(ms).toBeGreaterThanOrEqual(chain.blockTimeMs * 0.9)
+      expect(ms).toBeLessThanOrEqual(chain.blockTimeMs * 1.1 + 10)
+    }
   })
 
   it('does not ask for the tip where traffic tells it', async () => {

@@ -18,11 +18,17 @@ import {
 } from '../../../operator/resources/kinds.ts'
 import { keyHeader, providerObject, routerObject, secretObject } from './fleet.ts'
 
-/** A population of routers, each with as many providers of its own, and a key for each router. */
+/** A population of routers with as many providers each, and a key for each pool of providers. */
 export interface Population {
   readonly namespace: string
   readonly routers: number
   readonly providersEach: number
+  /** All routers have the same providers. Default: each has its own. */
+  readonly isShared?: boolean
+}
+
+export function providersOf({ routers, providersEach, isShared }: Population): number {
+  return isShared ? providersEach : routers * providersEach
 }
 
 const atOnce = 32
@@ -32,18 +38,24 @@ const rollout = { minReadySeconds: 0, progressDeadlineSeconds: 3_600 }
 /** Creates it, as fast as the server takes it. */
 export async function populate(
   client: KubeClient,
-  { namespace, routers, providersEach }: Population,
+  { namespace, routers, providersEach, isShared }: Population,
   signal: AbortSignal,
 ): Promise<void> {
   const objects: (readonly [Resource, KubeObject])[] = []
   for (let router = 0; router < routers; router++) {
     const name = `fleet-${router}`
-    objects.push([secrets, secretObject(namespace, name, { key: `key-of-${name}` })])
-    objects.push([rpcRouters, routerObject(namespace, name, { pod: { rollout } })])
+    const pool = isShared ? 'fleet-pool' : name
+    const providerSelector = { matchLabels: { pool } }
+    objects.push([
+      rpcRouters,
+      routerObject(namespace, name, { providerSelector, pod: { rollout } }),
+    ])
+    if (isShared && router > 0) continue
+    objects.push([secrets, secretObject(namespace, pool, { key: `key-of-${pool}` })])
     for (let provider = 0; provider < providersEach; provider++)
       objects.push([
         upstreamProviders,
-        providerObject(namespace, name, `${name}-${provider}`, keyHeader(name)),
+        providerObject(namespace, pool, `${pool}-${provider}`, keyHeader(pool)),
       ])
   }
   const creators = Array.from({ length: atOnce }, async () => {
