@@ -158,10 +158,13 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
     ...(tls.serverName !== undefined && { servername: tls.serverName }),
     ...(tls.insecure && { rejectUnauthorized: false }),
     timeout: connectTimeoutMs,
+    // A write that is taken back while its body is on its way stops the process for good: decision 0027.
+    allowH2: false,
     // Below the 60 s after which common load balancers forget an idle connection.
     keepAliveInitialDelay: 30_000,
   }
   const options = {
+    allowH2: false,
     keepAliveTimeout: keepAliveMs,
     // Time is the caller's: his signal ends a request.
     headersTimeout: 0,

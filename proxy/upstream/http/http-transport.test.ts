@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import https from 'node:https'
+import http2 from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -240,6 +240,7 @@ describe('a fault', () => {
 describe('TLS', () => {
   let files: string
   let url: string
+  let spoken: string
 
   beforeAll(async () => {
     files = mkdtempSync(join(tmpdir(), 'tls-'))
@@ -254,15 +255,26 @@ describe('TLS', () => {
       'garbage.pem': 'not PEM',
     }))
       writeFileSync(join(files, name), pem)
-    const listener = https.createServer(
-      { ...server, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
-      (_request, response) => response.end('{"secure":true}'),
+    const listener = http2.createSecureServer(
+      {
+        ...server,
+        ca: authority.cert,
+        requestCert: true,
+        rejectUnauthorized: true,
+        allowHTTP1: true,
+      },
+      ({ httpVersion }, response) => {
+        spoken = httpVersion
+        response.end('{"secure":true}')
+      },
     )
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
     url = `https://localhost:${(listener.address() as AddressInfo).port}`
+    const sockets = new Set<net.Socket>()
+    listener.on('secureConnection', (socket) => sockets.add(socket))
     return () => {
       listener.close()
-      listener.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       rmSync(files, { recursive: true })
     }
   })
@@ -290,6 +302,12 @@ describe('TLS', () => {
   it('lets both sides prove who they are', async () => {
     const transport = transportTo(url, tls({ caFile: 'ca.pem', ...client }))
     expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
+  })
+
+  it('speaks HTTP/1.1 with a node that would rather speak HTTP/2', async () => {
+    const transport = transportTo(url, tls({ caFile: 'ca.pem', ...client }))
+    await transport.send(request, signal)
+    expect(spoken).toBe('1.1')
   })
 
   it('lets a server be named otherwise than its address', async () => {

@@ -42,6 +42,8 @@ export function createHttpTransport(
   const target = new UpstreamTarget(config)
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
+    // A request that is taken back while its body is on its way stops the process for good: decision 0027.
+    allowH2: false,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     // The attempt has its own time; a second clock here would only blur who gave up.
