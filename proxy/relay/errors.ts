@@ -58,6 +58,15 @@ export const errorKinds = {
     grpcStatus: 3,
     about: 'The parameters of a request to subscribe or unsubscribe make no sense.',
   },
+  badQuery: {
+    code: 'RPC_BAD_QUERY',
+    reason: 'bad-query',
+    jsonRpcCode: -32603,
+    httpStatus: 200,
+    grpcStatus: 3,
+    about:
+      'No node would take the query of a request to subscribe or unsubscribe; the message says where it goes wrong. Tendermint RPC only, with the JSON-RPC code of a node. Nothing was sent to an upstream.',
+  },
   noSuchSubscription: {
     code: 'RPC_NO_SUCH_SUBSCRIPTION',
     reason: 'no-such-subscription',

@@ -70,7 +70,11 @@ export class TendermintBlock {
     const value = this.#isFinalized
       ? { block, block_id, result_finalize_block: this.#finalized }
       : { block, ...this.#beginAndEnd }
-    return writeEvent('NewBlock', value, attributesOf(this.#events, { 'tm.event': ['NewBlock'] }))
+    return writeEvent(
+      'NewBlock',
+      value,
+      this.#attributesOf(this.#events, { 'tm.event': ['NewBlock'] }),
+    )
   }
 
   get newBlockHeader(): Uint8Array {
@@ -79,7 +83,7 @@ export class TendermintBlock {
     if (this.#isFinalized) return writeEvent('NewBlockHeader', { header }, own)
     const num_txs = String(data.txs?.length ?? 0)
     const value = { header, num_txs, ...this.#beginAndEnd }
-    return writeEvent('NewBlockHeader', value, attributesOf(this.#events, own))
+    return writeEvent('NewBlockHeader', value, this.#attributesOf(this.#events, own))
   }
 
   get transactions(): readonly BlockTransaction[] {
@@ -91,15 +95,21 @@ export class TendermintBlock {
         .update(Buffer.from(tx, 'base64'))
         .digest('hex')
         .toUpperCase()
-      const attributes = attributesOf(result.events ?? [], {
+      const attributes = this.#attributesOf(result.events ?? [], {
         'tm.event': ['Tx'],
         'tx.hash': [hash],
         'tx.height': [height],
       })
       const place = index === 0 ? { height } : { height, index }
-      const event = writeEvent('Tx', { TxResult: { ...place, tx, result } }, attributes)
+      const TxResult = { ...place, tx, result: toldAlone(result) }
+      const event = writeEvent('Tx', { TxResult }, attributes)
       return { attributes, event }
     })
+  }
+
+  /** The versions that say `finalize_block_events` are beyond base64. */
+  #attributesOf(events: readonly AbciEvent[], own: Attributes): Attributes {
+    return attributesOf(events, own, this.#isFinalized ? 'plain' : 'unknown')
   }
 
   get #isFinalized(): boolean {
@@ -116,28 +126,45 @@ export class TendermintBlock {
   }
 
   get #finalized(): object {
-    const { validator_updates, consensus_param_updates, app_hash } = this.#results
+    const { finalize_block_events, txs_results, app_hash } = this.#results
     return {
-      events: this.#results.finalize_block_events,
-      tx_results: this.#results.txs_results,
-      validator_updates,
-      consensus_param_updates,
-      app_hash,
+      events: finalize_block_events ?? undefined,
+      tx_results: txs_results ?? undefined,
+      ...this.#updates,
+      app_hash: app_hash ?? undefined,
     }
   }
 
   get #beginAndEnd(): object {
     const { begin_block_events, end_block_events } = this.#results
-    const { validator_updates, consensus_param_updates } = this.#results
     return {
       result_begin_block: { events: begin_block_events ?? undefined },
-      result_end_block: {
-        validator_updates,
-        consensus_param_updates,
-        events: end_block_events ?? undefined,
-      },
+      result_end_block: { ...this.#updates, events: end_block_events ?? undefined },
     }
   }
+
+  /** An empty list of validators becomes `null` in a node's store. */
+  get #updates(): object {
+    const { validator_updates, consensus_param_updates } = this.#results
+    return {
+      validator_updates: validator_updates ?? [],
+      consensus_param_updates: consensus_param_updates ?? undefined,
+    }
+  }
+}
+
+/** Where a result is told alone, a node leaves out what is empty; among a block's it does not. */
+function toldAlone(result: TxResult): object {
+  return filled({ ...result, events: result.events?.map(filled) })
+}
+
+/** Numbers of 64 bits are texts. */
+function filled(value: object): object {
+  const isEmpty = (name: string, each: unknown) =>
+    [undefined, null, 0, ''].includes(each as null) ||
+    (Array.isArray(each) && each.length === 0) ||
+    (name.startsWith('gas_') && each === '0')
+  return Object.fromEntries(Object.entries(value).filter(([name, each]) => !isEmpty(name, each)))
 }
 
 function isBlock(value: unknown): value is BlockAnswer {

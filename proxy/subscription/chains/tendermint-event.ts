@@ -37,24 +37,28 @@ export function writeEvent(type: string, value: object, attributes: Attributes):
   return Buffer.from(`"data":${data},"events":${JSON.stringify(sorted)}`)
 }
 
-/** @param own of the event itself: `tm.event` and the like */
-export function attributesOf(events: readonly AbciEvent[], own: Attributes): Attributes {
-  const isEncoded = areEncoded(events)
+/** How a node writes attributes. Tendermint up to 0.36 writes them in base64, and does not say so. */
+export type AttributeCode = 'plain' | 'unknown'
+
+/** @param own of the event itself: `tm.event` and the like, which come behind those of the events */
+export function attributesOf(
+  events: readonly AbciEvent[],
+  own: Attributes,
+  code: AttributeCode,
+): Attributes {
+  const isEncoded = code === 'unknown' && areEncoded(events)
   const found: Record<string, string[]> = {}
   for (const { type, attributes } of events)
     for (const { key, value } of attributes ?? []) {
-      if (key === '') continue
+      if (type === '' || key === '') continue
       const [name, text] = isEncoded ? [decoded(key), decoded(value ?? '')] : [key, value ?? '']
       ;(found[`${type}.${name}`] ??= []).push(text)
     }
-  for (const [name, values] of Object.entries(own)) found[name] = [...values]
+  for (const [name, values] of Object.entries(own)) (found[name] ??= []).push(...values)
   return found
 }
 
-/**
- * Tendermint up to 0.36 writes attributes in base64, later versions as they are, and neither says
- * so. Taken for base64 when every key of a block can be it.
- */
+/** Taken for base64 when every key of a block can be it. */
 function areEncoded(events: readonly AbciEvent[]): boolean {
   const keys = events.flatMap(({ attributes }) => (attributes ?? []).map(({ key }) => key))
   const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

@@ -4,13 +4,13 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../form.ts'
 import type { Topic, TopicKind } from '../topic.ts'
 import { behindQuery } from '../chains/tendermint-event.ts'
-import { readQuery, writeQuery, type QueryCondition } from './tendermint-query.ts'
+import { mostQueryBytes, readQuery, writeQuery, type QueryCondition } from './tendermint-query.ts'
 
 /** What of the event's kinds can be made from the chain itself. */
 const kinds: ReadonlyMap<string, TopicKind> = new Map([
-  ["'NewBlock'", 'blocks'],
-  ["'NewBlockHeader'", 'headers'],
-  ["'Tx'", 'transactions'],
+  ['NewBlock', 'blocks'],
+  ['NewBlockHeader', 'headers'],
+  ['Tx', 'transactions'],
 ])
 
 /** What is told of beside these; a stranger's own words name no metrics. */
@@ -56,13 +56,15 @@ export const tendermintForm: SubscriptionForm = {
 }
 
 function topicOf(text: string): Topic {
-  const conditions = readQuery(text)
-  const query = conditions ? writeQuery(conditions) : text.trim()
-  const event = conditions ? eventOf(conditions) : null
+  const { conditions, isCertain } = readQuery(text)
+  const key = writeQuery(conditions)
+  const event = eventOf(conditions)
+  // Spaces of ours must not make it longer than a node takes it.
+  const query = Buffer.byteLength(key) > mostQueryBytes ? text : key
   return {
-    kind: conditions && event !== null ? kindOf(event, conditions) : 'live',
-    key: query,
-    name: nameOf(event),
+    kind: isCertain ? kindOf(event, conditions) : 'live',
+    key,
+    name: namedEvents.has(event) || kinds.has(event) ? event : 'other',
     method: 'subscribe',
     params: { query },
     unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),
@@ -71,16 +73,12 @@ function topicOf(text: string): Topic {
   }
 }
 
-function nameOf(event: string | null): string {
-  const name = event?.slice(1, -1) ?? ''
-  return namedEvents.has(name) || kinds.has(event ?? '') ? name : 'other'
-}
-
-/** With its quotes; null where there is none, or no single one. */
-function eventOf(conditions: readonly QueryCondition[]): string | null {
-  const events = conditions.filter(({ key }) => key === 'tm.event')
+/** Empty where there is none, or no single one. */
+function eventOf(conditions: readonly QueryCondition[]): string {
+  const events = conditions.filter(({ tag }) => tag === 'tm.event')
   const [first] = events
-  return first && events.length === 1 && first.operator === '=' ? first.value : null
+  const isSingle = events.length === 1 && first?.operator === '='
+  return isSingle && first.operand.type === 'text' ? first.operand.text : ''
 }
 
 /** Of blocks nothing further may be asked: their events are not searched for. */
@@ -93,7 +91,7 @@ function queryOf({ method, params }: { readonly method: string; readonly params:
   const query: unknown = Array.isArray(params)
     ? params[0]
     : (params as { readonly query?: unknown } | null | undefined)?.query
-  if (typeof query !== 'string' || query.trim() === '')
+  if (typeof query !== 'string')
     throw new RelayError(errorKinds.invalidParams, `${method}: "query" must be a text`)
   return query
 }
