@@ -21,15 +21,20 @@ class Heights {
   }
 
   results(height: number) {
-    const txs_results = [5, 6].map((amount) => ({
-      code: 0,
-      events: [this.transfer(height, amount)],
-    }))
-    const common = { height: String(height), txs_results, validator_updates: [] }
+    const txs_results = [5, 6].map((amount) => this.result(height, amount))
+    const updates = { validator_updates: null, consensus_param_updates: null }
+    const common = { height: String(height), txs_results, ...updates }
     const mint = this.event('mint', { amount: '7' })
     return this.isOld
       ? { ...common, begin_block_events: [mint], end_block_events: null }
       : { ...common, finalize_block_events: [mint], app_hash: 'aa' }
+  }
+
+  /** As in a list: with all that is empty. */
+  result(height: number, amount: number) {
+    const events = [this.transfer(height, amount), this.event('message', {})]
+    const texts = { data: null, log: '', info: '', codespace: '' }
+    return { code: 0, ...texts, gas_wanted: '0', gas_used: '70000', events }
   }
 
   transfer(height: number, amount: number) {
@@ -109,6 +114,7 @@ test('without a WebSocket, blocks are made from polling, as the node of the vers
   heights.isOld = true
   heights.head = 12
   await fixture.clock.advance(6_000)
+  heights.isOld = false
   const [current, old] = hearing.texts.map(whole)
   expect(current).toEqual({
     data: {
@@ -117,15 +123,7 @@ test('without a WebSocket, blocks are made from polling, as the node of the vers
         ...heights.block(11),
         result_finalize_block: {
           events: [{ type: 'mint', attributes: [attribute('amount', '7')] }],
-          tx_results: [5, 6].map((amount) => ({
-            code: 0,
-            events: [
-              {
-                type: 'transfer',
-                attributes: [attribute('recipient', 'to11'), attribute('amount', `${amount}uatom`)],
-              },
-            ],
-          })),
+          tx_results: [5, 6].map((amount) => heights.result(11, amount)),
           validator_updates: [],
           app_hash: 'aa',
         },
@@ -134,6 +132,7 @@ test('without a WebSocket, blocks are made from polling, as the node of the vers
     events: { 'mint.amount': ['7'], 'tm.event': ['NewBlock'] },
   })
   expect(old?.data.value.result_begin_block.events[0].attributes[0].key).toBe(base64('amount'))
+  expect(old?.data.value.result_end_block).toEqual({ validator_updates: [] })
   expect(old?.events).toEqual({ 'mint.amount': ['7'], 'tm.event': ['NewBlock'] })
 })
 
@@ -157,7 +156,10 @@ describe('transactions', () => {
               height: '12',
               index: 1,
               tx: base64('12/1'),
-              result: { events: [heights.transfer(12, 6)] },
+              result: {
+                gas_used: '70000',
+                events: [heights.transfer(12, 6), { type: 'message' }],
+              },
             },
           },
         },
