@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../testing/node-url-config.ts'
-import type { BodyStream, Outgoing } from '../wire.ts'
+import type { Body, BodyStream, ByteStream, Outgoing } from '../wire.ts'
 
 const request: Outgoing = {
   verb: 'POST',
@@ -75,7 +75,7 @@ async function begun() {
     const { body } = await ready(sent, clock)
     return (body as BodyStream)[Symbol.asyncIterator]()
   }
-  return { node, clock, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { node, clock, transport, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** Lets the moment pass in which an answer might end. */
@@ -152,3 +152,52 @@ test.each([
     }
   },
 )
+
+/** A request that comes in pieces of this length. */
+function pieces(count: number, bytes: number): ByteStream {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < count; at++) yield Buffer.alloc(bytes)
+    },
+  }
+}
+
+test.each([
+  ['whole', () => Buffer.alloc(200_000)],
+  ['in pieces', () => pieces(13, 16_000)],
+])(
+  'many requests that come %s may wait for their node, and their answers begin',
+  async (_, make) => {
+    await using own = await begun()
+    const { node, clock, transport } = own
+    await own.open()
+    const { signal } = new AbortController()
+    const count = 700
+    const answers = Array.from({ length: count }, () =>
+      transport.send({ ...request, body: make() }, signal),
+    )
+    await expect.poll(() => node.streams.length).toBe(count + 1)
+    const begins = Promise.all(answers)
+    const statuses = (await ready(begins, clock)).map(({ status }) => status)
+    expect([...new Set(statuses)]).toEqual([200])
+    expect(node.sessions.length).toBeGreaterThan(1)
+    expect(node.sessions.length).toBeLessThan(10)
+  },
+)
+
+test('a connection that is not there in 10 s is given up, and nothing was sent', async () => {
+  const silent = createTcpServer((socket) => void socket.on('error', noError))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const clock = new VirtualClock()
+  const url = `grpcs://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const transport = createGrpcTransport(nodeUrlConfig(url), { clock, streamed: () => {} })
+  const sent = transport.send(request, new AbortController().signal)
+  const seen = { fault: 'none', sent: true }
+  sent.catch((error: { fault: string; sent: boolean }) => Object.assign(seen, error))
+  await clock.advance(9_999)
+  expect(seen.fault).toBe('none')
+  await clock.advance(1)
+  await expect.poll(() => seen).toMatchObject({ fault: 'refused', sent: false })
+  await transport.close()
+  silent.close()
+})
