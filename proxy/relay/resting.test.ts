@@ -52,13 +52,13 @@ function endless(isWhole = () => false): ByteStream {
 }
 
 test.each([
-  ['whose request is here', undefined],
-  ['whose request still comes in', endless()],
-])('an answer is waited for longer than the relay budget, %s', async (_, body) => {
+  ['whose request is here', {}],
+  ['whose request still comes in', { body: endless() }],
+])('an answer is waited for longer than the relay budget, %s', async (_, asked) => {
   const own = fixture(slow)
   await withHedges(own, slow)
   const before = own.sent
-  const { outcome, upstream, tookMs, call } = await own.ask({ body, prepare: rests })
+  const { outcome, upstream, tookMs, call } = await own.ask({ ...asked, prepare: rests })
   expect(outcome).toContain('0x1')
   expect({ upstream, tookMs }).toEqual({ upstream: 'a', tookMs: 35_000 })
   expect(own.sent).toEqual({ ...before, a: before['a']! + 1 })

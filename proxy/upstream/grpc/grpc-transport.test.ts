@@ -83,10 +83,13 @@ async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   let isThere = false
   void sent.then(() => (isThere = true))
   await expect
-    .poll(async () => {
-      await clock.advance(1)
-      return isThere
-    })
+    .poll(
+      async () => {
+        await clock.advance(1)
+        return isThere
+      },
+      { timeout: 15_000 },
+    )
     .toBe(true)
   return sent
 }
@@ -153,37 +156,20 @@ test.each([
   },
 )
 
-/** A request that comes in pieces of this length. */
-function pieces(count: number, bytes: number): ByteStream {
-  return {
-    async *[Symbol.asyncIterator]() {
-      for (let at = 0; at < count; at++) yield Buffer.alloc(bytes)
-    },
-  }
-}
-
-test.each([
-  ['whole', () => Buffer.alloc(200_000)],
-  ['in pieces', () => pieces(13, 16_000)],
-])(
-  'many requests that come %s may wait for their node, and their answers begin',
-  async (_, make) => {
-    await using own = await begun()
-    const { node, clock, transport } = own
-    await own.open()
-    const { signal } = new AbortController()
-    const count = 700
-    const answers = Array.from({ length: count }, () =>
-      transport.send({ ...request, body: make() }, signal),
-    )
-    await expect.poll(() => node.streams.length).toBe(count + 1)
-    const begins = Promise.all(answers)
-    const statuses = (await ready(begins, clock)).map(({ status }) => status)
-    expect([...new Set(statuses)]).toEqual([200])
-    expect(node.sessions.length).toBeGreaterThan(1)
-    expect(node.sessions.length).toBeLessThan(10)
-  },
-)
+test('long requests may wait for their node, and their answers begin', async () => {
+  await using own = await begun()
+  const { node, clock, transport } = own
+  await own.open()
+  const { signal } = new AbortController()
+  const count = 300
+  const long = { ...request, body: Buffer.alloc(200_000) }
+  const begins = Promise.all(Array.from({ length: count }, () => transport.send(long, signal)))
+  await expect.poll(() => node.streams.length, { timeout: 15_000 }).toBe(count + 1)
+  const statuses = (await ready(begins, clock)).map(({ status }) => status)
+  expect([...new Set(statuses)]).toEqual([200])
+  // No connection carries more than 256.
+  expect(node.sessions).toHaveLength(2)
+})
 
 test('a connection that is not there in 10 s is given up, and nothing was sent', async () => {
   const silent = createTcpServer((socket) => void socket.on('error', noError))
