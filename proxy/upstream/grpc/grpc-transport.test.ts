@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../testing/node-url-config.ts'
-import type { Body, BodyStream, ByteStream, Outgoing } from '../wire.ts'
+import type { BodyStream, Outgoing } from '../wire.ts'
 
 const request: Outgoing = {
   verb: 'POST',
