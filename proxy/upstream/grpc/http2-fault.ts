@@ -19,6 +19,6 @@ export function http2Fault(resetCode: number, cause: Error | null): TransportErr
   return new TransportError('reset', name ?? `stream reset with ${resetCode}`, true, { cause })
 }
 
-function isCode(error: Error | null, prefix: string): boolean {
-  return (error as NodeJS.ErrnoException | null)?.code?.startsWith(prefix) ?? false
+function isCode(error: NodeJS.ErrnoException | null, prefix: string): boolean {
+  return error?.code?.startsWith(prefix) ?? false
 }
