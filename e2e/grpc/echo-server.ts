@@ -38,6 +38,9 @@ export const echoService = {
   Up: method('Up', true, false),
   Both: method('Both', true, true),
   FailLater: method('FailLater', false, true),
+  Late: method('Late', false, true),
+  LateSum: method('LateSum', true, false),
+  Reflect: method('Reflect', true, true),
 } satisfies ServiceDefinition
 
 /** What its calls have seen. */
@@ -51,6 +54,14 @@ export class EchoServer implements AsyncDisposable {
 
   /** @param port 0 takes a free one */
   async start(port = 0, credentials = ServerCredentials.createInsecure()): Promise<this> {
+    const both = (call: ServerDuplexStream<Buffer, Buffer>) => {
+      this.#saw(call)
+      call.on('data', (piece: Buffer) => call.write(piece))
+      call.on('end', () => {
+        call.end()
+      })
+      call.on('cancelled', () => (this.cancelled += 1))
+    }
     this.#server.addService(echoService, {
       Unary: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
         this.#saw(call)
@@ -90,14 +101,25 @@ export class EchoServer implements AsyncDisposable {
           done(null, Buffer.from(`${length}`))
         })
       },
-      Both: (call: ServerDuplexStream<Buffer, Buffer>) => {
+      Late: (call: ServerWritableStream<Buffer, Buffer>) => {
         this.#saw(call)
-        call.on('data', (piece: Buffer) => call.write(piece))
-        call.on('end', () => {
+        setTimeout(() => {
+          call.write(Buffer.from('late'))
           call.end()
-        })
-        call.on('cancelled', () => (this.cancelled += 1))
+        }, Number(call.request.toString()))
       },
+      LateSum: (call: ServerReadableStream<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+        this.#saw(call)
+        let sum = 0
+        call.on('data', (piece: Buffer) => (sum += Number(piece.toString())))
+        call.on('end', () => {
+          setTimeout(() => {
+            done(null, Buffer.from(`${sum}`))
+          }, sum)
+        })
+      },
+      Both: both,
+      Reflect: both,
     })
     this.port = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => {

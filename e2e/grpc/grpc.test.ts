@@ -132,8 +132,8 @@ test('a thousand calls run side by side on one connection', async () => {
   using client = new EchoClient(patient.port)
   const streams = Array.from({ length: 1_000 }, () => client.open('Both', new Metadata()))
   const echoes = streams.map(async (stream, at) => {
-    stream.write(Buffer.from(`${at}`))
-    return new Promise((resolve) => stream.once('data', (piece) => resolve(String(piece))))
+    stream.write(Buffer.from(`${at}`.padEnd(30_000)))
+    return new Promise((resolve) => stream.once('data', (piece) => resolve(String(piece).trim())))
   })
   expect(await Promise.all(echoes)).toEqual(streams.map((_, at) => `${at}`))
   for (const stream of streams) stream.end()

@@ -35,10 +35,10 @@ export class TimeLimit {
     return this.#spentMs
   }
 
-  /** Allows so much time from now on, instead of what was left. */
+  /** Allows so much time from now on, instead of what was left; `Infinity` for as long as it takes. */
   allow(budgetMs: number): void {
     this.#cancel()
-    if (this.#hasEnded || this.#abort.signal.aborted) return
+    if (this.#hasEnded || this.#abort.signal.aborted || budgetMs === Infinity) return
     this.#cancel = this.#clock.after(budgetMs, () => {
       this.#spentMs = budgetMs
       this.#takeBack()

@@ -79,7 +79,7 @@ class Asking {
   readonly #upstream: Upstream
   readonly #url: NodeUrl
   readonly #record: AttemptRecord
-  /** It has less time than an upstream may take: being late is no failure of the upstream. */
+  /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
   #isCutShort = false
 
   constructor(
@@ -106,7 +106,7 @@ class Asking {
     } catch (error) {
       if (this.#call.signal.aborted) {
         this.#end('aborted', null)
-        this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
+        this.#outrun()
         throw new CallAborted()
       }
       if (!(error instanceof TransportError)) throw error
@@ -117,7 +117,7 @@ class Asking {
 
   /** Sends, and takes the request back when its time is over or nobody waits any more. */
   async #send(): Promise<Incoming> {
-    const { signal, request } = this.#call
+    const { signal, request, journal } = this.#call
     const { body } = request
     const limit = new TimeLimit(this.#options.clock, signal)
     try {
@@ -127,7 +127,12 @@ class Asking {
       }
       // As long as the client still sends, being late is no fault of the upstream's.
       this.#isCutShort = true
-      limit.allow(this.#leftMs())
+      const bound = () => {
+        limit.allow(this.#leftMs())
+      }
+      bound()
+      // Also where the node does not take the rest of a request that has ended.
+      journal.whenBounded(bound)
       // It may go on sending when the answer has begun, and the limit has ended.
       const noticed = noticing(body, () => {
         limit.allow(this.#budgetMs())
@@ -143,15 +148,16 @@ class Asking {
   }
 
   #budgetMs(): number {
-    const { asked, directives } = this.#call
-    const ownMs = attemptBudgetMs(asked, {
+    const { asked, directives, journal } = this.#call
+    const unaryMs = attemptBudgetMs(asked, {
       directiveMs: null,
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
+    const ownMs = journal.mayRest ? Infinity : unaryMs
     const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
-    this.#isCutShort = budgetMs < ownMs
+    this.#isCutShort = journal.mayRest || budgetMs < ownMs
     this.#record.budgetMs = budgetMs
     return budgetMs
   }
@@ -220,7 +226,9 @@ class Asking {
 
   #succeed(refusal: FailureClass | null): void {
     this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null)
-    const latencyMs = (this.#record.endedMs ?? 0) - this.#record.startedMs
+    const { endedMs, startedMs } = this.#record
+    // How long a stream rests says nothing about its upstream.
+    const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? 0) - startedMs
     this.#upstream.succeeded(this.#url, latencyMs, this.#call.asked.cost)
   }
 
@@ -231,8 +239,7 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(failure, reply)
-    else if (failure.late && this.#isCutShort)
-      this.#upstream.outrun(this.#elapsedMs(), this.#call.asked.cost)
+    else if (failure.late && this.#isCutShort) this.#outrun()
     else this.#upstream.failed(this.#url, failure)
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)
@@ -245,8 +252,11 @@ class Asking {
     this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
   }
 
-  #elapsedMs(): number {
-    return this.#options.clock.nowMs() - this.#record.startedMs
+  /** It was not waited for to the end. */
+  #outrun(): void {
+    const { asked, journal } = this.#call
+    if (journal.mayRest) return
+    this.#upstream.outrun(this.#options.clock.nowMs() - this.#record.startedMs, asked.cost)
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null): void {

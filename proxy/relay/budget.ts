@@ -5,7 +5,8 @@ import type { Step } from './step.ts'
 
 /**
  * Gives the call its whole relay budget of time and attempts, or less time where its client has a
- * deadline of its own; every attempt is bounded by what is left of it.
+ * deadline of its own; every attempt is bounded by what is left of it. What may rest has only the
+ * deadline.
  */
 export function budget({
   processingTimeoutMs,
@@ -14,7 +15,7 @@ export function budget({
   return (next) => (call) => {
     const { journal } = call
     journal.maxAttempts = call.asked.kind === 'write' ? Infinity : maxAttempts
-    journal.deadlineMs = Math.min(journal.deadlineMs, journal.startedMs + processingTimeoutMs)
+    journal.budgetMs = processingTimeoutMs
     return next(call)
   }
 }

@@ -24,7 +24,8 @@ export interface HedgeOptions extends RetryLimits {
 
 /**
  * Gives a slow attempt company: when a tick passes without an answer, another upstream is asked as
- * well, and the first answer wins. Reads only, within a budget of extra calls.
+ * well, and the first answer wins. Reads only, within a budget of extra calls, and nothing that may
+ * rest.
  */
 export function hedge(options: HedgeOptions): Step {
   const budget = new HedgeBudget()
@@ -38,7 +39,7 @@ export function hedge(options: HedgeOptions): Step {
     const startedMs = options.clock.nowMs()
     const race = new Race(next, call, budget, tickMs(options.blockTimeMs, call, latency), options)
     const reply = await race.run()
-    latency?.add(options.clock.nowMs() - startedMs)
+    if (!call.journal.mayRest) latency?.add(options.clock.nowMs() - startedMs)
     return reply
   }
 }
@@ -80,8 +81,10 @@ class Race {
   run(): Promise<Reply> {
     return new Promise((resolve, reject) => {
       let cancelTick = () => {}
-      const { signal } = this.#call
+      let isOver = false
+      const { signal, journal } = this.#call
       const over = () => {
+        isOver = true
         cancelTick()
         signal.removeEventListener('abort', over)
         for (const arm of this.#arms) arm.abort()
@@ -114,7 +117,9 @@ class Race {
       }
       signal.addEventListener('abort', over, { once: true })
       start(this.#call)
-      armTick()
+      journal.whenBounded(() => {
+        if (!isOver) armTick()
+      })
     })
   }
 

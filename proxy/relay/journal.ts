@@ -33,15 +33,52 @@ export interface AttemptRecord {
 export class Journal {
   readonly startedMs: number
   readonly attempts: AttemptRecord[] = []
-  /** When the whole relay budget is used up, on the clock's monotonic scale. */
-  deadlineMs = Infinity
+  /** When its client stops waiting, on the clock's monotonic scale. */
+  clientDeadlineMs = Infinity
+  /** The whole relay budget, in milliseconds. */
+  budgetMs = Infinity
   /** Attempts of all kinds. A write has no limit: it goes to every upstream, but to none twice. */
   maxAttempts = Infinity
   /** Among whom the last upstream was drawn, where that is asked for. */
   candidates: readonly Candidate[] | null = null
+  /** From when on the relay budget counts; null while there is none. */
+  #boundFromMs: number | null
+  readonly #whenBounded: (() => void)[] = []
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
+    this.#boundFromMs = startedMs
+  }
+
+  /**
+   * It may be a stream, which rests for as long as its client lets it: it has no relay budget, and no
+   * upstream is late.
+   */
+  get mayRest(): boolean {
+    return this.#boundFromMs === null
+  }
+
+  /** When its time is used up, on the clock's monotonic scale. */
+  get deadlineMs(): number {
+    const ownMs = this.#boundFromMs === null ? Infinity : this.#boundFromMs + this.budgetMs
+    return Math.min(this.clientDeadlineMs, ownMs)
+  }
+
+  /** It may be a stream, until it is known better. */
+  letRest(): void {
+    this.#boundFromMs = null
+  }
+
+  /** It is one question for one answer: its relay budget counts from now on. */
+  bound(nowMs: number): void {
+    this.#boundFromMs = nowMs
+    for (const run of this.#whenBounded.splice(0)) run()
+  }
+
+  /** Calls `run` once, when it may not rest any more, and at once when it may not now. */
+  whenBounded(run: () => void): void {
+    if (this.mayRest) this.#whenBounded.push(run)
+    else run()
   }
 
   begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {

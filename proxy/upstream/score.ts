@@ -51,9 +51,10 @@ export class Score {
   readonly #availability = new DecayingMean()
   readonly #latencies = [new DecayingMean(), new DecayingMean(), new DecayingMean()] as const
 
-  succeeded(latencyMs: number, cost: number, nowMs: number): void {
+  /** @param latencyMs null where the time that it took says nothing */
+  succeeded(latencyMs: number | null, cost: number, nowMs: number): void {
     this.#availability.add(1, nowMs)
-    this.#latencies[costClassOf(cost)].add(latencyMs, nowMs)
+    if (latencyMs !== null) this.#latencies[costClassOf(cost)].add(latencyMs, nowMs)
   }
 
   /** It was not waited for to the end: it is at least as slow as that. */

@@ -54,7 +54,8 @@ export class Upstream {
   }
 
   /** An answer came from this URL, be it a result or an error that is the node's own. */
-  succeeded(url: NodeUrl, latencyMs: number, cost: number): void {
+  /** @param latencyMs null where the time that it took says nothing */
+  succeeded(url: NodeUrl, latencyMs: number | null, cost: number): void {
     url.failures = 0
     url.holdOff.end()
     this.availability.succeeded()

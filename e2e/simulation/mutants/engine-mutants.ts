@@ -11,8 +11,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'the relay budget is a millisecond too long',
     file: relay('budget'),
-    text: 'journal.startedMs + processingTimeoutMs',
-    replacement: 'journal.startedMs + processingTimeoutMs + 1',
+    text: 'journal.budgetMs = processingTimeoutMs',
+    replacement: 'journal.budgetMs = processingTimeoutMs + 1',
   },
   {
     name: 'an attempt may outlast the call',

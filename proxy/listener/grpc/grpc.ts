@@ -110,7 +110,9 @@ class GrpcHandler {
     if (timeoutMs instanceof RelayError) return timeoutMs
     const journal = new Journal(clock.nowMs())
     const { asked, body } = await this.#classify(exchange)
-    if (timeoutMs !== null) journal.deadlineMs = journal.startedMs + timeoutMs
+    if (timeoutMs !== null) journal.clientDeadlineMs = journal.startedMs + timeoutMs
+    if (body === null) this.#letRest(journal, asked, exchange)
+    else journal.bound(clock.nowMs())
     return {
       guid,
       asked,
@@ -140,9 +142,9 @@ class GrpcHandler {
       header: (name: string) => header(exchange.headers, name),
     } as const
     const asked = iface.classify(question)
-    // What the spec does not name may be a stream, whose beginning is not to be held up.
+    // What may be a stream is not to be held up at its beginning.
+    if (!isUsuallyUnary(asked)) return { asked, body: null }
     const isWrite = asked.kind === 'write'
-    if (!asked.known || !(isWrite || asked.kind === 'read')) return { asked, body: null }
     if (isWrite && this.#longWrites < maxLongWrites) {
       this.#longWrites += 1
       exchange.keepMessage()
@@ -157,9 +159,21 @@ class GrpcHandler {
     return { asked: message === null ? asked : iface.classify({ ...question, message }), body }
   }
 
+  /**
+   * What may be a stream has no budget but the deadline of its client. Where the spec names the
+   * method, a request that ends with one message is none.
+   */
+  #letRest(journal: Journal, asked: Classification, exchange: Http2Exchange): void {
+    journal.letRest()
+    if (!isUsuallyUnary(asked)) return
+    exchange.whenEnded((messages) => {
+      if (messages <= 1) journal.bound(this.#options.clock.nowMs())
+    })
+  }
+
   /** A stream may run longer than any attempt, but not longer than its client wants. */
   #watchDeadline(exchange: Http2Exchange, { journal }: Call): () => void {
-    const leftMs = journal.deadlineMs - journal.startedMs
+    const leftMs = journal.clientDeadlineMs - journal.startedMs
     if (!Number.isFinite(leftMs)) return () => {}
     return this.#options.clock.after(leftMs, () => {
       exchange.cutOff(grpcStatusOf(errorKinds.timeout, 'the deadline of the call is over'))
@@ -206,6 +220,11 @@ class GrpcHandler {
 function refusalOf({ verb, headers }: Http2Exchange): number | null {
   if (verb !== 'POST') return 405
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
+}
+
+/** Reads and writes that the spec names; nobody knows of the others whether they stream. */
+function isUsuallyUnary({ known, kind }: Classification): boolean {
+  return known && (kind === 'read' || kind === 'write')
 }
 
 /** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */

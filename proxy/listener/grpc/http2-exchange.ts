@@ -31,6 +31,8 @@ export class Http2Exchange {
   readonly #clock: Clock
   readonly #abort = new AbortController()
   #messageCame: () => void = () => {}
+  #hasEnded = false
+  #whenEnded: (messages: number) => void = () => {}
 
   /** @param maxMessageBytes of one message of the client */
   constructor(
@@ -69,7 +71,11 @@ export class Http2Exchange {
       })
       .on('end', () => {
         if (stream.aborted) return
-        if (frames.isWhole) return body.end()
+        if (frames.isWhole) {
+          this.#hasEnded = true
+          this.#whenEnded(frames.count)
+          return body.end()
+        }
         // A node would take it for trouble of its own, or for all there is.
         const error = new RelayError(
           errorKinds.badGrpc,
@@ -118,6 +124,12 @@ export class Http2Exchange {
     })
     this.#messageCame = () => {}
     return this.wholeBody(endWithinMs)
+  }
+
+  /** Calls `run` when the request has ended, with how many messages it was; at once when it has already. */
+  whenEnded(run: (messages: number) => void): void {
+    if (this.#hasEnded) run(this.#frames.count)
+    else this.#whenEnded = run
   }
 
   /** Answers in HTTP what is not gRPC. */

@@ -46,6 +46,8 @@ export interface Asked {
   readonly body?: ByteStream
   /** Instead of one that reads in the plainest way. */
   readonly reader?: ReplyReader
+  /** What the listener says of the call before it is asked. */
+  readonly prepare?: (journal: Journal) => void
 }
 
 /** What a client saw of a call, in words. */
@@ -192,6 +194,7 @@ export class RelayFixture {
     signal,
     body: stream,
     reader,
+    prepare,
   }: Asked = {}): Promise<Seen> {
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -204,6 +207,8 @@ export class RelayFixture {
       ...(JSON.parse(body) as { method: string; params: unknown }),
     } as const
     const startedMs = this.clock.nowMs()
+    const journal = new Journal(startedMs)
+    prepare?.(journal)
     const call: Call = {
       guid: 'test',
       asked: this.#iface.classify(question),
@@ -211,7 +216,7 @@ export class RelayFixture {
       reader: reader ?? { read: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
-      journal: new Journal(startedMs),
+      journal,
       attemptKind: 'first',
     }
     const tookMs = () => this.clock.nowMs() - startedMs

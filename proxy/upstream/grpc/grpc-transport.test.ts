@@ -75,7 +75,7 @@ async function begun() {
     const { body } = await ready(sent, clock)
     return (body as BodyStream)[Symbol.asyncIterator]()
   }
-  return { node, clock, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { node, clock, transport, open, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** Lets the moment pass in which an answer might end. */
@@ -83,10 +83,13 @@ async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   let isThere = false
   void sent.then(() => (isThere = true))
   await expect
-    .poll(async () => {
-      await clock.advance(1)
-      return isThere
-    })
+    .poll(
+      async () => {
+        await clock.advance(1)
+        return isThere
+      },
+      { timeout: 15_000 },
+    )
     .toBe(true)
   return sent
 }
@@ -152,3 +155,35 @@ test.each([
     }
   },
 )
+
+test('long requests may wait for their node, and their answers begin', async () => {
+  await using own = await begun()
+  const { node, clock, transport } = own
+  await own.open()
+  const { signal } = new AbortController()
+  const count = 300
+  const long = { ...request, body: Buffer.alloc(200_000) }
+  const begins = Promise.all(Array.from({ length: count }, () => transport.send(long, signal)))
+  await expect.poll(() => node.streams.length, { timeout: 15_000 }).toBe(count + 1)
+  const statuses = (await ready(begins, clock)).map(({ status }) => status)
+  expect([...new Set(statuses)]).toEqual([200])
+  // No connection carries more than 256.
+  expect(node.sessions).toHaveLength(2)
+})
+
+test('a connection that is not there in 10 s is given up, and nothing was sent', async () => {
+  const silent = createTcpServer((socket) => void socket.on('error', noError))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const clock = new VirtualClock()
+  const url = `grpcs://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const transport = createGrpcTransport(nodeUrlConfig(url), { clock, streamed: () => {} })
+  const sent = transport.send(request, new AbortController().signal)
+  const seen = { fault: 'none', sent: true }
+  sent.catch((error: { fault: string; sent: boolean }) => Object.assign(seen, error))
+  await clock.advance(9_999)
+  expect(seen.fault).toBe('none')
+  await clock.advance(1)
+  await expect.poll(() => seen).toMatchObject({ fault: 'refused', sent: false })
+  await transport.close()
+  silent.close()
+})

@@ -26,6 +26,9 @@ const bodyLimits: ReplyBodyLimits = {
  */
 const lingerMs = 5
 
+/** What of a request waits at a connection: Node does not say how much all of its streams have there. */
+const pieceBytes = 64 * 1024
+
 export interface GrpcTransportOptions {
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
@@ -178,12 +181,13 @@ class GrpcExchange {
 
   /** Sends as fast as the node takes it. The answer may end before: then the rest is of no use. */
   async #sendBody(stream: ClientHttp2Stream, body: Body | null): Promise<void> {
-    if (body === null || body instanceof Uint8Array) {
+    if (body === null || (body instanceof Uint8Array && body.length <= pieceBytes)) {
       stream.end(body ?? undefined)
       return
     }
     try {
-      this.#request = body[Symbol.asyncIterator]()
+      const pieces = body instanceof Uint8Array ? piecesOf(body) : body
+      this.#request = pieces[Symbol.asyncIterator]()
       for (;;) {
         const result = await this.#request.next()
         if (this.#over || stream.destroyed) return
@@ -233,6 +237,10 @@ function split(raw: readonly string[]): { headers: HeaderList; status: number } 
     else headers.push(name, raw[at + 1] as string)
   }
   return { headers, status }
+}
+
+async function* piecesOf(body: Uint8Array): AsyncGenerator<Uint8Array, undefined> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
 }
 
 function drained(stream: ClientHttp2Stream): Promise<void> {

@@ -11,11 +11,14 @@ import { TransportError } from '../transport.ts'
 export function http2Fault(resetCode: number, cause: Error | null): TransportError {
   if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
     return new TransportError('reset', 'REFUSED_STREAM', false)
-  if (cause && !isHttp2(cause)) return faultOf(cause)
+  // A stream whose connection never came about; why is in its cause.
+  if (isCode(cause, 'ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
+    return http2Fault(resetCode, cause.cause)
+  if (cause && !isCode(cause, 'ERR_HTTP2')) return faultOf(cause)
   const name = cause ? (cause as NodeJS.ErrnoException).code : null
   return new TransportError('reset', name ?? `stream reset with ${resetCode}`, true, { cause })
 }
 
-function isHttp2(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code?.startsWith('ERR_HTTP2') ?? false
+function isCode(error: NodeJS.ErrnoException | null, prefix: string): boolean {
+  return error?.code?.startsWith(prefix) ?? false
 }

@@ -9,6 +9,15 @@ import { TransportError } from '../transport.ts'
 const connectionWindowBytes = 16 * 1024 * 1024
 /** What a node allows at once when it does not say. */
 const usualStreams = 100
+/** No connection carries more than this, also where the node would allow it. */
+const maxStreams = 256
+/**
+ * Of what Node keeps for one connection. Past it, Node resets streams whose answers begin: so it is many
+ * times what `maxStreams` have waiting, a piece of a request and their headers each.
+ */
+const maxSessionMegabytes = 256
+/** A connection that is not there by then is given up. */
+const connectTimeoutMs = 10_000
 /** A connection with calls on it is asked for a sign of life this often, and has this long for it. */
 const pingEveryMs = 30_000
 const pingTimeoutMs = 10_000
@@ -34,7 +43,7 @@ export interface Seat {
   leave(): void
 }
 
-/** The HTTP/2 connections to one authority: one, and more where the node limits streams. */
+/** The HTTP/2 connections to one authority: one, and more where there are many streams. */
 export class Http2Sessions {
   readonly #authority: string
   readonly #tls: TlsOptions
@@ -71,7 +80,11 @@ export class Http2Sessions {
     const http2 = connect(this.#authority, {
       ...this.#tls,
       ...anyMetadata,
+      maxSessionMemory: maxSessionMegabytes,
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
+    })
+    const cancelConnecting = this.#clock.after(connectTimeoutMs, () => {
+      http2.destroy(new TransportError('refused', 'no connection in time', false))
     })
     const session: Session = { http2, streams: 0, isOpen: true, cancel: () => {} }
     const leave = () => {
@@ -79,10 +92,12 @@ export class Http2Sessions {
     }
     const gone = () => {
       leave()
+      cancelConnecting()
       session.cancel()
       this.#sessions.delete(session)
     }
     http2.on('connect', () => {
+      cancelConnecting()
       http2.setLocalWindowSize(connectionWindowBytes)
     })
     // Each stream hears of an error by itself; a session has nobody else to tell.
@@ -128,5 +143,5 @@ export class Http2Sessions {
 function hasRoom({ http2, streams, isOpen }: Session): boolean {
   if (!isOpen || http2.closed || http2.destroyed) return false
   const { maxConcurrentStreams = usualStreams } = http2.connecting ? {} : http2.remoteSettings
-  return streams < Math.max(1, maxConcurrentStreams)
+  return streams < Math.min(Math.max(1, maxConcurrentStreams), maxStreams)
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Metadata, status } from '@grpc/grpc-js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { serveRouter } from '../served/served-router.ts'
+import { EchoClient, seenOf, type Seen } from './echo-client.ts'
+import { EchoServer } from './echo-server.ts'
+import { answerWith, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+/*
+ * A stream may rest longer than any attempt and than the whole relay budget: also before its first
+ * answer, which many servers send their head with.
+ */
+
+const settings = { 'min-relay-timeout': '200ms', 'default-processing-timeout': '600ms' }
+const restMs = 1_500
+const none = new Metadata()
+
+async function pair() {
+  const stack = new AsyncDisposableStack()
+  const nodes = [
+    stack.use(await new EchoServer().start()),
+    stack.use(await new EchoServer().start()),
+  ]
+  const router = stack.use(
+    await serveRouter({
+      chainId: 'ECHO',
+      apiInterface: 'grpc',
+      specSources: [new URL('echo.yml', import.meta.url).pathname],
+      primaries: nodes.map(({ port }, at) => ({
+        name: `node-${at}`,
+        url: `grpc://127.0.0.1:${port}`,
+      })),
+      settings,
+    }),
+  )
+  const client = stack.use(new EchoClient(router.port))
+  return { nodes, router, client, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const times = 12
+const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, string[]][] = [
+  [
+    'a stream of the node whose first message comes late',
+    (client, deadline) => client.run('Late', [`${restMs}`], none, { deadline }),
+    ['late'],
+  ],
+  [
+    'a stream of the client that goes on and on',
+    async (client, deadline) => {
+      const stream = client.open('Up', none, { deadline })
+      for (let at = 0; at < 3; at++) {
+        stream.write(Buffer.from('abc'))
+        await sleep(restMs / 3)
+      }
+      stream.end()
+      return seenOf(stream)
+    },
+    ['9'],
+  ],
+  [
+    'a stream both ways whose first word comes late',
+    async (client, deadline) => {
+      const stream = client.open('Both', none, { deadline })
+      await sleep(restMs)
+      stream.write(Buffer.from('hi'))
+      stream.end()
+      return seenOf(stream)
+    },
+    ['hi'],
+  ],
+  [
+    'a stream both ways of a method that the spec names',
+    async (client, deadline) => {
+      const stream = client.open('Reflect', none, { deadline })
+      await sleep(restMs)
+      stream.write(Buffer.from('hi'))
+      stream.end()
+      return seenOf(stream)
+    },
+    ['hi'],
+  ],
+  [
+    'two messages, for a method that the spec names, that are answered late',
+    (client, deadline) => client.run('LateSum', [`${restMs}`, '0'], none, { deadline }),
+    [`${restMs}`],
+  ],
+]
+test.each(
+  rows.flatMap((row) => [Infinity, 30_000].map((deadlineMs) => [...row, deadlineMs] as const)),
+)(
+  '%s is one stream at one node, and nobody is blamed (%#)',
+  async (_, run, messages, deadlineMs) => {
+    await using own = await pair()
+    const deadline = Date.now() + deadlineMs
+    const seen = await Promise.all(Array.from({ length: times }, () => run(own.client, deadline)))
+    for (const each of seen) expect(each).toMatchObject({ code: status.OK, messages })
+    expect(own.nodes.reduce((sum, { calls }) => sum + calls, 0)).toBe(times)
+    const { pool } = own.router
+    expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  },
+)
+
+test('a deadline ends streams that rest, and nobody is blamed', async () => {
+  await using own = await pair()
+  const deadline = Date.now() + 1_000
+  const seen = await Promise.all(
+    Array.from({ length: times }, () => own.client.run('Late', ['20000'], none, { deadline })),
+  )
+  for (const each of seen) expect(each.code).toBe(status.DEADLINE_EXCEEDED)
+  expect(own.nodes.reduce((sum, { calls }) => sum + calls, 0)).toBe(times)
+  const { pool } = own.router
+  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+})
+
+test('a read whose one message comes late has its budget, and its retries, from then on', async () => {
+  const silent: Manner = (stream) => void stream.resume()
+  const good: Manner = (stream) => answerWith(stream.resume(), ['well'])
+  await using own = await served(
+    [silent, good],
+    { 'default-processing-timeout': '1400ms' },
+    { chainId: 'ECHO', urlSettings: { 'node-0': { timeout: '200ms' } } },
+  )
+  const stream = own.client.open('Unary', none)
+  await sleep(restMs)
+  stream.end(Buffer.from('hi'))
+  expect(await seenOf(stream)).toMatchObject({ code: status.OK, messages: ['well'] })
+})

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import type { ByteStream } from '../upstream/wire.ts'
+import type { Journal } from './journal.ts'
+import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
+
+/*
+ * A call that may be a stream rests for as long as its client lets it: nobody is late, nobody else is
+ * asked since it takes long, and what it took says nothing about the upstream.
+ */
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+const slow: ScriptedAnswer = result('0x1', { afterMs: 35_000 })
+const rests = (journal: Journal) => {
+  journal.letRest()
+}
+
+function fixture(a: ScriptedAnswer, processingTimeoutMs = 30_000): RelayFixture {
+  const b = () => result('0x2')
+  return new RelayFixture(
+    chain,
+    iface,
+    { a: { script: () => a }, b: { script: b } },
+    { processingTimeoutMs },
+  )
+}
+
+/** Hedges can be paid for. */
+async function withHedges(own: RelayFixture, a: ScriptedAnswer): Promise<void> {
+  own.transport('a').play(() => result('0x1'))
+  for (let each = 0; each < 100; each++) await own.ask()
+  own.transport('a').play(() => a)
+}
+
+/** A request that goes on for as long as the test wants. */
+function endless(isWhole = () => false): ByteStream {
+  return {
+    isRepeatable: true,
+    get isWhole() {
+      return isWhole()
+    },
+    async *[Symbol.asyncIterator]() {},
+  }
+}
+
+test.each([
+  ['whose request is here', {}],
+  ['whose request still comes in', { body: endless() }],
+])('an answer is waited for longer than the relay budget, %s', async (_, asked) => {
+  const own = fixture(slow)
+  await withHedges(own, slow)
+  const before = own.sent
+  const { outcome, upstream, tookMs, call } = await own.ask({ ...asked, prepare: rests })
+  expect(outcome).toContain('0x1')
+  expect({ upstream, tookMs }).toEqual({ upstream: 'a', tookMs: 35_000 })
+  expect(own.sent).toEqual({ ...before, a: before['a']! + 1 })
+  expect(call.journal.attempts).toMatchObject([{ kind: 'first', result: 'answer' }])
+  const { score } = own.pool.upstreams[0]!
+  expect(score.latencyMs(0, own.clock.nowMs()) ?? 0).toBeLessThan(100)
+  expect(own.events).toEqual([])
+  expect(own.clock.pending).toBe(0)
+})
+
+test('the deadline of its client ends it, and nobody is blamed', async () => {
+  const own = fixture({ hang: true })
+  for (let each = 0; each < 12; each++) {
+    const { outcome, tookMs } = await own.ask({
+      directives: { selectProvider: 'a' },
+      prepare: (journal) => {
+        journal.letRest()
+        journal.clientDeadlineMs = journal.startedMs + 35_000
+      },
+    })
+    expect({ outcome, tookMs }).toEqual({ outcome: 'timeout', tookMs: 35_000 })
+  }
+  expect(own.sent).toEqual({ a: 12, b: 0 })
+  expect(own.events).toEqual([])
+})
+
+test('a client that leaves says nothing about the speed of its upstream', async () => {
+  const own = fixture({ hang: true })
+  const abort = new AbortController()
+  const seen = own.begin({ signal: abort.signal, prepare: rests })
+  await own.clock.advance(35_000)
+  abort.abort()
+  expect(await seen).toMatchObject({ outcome: 'CallAborted' })
+  expect(own.pool.upstreams[0]!.score.latencyMs(0, own.clock.nowMs())).toBe(null)
+  expect(own.clock.pending).toBe(0)
+})
+
+test('what fails, however late, is tried elsewhere', async () => {
+  const own = fixture({ fault: 'reset', afterMs: 35_000 })
+  const { outcome, upstream } = await own.ask({ prepare: rests })
+  expect(outcome).toContain('0x2')
+  expect(upstream).toBe('b')
+})
+
+test('the time that its client gives an attempt holds', async () => {
+  const own = fixture({ hang: true })
+  const { upstream, tookMs } = await own.ask({
+    directives: { relayTimeoutMs: 5_000 },
+    prepare: rests,
+  })
+  expect({ upstream, tookMs }).toEqual({ upstream: 'b', tookMs: 5_010 })
+  expect(own.events).toEqual([])
+})
+
+test('an error of the node is its answer', async () => {
+  const own = fixture(nodeError(-32000, 'execution reverted', { afterMs: 35_000 }))
+  const { outcome } = await own.ask({ prepare: rests })
+  expect(outcome).toContain('reverted')
+})
+
+test('a node that does not take all of a request that has ended has the relay budget', async () => {
+  const own = fixture({ hang: true }, 5_000)
+  const { outcome, tookMs } = await own.ask({
+    body: endless(),
+    prepare: (journal) => {
+      journal.letRest()
+      own.clock.after(20_000, () => {
+        journal.bound(own.clock.nowMs())
+      })
+    },
+  })
+  expect({ outcome, tookMs }).toEqual({ outcome: 'timeout', tookMs: 25_000 })
+})
+
+test('what turns out to be one question is hedged from then on', async () => {
+  const own = fixture(slow)
+  await withHedges(own, slow)
+  const { upstream, tookMs } = await own.ask({
+    body: endless(() => own.clock.nowMs() > 0),
+    prepare: (journal) => {
+      journal.letRest()
+      own.clock.after(20_000, () => {
+        journal.bound(own.clock.nowMs())
+      })
+    },
+  })
+  expect(upstream).toBe('b')
+  expect(tookMs).toBeGreaterThan(20_000)
+  expect(tookMs).toBeLessThan(21_500)
+})
