@@ -9,6 +9,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { ChainKit } from './chain-kit.ts'
 import { DerivedSequence } from './derived.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { LiveRun } from './live-run.ts'
 import { Member } from './member.ts'
 import type { SubscriptionObserver } from './observer.ts'
@@ -34,6 +35,8 @@ export interface HubOptions {
 }
 
 const leastStallMs = 3_000
+/** Bytes of told events that are kept for all topics, for the case that they are taken back. */
+const mostKeptBytes = 64 * 1024 * 1024
 const pollMs = { least: 250, most: 4_000 }
 
 /** A topic that somebody hears of. */
@@ -56,6 +59,7 @@ export class Hub implements Subscriptions {
   readonly #topics = new Map<string, Shared>()
   readonly #sequences = new Map<string, SharedSequence>()
   readonly #clients = new Map<string, number>()
+  readonly #kept = new KeptBytes(mostKeptBytes)
 
   constructor(options: HubOptions) {
     this.#options = options
@@ -132,6 +136,8 @@ export class Hub implements Subscriptions {
             clock,
             observer,
             maxGapBlocks,
+            forks: kit.sequence(sequence).reader.forks,
+            kept: this.#kept,
             upstream: () => sequencer.upstream,
           },
           audience,

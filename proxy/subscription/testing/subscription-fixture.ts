@@ -160,7 +160,9 @@ export class SubscriptionFixture {
     const call = callOf(abort.signal)
     this.hub
       .subscribe(call, wish.topic, {
-        event: (result) => hearing.texts.push(Buffer.from(result).toString()),
+        event: (result) => {
+          if (wish.takes?.(result) !== false) hearing.texts.push(Buffer.from(result).toString())
+        },
         ended: (reason) => (hearing.ended = reason),
       })
       .then(
