@@ -15,7 +15,7 @@ export class EthereumLogs implements DerivedEvents {
 
   constructor(ask: Ask, filter: unknown) {
     this.#ask = ask
-    this.#filter = (filter ?? {}) as object
+    this.#filter = filter ?? {}
   }
 
   /** By the block's hash: a node that does not have the block says so instead of "none". */
