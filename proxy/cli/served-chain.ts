@@ -116,7 +116,7 @@ function serveChain(
       observer: observers.relayObserver(chainId, apiInterface),
     })
   const subscriptions = serveSubscriptions({
-    ...{ chain, iface, pool, clock, relay: relayFor(first), strategy: first.relay.strategy },
+    ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },
     config: router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })

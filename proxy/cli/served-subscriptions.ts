@@ -21,6 +21,7 @@ export interface ServedSubscriptionsParts {
   readonly pool: Pool
   readonly relay: Relay
   readonly strategy: Strategy
+  readonly processingTimeoutMs: number
   readonly config: SubscriptionConfig
   readonly clock: Clock
   readonly observer: SubscriptionObserver

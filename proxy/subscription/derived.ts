@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, type Clock } from '../clock/clock.ts'
 import { mayPass } from './failures.ts'
+import type { Keeper, KeptBytes } from './kept-bytes.ts'
 import type { Link, Place } from './link.ts'
 import type { SubscriptionObserver } from './observer.ts'
 import type { SequenceListener } from './sequencer.ts'
@@ -27,6 +28,10 @@ export interface DerivedOptions {
   readonly clock: Clock
   readonly observer: SubscriptionObserver
   readonly maxGapBlocks: number
+  /** Blocks may be replaced, and their events taken back. */
+  readonly forks: boolean
+  /** Bounds what is kept of all topics together. */
+  readonly kept: KeptBytes
   /** Which upstream knows the newest block. */
   upstream(): string | null
 }
@@ -55,13 +60,15 @@ interface Told {
 const atOnce = 8
 const retryMs = { least: 250, most: 10_000 }
 /** Bytes of told events that are kept, for the case that they have to be taken back. */
-const keptBytes = 16 * 1024 * 1024
+const mostKeptBytes = 16 * 1024 * 1024
+/** What an event takes beside its bytes. */
+const bytesPerEvent = 200
 
 /**
  * Tells the events of each block of a sequence: in the blocks' order, whole, once, and takes back
  * those of a block that is replaced.
  */
-export class DerivedSequence implements SequenceListener {
+export class DerivedSequence implements SequenceListener, Keeper {
   readonly #options: DerivedOptions
   readonly #hears: DerivedListener
   readonly #steps: Step[] = []
@@ -74,6 +81,18 @@ export class DerivedSequence implements SequenceListener {
   constructor(options: DerivedOptions, hears: DerivedListener) {
     this.#options = options
     this.#hears = hears
+    options.kept.join(this)
+  }
+
+  get keptBytes(): number {
+    return this.#bytes
+  }
+
+  forgetOldest(): void {
+    const [oldest] = this.#told.values()
+    if (!oldest) return
+    this.#forget(oldest)
+    this.#forgotten = oldest.place.number
   }
 
   appended({ number, id, parent }: Link): void {
@@ -119,6 +138,8 @@ export class DerivedSequence implements SequenceListener {
     for (const { gone } of this.#steps) gone.abort()
     this.#steps.length = 0
     this.#told.clear()
+    this.#bytes = 0
+    this.#options.kept.leave(this)
   }
 
   #start(): void {
@@ -158,21 +179,19 @@ export class DerivedSequence implements SequenceListener {
     for (let step = this.#steps[0]; step?.items; step = this.#steps[0]) {
       this.#steps.shift()
       const { items, place } = step
-      if (items.length > 0) this.#keep(place, items)
+      if (items.length > 0 && this.#options.forks) this.#keep(place, items)
       for (const { event } of items) this.#hears.event(event)
     }
     this.#start()
   }
 
   #keep(place: Place, items: readonly Item[]): void {
-    const bytes = items.reduce((sum, { event }) => sum + event.length, 0)
+    const { maxGapBlocks, kept } = this.#options
+    const bytes = items.reduce((sum, { event }) => sum + event.length + bytesPerEvent, 0)
     this.#told.set(place.id, { place, items, bytes })
     this.#bytes += bytes
-    for (const oldest of this.#told.values()) {
-      if (this.#bytes <= keptBytes && this.#told.size <= this.#options.maxGapBlocks) break
-      this.#forget(oldest)
-      this.#forgotten = oldest.place.number
-    }
+    while (this.#bytes > mostKeptBytes || this.#told.size > maxGapBlocks) this.forgetOldest()
+    kept.grown()
   }
 
   #forget({ place, bytes }: Told): void {

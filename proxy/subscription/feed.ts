@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { sleep, type Clock } from '../clock/clock.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
-import { TransportError } from '../upstream/transport.ts'
-import type { SocketUrl } from '../upstream/node-url.ts'
+import { sleep } from '../clock/clock.ts'
+import type { RelayError } from '../relay/errors.ts'
 import type { SubscriptionObserver } from './observer.ts'
-import type { Places } from './places.ts'
-import {
-  openSocketSource,
-  type SocketSource,
-  type SocketSourceOptions,
-  type TopicRequest,
-} from './source-socket.ts'
-import { NodeRefused } from './subscriptions.ts'
+import { Rests } from './rests.ts'
+import { searchSource, type SourceSearchOptions } from './source-search.ts'
+import type { SocketSource } from './source-socket.ts'
+import type { NodeRefused } from './subscriptions.ts'
 
 /** Between two rounds through all places: 250 ms doubling to this. */
 const roundMs = { least: 250, most: 10_000 }
 /** While polling stands in, sockets are tried again when one has rested, or after so long. */
 const socketRetryMs = 15_000
+/** When nobody has said yes after so long, polling stands in. */
+const pollingAfterMs = 5_000
 
-export interface FeedOptions extends SocketSourceOptions {
+export interface FeedOptions extends Omit<SourceSearchOptions, 'refusals'> {
   /** For the log and the metrics. */
   readonly name: string
-  readonly request: TopicRequest
-  readonly places: Places
   readonly observer: SubscriptionObserver
   /** What is asked where no socket tells of the topic, each time after so long; null: nothing can be. */
   readonly polling: { readonly intervalMs: number; poll(): Promise<void> } | null
-  readonly clock: Clock
 }
 
 export interface FeedListener {
@@ -43,6 +36,8 @@ export interface FeedListener {
 export class Feed {
   readonly #options: FeedOptions
   readonly #hears: FeedListener
+  /** Who said no to this topic. Of others that says nothing. */
+  readonly #refusals: Rests
   readonly #closing = new AbortController()
   #source: SocketSource | null = null
   #stopPolling: (() => void) | null = null
@@ -50,6 +45,7 @@ export class Feed {
   constructor(options: FeedOptions, hears: FeedListener) {
     this.#options = options
     this.#hears = hears
+    this.#refusals = new Rests(options.clock)
   }
 
   /** The upstream that tells; null while it is none. */
@@ -82,7 +78,8 @@ export class Feed {
   /** Leaves a source that is not fit while another one is. */
   check(): void {
     const source = this.#source
-    if (source && this.#options.places.isOutdone(source.place)) this.leave('a fitter one is there')
+    if (source && this.#options.places.isOutdone(source.place, this.#refusals.unproven))
+      this.leave('a fitter one is there')
   }
 
   /** @param isOver the upstream has ended the subscription itself */
@@ -99,44 +96,22 @@ export class Feed {
 
   /** @returns why there is none, when there is none */
   async #openSocket(): Promise<NodeRefused | RelayError | null> {
-    const { places, request } = this.#options
+    const { polling } = this.#options
     const { signal } = this.#closing
-    const tried = new Set<SocketUrl>()
-    let refusal: NodeRefused | null = null
-    for (;;) {
-      const place = places.next(tried)
-      if (place === null) break
-      tried.add(place.url)
-      try {
-        const source = await openSocketSource(request, place, signal, this.#options)
-        if (signal.aborted) {
-          source.close()
-          break
-        }
-        this.#begin(source)
-        return null
-      } catch (error) {
-        if (signal.aborted) break
-        if (error instanceof NodeRefused) refusal = error
-        else if (!(error instanceof TransportError)) throw error
-        if (refusal?.isItsOwnTrouble === false) return refusal
-        places.rest(place)
-      }
-    }
-    if (refusal) return refusal
-    const isTried = tried.size > 0
-    return new RelayError(
-      isTried ? errorKinds.upstreamFailed : errorKinds.noUpstream,
-      isTried
-        ? 'every upstream failed to subscribe'
-        : 'no upstream has a WebSocket URL that can be subscribed at now',
-    )
+    const budgetMs = polling && !this.isPolling ? pollingAfterMs : null
+    const options = { ...this.#options, refusals: this.#refusals }
+    const found = await searchSource(options, signal, budgetMs)
+    if (found instanceof Error) return found
+    if (signal.aborted) found.close()
+    else this.#begin(found)
+    return null
   }
 
   #begin(source: SocketSource): void {
     const { observer, name, places } = this.#options
     const upstream = source.place.upstream.name
     this.#source = source
+    this.#refusals.forget(source.place.url)
     observer.upstreamChanged(upstream, 1)
     observer.joined(name, upstream)
     let isProven = false

@@ -23,6 +23,8 @@ export interface SubscribeWish {
   readonly kind: 'subscribe'
   readonly topic: Topic
   readonly question: FormQuestion
+  /** Which events of the topic this client asked for; absent: all of them. */
+  readonly takes?: (result: Uint8Array) => boolean
 }
 
 export interface UnsubscribeWish {

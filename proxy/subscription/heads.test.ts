@@ -441,3 +441,17 @@ test('an upstream that never says whether it will is left for another one', asyn
   expect(hearing.subscription).not.toBeNull()
   expect(scene.two.held.size).toBe(1)
 })
+
+test('polling stands in soon where all upstreams hang', async () => {
+  const scene = await setUp({ sockets: ['a', 'b', 'c', 'd'] })
+  for (const socket of Object.values(scene.fixture.sockets)) socket.answer = 'never'
+  const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
+  await scene.fixture.clock.advance(5_200)
+  expect(hearing.subscription).not.toBeNull()
+  const block = scene.chain.mine()
+  await scene.fixture.clock.advance(5_000)
+  expect(hearing.texts).toEqual(heads([block]))
+  hearing.leave()
+  await scene.fixture.clock.advance(10)
+  expect(scene.fixture.clock.pending).toBe(0)
+})

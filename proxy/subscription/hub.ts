@@ -4,10 +4,12 @@ import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
-import { CallAborted } from '../relay/errors.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { ChainKit } from './chain-kit.ts'
 import { DerivedSequence } from './derived.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { LiveRun } from './live-run.ts'
 import { Member } from './member.ts'
 import type { SubscriptionObserver } from './observer.ts'
@@ -28,9 +30,13 @@ export interface HubOptions {
   readonly maxGapBlocks: number
   /** A source without news for so many block times is looked after. */
   readonly stallBlocks: number
+  /** A client waits no longer for its subscription. */
+  readonly processingTimeoutMs: number
 }
 
 const leastStallMs = 3_000
+/** Bytes of told events that are kept for all topics, for the case that they are taken back. */
+const mostKeptBytes = 64 * 1024 * 1024
 const pollMs = { least: 250, most: 4_000 }
 
 /** A topic that somebody hears of. */
@@ -53,6 +59,7 @@ export class Hub implements Subscriptions {
   readonly #topics = new Map<string, Shared>()
   readonly #sequences = new Map<string, SharedSequence>()
   readonly #clients = new Map<string, number>()
+  readonly #kept = new KeptBytes(mostKeptBytes)
 
   constructor(options: HubOptions) {
     this.#options = options
@@ -66,11 +73,15 @@ export class Hub implements Subscriptions {
     })
     shared.members.add(member)
     this.#count(topic.name, 1)
+    const { clock, processingTimeoutMs } = this.#options
+    const limit = new TimeLimit(clock, call.signal, processingTimeoutMs)
     try {
-      await unlessAborted(shared.opened, call.signal)
+      await unlessAborted(shared.opened, limit.signal)
     } catch (error) {
       member.unsubscribe()
-      throw error
+      throw limit.spentMs === null ? error : tooLate(limit.spentMs)
+    } finally {
+      limit.end()
     }
     return member
   }
@@ -93,6 +104,7 @@ export class Hub implements Subscriptions {
       },
       over: () => {
         this.#forget(topic, shared)
+        for (const member of [...members]) member.over()
       },
     }
     const run = this.#runOf(topic, audience)
@@ -124,6 +136,8 @@ export class Hub implements Subscriptions {
             clock,
             observer,
             maxGapBlocks,
+            forks: kit.sequence(sequence).reader.forks,
+            kept: this.#kept,
             upstream: () => sequencer.upstream,
           },
           audience,
@@ -186,6 +200,10 @@ export class Hub implements Subscriptions {
     this.#clients.set(topic, clients)
     this.#options.observer.clientsChanged(topic, clients)
   }
+}
+
+function tooLate(spentMs: number): RelayError {
+  return new RelayError(errorKinds.timeout, `no upstream has subscribed within ${spentMs} ms`)
 }
 
 /** The same promise, but it is not waited for once nobody wants it. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Clock } from '../clock/clock.ts'
+import type { Ask } from './ask.ts'
 import { NodeRefused } from './subscriptions.ts'
 import { ethereumKit } from './chains/ethereum-kit.ts'
 import { solanaKit } from './chains/solana-kit.ts'
@@ -55,6 +57,100 @@ test('the trouble of one node is none of another', async () => {
   expect(fixture.events).toContain('one is held off at ws://one.test')
 })
 
+describe('a place', () => {
+  const solana = {
+    chainId: 'SLOTCHAIN',
+    kit: (ask: Ask, clock: Clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+  }
+
+  test.each([
+    [-32601, 'Method not found'],
+    [-32603, 'failed to parse query'],
+  ])('that says %i to one topic tells of others', async (code, message) => {
+    const { fixture, one, two } = await setUp(solana)
+    for (let time = 0; time < 8; time++) {
+      one.answer = two.answer = { code, message }
+      const evil = await fixture.join('voteSubscribe', [])
+      const { error } = evil.refused as NodeRefused
+      expect(Buffer.from(error).toString()).toBe(JSON.stringify({ code, message }))
+      one.answer = two.answer = 'yes'
+      const other = await fixture.join('accountSubscribe', [`x${time}`])
+      expect(other.subscription).not.toBeNull()
+    }
+    expect(one.asked.length + two.asked.length).toBeGreaterThanOrEqual(8 * 3)
+  })
+
+  test('that says no to a topic is not fitter for it than one that tells', async () => {
+    const { fixture, one, two } = await setUp(solana)
+    one.answer = { code: -32601, message: 'Method not found' }
+    const hearing = await fixture.join('voteSubscribe', [])
+    expect(two.held.size).toBe(1)
+    fixture.pool.upstreams[1]?.sockets[0]?.holdOff.begin(null)
+    await fixture.clock.advance(30_000)
+    expect(one.asked).toHaveLength(1)
+    hearing.leave()
+    expect(fixture.clock.pending).toBe(0)
+  })
+
+  test('that cuts its connection has failed once, however many topics were on it', async () => {
+    const { fixture, one } = await setUp({ ...solana, sockets: ['one'] })
+    for (let each = 0; each < 10; each++) await fixture.join('accountSubscribe', [`x${each}`])
+    one.cut()
+    await fixture.clock.advance(3_000)
+    expect(one.held.size).toBe(10)
+  })
+
+  test('where the router itself has no room is asked by the next one at once', async () => {
+    const { fixture, one } = await setUp({ ...solana, sockets: ['one'] })
+    one.answer = 'full'
+    const early = await fixture.join('accountSubscribe', ['x'])
+    expect(String(early.refused)).toMatch(/every upstream failed to subscribe/)
+    one.answer = 'yes'
+    const late = await fixture.join('accountSubscribe', ['x'])
+    expect(late.subscription).not.toBeNull()
+  })
+
+  test('that hangs holds nobody up for long', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const { fixture } = await setUp({ ...solana, sockets: names })
+    const sockets = names.map((name) => fixture.sockets[name] as TestSocket)
+    for (const socket of sockets.slice(0, 4)) socket.answer = 'never'
+    const hearing = fixture.ask('accountSubscribe', ['x'])
+    await fixture.clock.advance(4_100)
+    expect(hearing.subscription).not.toBeNull()
+    // Those that kept it waiting rest.
+    const next = await fixture.join('accountSubscribe', ['y'])
+    expect(next.subscription).not.toBeNull()
+    hearing.leave()
+    next.leave()
+    expect(fixture.clock.pending).toBe(0)
+  })
+
+  test('that answers while another one is asked as well is the one, and the other is taken back', async () => {
+    const { fixture, one, two } = await setUp(solana)
+    one.answer = 'late'
+    const hearing = fixture.ask('accountSubscribe', ['x'])
+    two.answer = 'never'
+    await fixture.clock.advance(2_000)
+    expect(hearing.subscription).not.toBeNull()
+    expect([one.held.size, two.held.size]).toEqual([1, 0])
+    hearing.leave()
+    expect(fixture.clock.pending).toBe(0)
+  })
+})
+
+test('nobody waits longer for a subscription than for an answer', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `n${index}`)
+  const { fixture } = await setUp({ sockets: names })
+  for (const socket of Object.values(fixture.sockets)) socket.answer = 'never'
+  const hearing = fixture.ask('eth_subscribe', pending)
+  await fixture.clock.advance(29_900)
+  expect(hearing.refused).toBeNull()
+  await fixture.clock.advance(200)
+  expect(String(hearing.refused)).toMatch(/no upstream has subscribed within 30000 ms/)
+  expect(fixture.clock.pending).toBe(0)
+})
+
 test('without a WebSocket URL there is nothing to hear it from, and it says so', async () => {
   const { fixture } = await setUp({ sockets: [], others: ['one'] })
   const hearing = await fixture.join('eth_subscribe', pending)
@@ -72,7 +168,9 @@ test('what the node ends with its last event is neither unsubscribed nor shared 
   one.tell(settled)
   expect([first.texts, second.texts]).toEqual([[settled], [settled]])
   expect(one.asked).toEqual(['signatureSubscribe ["x"]'])
+  expect(fixture.clients).toEqual({ signature: 0 })
   first.leave()
+  expect(fixture.clients).toEqual({ signature: 0 })
   const third = await fixture.join('signatureSubscribe', ['x'])
   expect([...one.asked, ...two.asked]).toHaveLength(2)
   third.leave()

@@ -44,16 +44,18 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
-test('of a range, only the blocks in it are asked for and told', async () => {
+test('of a range, only the blocks in it are told, and all ranges share what is asked', async () => {
   const { chain, fixture, mine } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', [
-    'logs',
-    { fromBlock: '0xc', toBlock: '0xd' },
-  ])
+  const range = { fromBlock: '0xc', toBlock: '0xd' }
+  const hearing = await fixture.join('eth_subscribe', ['logs', range])
+  for (let each = 0; each < 20; each++)
+    await fixture.join('eth_subscribe', ['logs', { fromBlock: `0x${each}` }])
   await mine(5)
   expect(hearing.texts).toEqual(logs([chain.at(12), chain.at(13)]))
   expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toEqual(
-    [chain.at(12), chain.at(13)].map(({ hash }) => `one eth_getLogs [{"blockHash":"${hash}"}]`),
+    [11, 12, 13, 14, 15].map(
+      (number) => `one eth_getLogs [{"blockHash":"${chain.at(number).hash}"}]`,
+    ),
   )
 })
 

@@ -63,3 +63,14 @@ test('a reply that is never sent keeps no endless list', () => {
   for (let each = 0; each <= 10_000; each++) member.event(event('x'))
   expect(left()).toBe(1)
 })
+
+test('one whose topic is over counts no more, and still hears the last event behind its reply', () => {
+  const { member, heard, left } = create()
+  member.event(event('last'))
+  member.over()
+  expect(left()).toBe(1)
+  member.begin()
+  member.unsubscribe()
+  expect(heard).toEqual(['last'])
+  expect(left()).toBe(1)
+})

@@ -13,6 +13,7 @@ export class Member implements Subscription {
   #waiting: Uint8Array[] | null = []
   #reason: string | null = null
   #isGone = false
+  #hasLeft = false
 
   /** @param left is told once, when it hears nothing more */
   constructor(subscriber: Subscriber, left: (member: Member) => void) {
@@ -31,7 +32,7 @@ export class Member implements Subscription {
     if (this.#isGone) return
     this.#isGone = true
     this.#waiting = null
-    this.#left(this)
+    this.#leave()
   }
 
   event(event: Uint8Array): void {
@@ -43,8 +44,19 @@ export class Member implements Subscription {
   end(reason: string): void {
     if (this.#isGone) return
     this.#isGone = true
-    this.#left(this)
+    this.#leave()
     if (this.#waiting === null) this.#subscriber.ended(reason)
     else this.#reason = reason
+  }
+
+  /** The last event was told, and still comes where it waits for the reply. */
+  over(): void {
+    this.#leave()
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#left(this)
   }
 }

@@ -5,7 +5,7 @@ import { ethereumKit } from './chains/ethereum-kit.ts'
 import { Places } from './places.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 
-test('a place that fails rests longer each time, and one that has done its part begins anew', async () => {
+test('a place that fails rests longer each time, and begins anew when it has done its part or failed long ago', async () => {
   const { pool, clock } = await SubscriptionFixture.create({
     chainId: 'ETH1',
     kit: ethereumKit,
@@ -16,12 +16,22 @@ test('a place that fails rests longer each time, and one that has done its part 
   const rests = []
   for (let each = 0; each < 8; each++) {
     places.rest(place)
+    // The same trouble, told by another topic.
+    places.rest(place)
     rests.push((places.restMs ?? 0) / 1_000)
+    await clock.advance(places.restMs ?? 0)
   }
+  places.rest(place)
   expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   expect(places.next(new Set())?.url).not.toBe(place.url)
   places.proven(place)
   expect(places.restMs).toBeNull()
+  places.rest(place)
+  expect(places.restMs).toBe(1_000)
+  await clock.advance(1_000)
+  places.rest(place)
+  expect(places.restMs).toBe(2_000)
+  await clock.advance(62_000)
   places.rest(place)
   expect(places.restMs).toBe(1_000)
 })

@@ -5,6 +5,7 @@ import type { Strategy } from '../config/types.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { Rests } from './rests.ts'
 
 /** Where an upstream subscription can be. */
 export interface SocketPlace {
@@ -12,22 +13,19 @@ export interface SocketPlace {
   readonly url: SocketUrl
 }
 
-const restsMs = { least: 1_000, most: 60_000 }
-
 /**
  * Which WebSocket URLs can tell of topics, the pool's choice among their upstreams, and which of
  * them failed lately. Failing here costs an upstream nothing of its standing: that is for its calls.
  */
 export class Places {
   readonly #pool: Pool
-  readonly #clock: Clock
   readonly #strategy: Strategy
-  readonly #rests = new Map<SocketUrl, { untilMs: number; failures: number }>()
+  readonly #rests: Rests
 
   constructor(pool: Pool, clock: Clock, strategy: Strategy) {
     this.#pool = pool
-    this.#clock = clock
     this.#strategy = strategy
+    this.#rests = new Rests(clock)
   }
 
   get hasAny(): boolean {
@@ -36,7 +34,7 @@ export class Places {
 
   /** The place to ask next, or null when none may be asked now. */
   next(tried: ReadonlySet<SocketUrl>): SocketPlace | null {
-    const isOpen = (url: SocketUrl) => !tried.has(url) && this.#isRested(url) && isWell(url)
+    const isOpen = (url: SocketUrl) => !tried.has(url) && !this.#rests.has(url) && isWell(url)
     const wanted = {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
@@ -54,39 +52,30 @@ export class Places {
     return upstream && url ? { upstream, url } : null
   }
 
-  /** Another place is fitter than this one. */
-  isOutdone(place: SocketPlace): boolean {
+  /** Another place is fitter than this one. @param except URLs of which that is not to be had */
+  isOutdone(place: SocketPlace, except: readonly SocketUrl[]): boolean {
     if (this.#isFit(place)) return false
-    const other = this.next(new Set([place.url]))
+    const other = this.next(new Set([place.url, ...except]))
     return other !== null && this.#isFit(other)
   }
 
-  /** It is left alone for a while, longer each time: 1 s doubling to a minute. */
+  /** Nothing is asked there for a while: it failed, whatever the topic. */
   rest({ url }: SocketPlace): void {
-    const failures = (this.#rests.get(url)?.failures ?? 0) + 1
-    const ms = Math.min(restsMs.least * 2 ** (failures - 1), restsMs.most)
-    this.#rests.set(url, { untilMs: this.#clock.nowMs() + ms, failures })
+    this.#rests.begin(url)
   }
 
   /** How long until one that failed may be asked again; null when none of them rests. */
   get restMs(): number | null {
-    const nowMs = this.#clock.nowMs()
-    const left = [...this.#rests.values()].map(({ untilMs }) => untilMs - nowMs)
-    const resting = left.filter((ms) => ms > 0)
-    return resting.length > 0 ? Math.min(...resting) : null
+    return this.#rests.leastMs
   }
 
   /** It does what it should. */
   proven({ url }: SocketPlace): void {
-    this.#rests.delete(url)
+    this.#rests.forget(url)
   }
 
   #isFit({ upstream, url }: SocketPlace): boolean {
     return this.#pool.stateOf(upstream) === 'eligible' && isWell(url)
-  }
-
-  #isRested(url: SocketUrl): boolean {
-    return (this.#rests.get(url)?.untilMs ?? 0) <= this.#clock.nowMs()
   }
 }
 

@@ -4,6 +4,7 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import { quotedFrom } from '../relay/quoted.ts'
+import type { Said } from '../upstream/dialect.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
@@ -47,9 +48,9 @@ export async function openSocketSource(
   try {
     signal.throwIfAborted()
     const outgoing = outgoingOf(request)
-    const subscription = await place.url.transport.subscribe(outgoing, limit.signal)
-    const id = readReply(subscription, outgoing, failures, place)
-    const unsubscribe = request.unsubscribe(id)
+    const undo = (reply: Incoming) => unsubscribing(request, saidIn(reply))
+    const subscription = await place.url.transport.subscribe(outgoing, limit.signal, undo)
+    const unsubscribe = unsubscribing(request, readReply(subscription, outgoing, failures, place))
     return {
       place,
       listen({ event, lost }) {
@@ -63,7 +64,7 @@ export async function openSocketSource(
         })
       },
       close(isOver = false) {
-        subscription.close(unsubscribe && !isOver ? outgoingOf(unsubscribe) : null)
+        subscription.close(isOver ? null : unsubscribe)
       },
     }
   } finally {
@@ -76,30 +77,38 @@ function outgoingOf({ method, params }: Pick<TopicRequest, 'method' | 'params'>)
   return { verb: 'POST', path: '', headers: [], body }
 }
 
-/** The result, by which the subscription is known there. @throws NodeRefused */
+type Answered = Extract<Said, { kind: 'answer' }>
+
+/** How what an answer opened is ended; null where it opened nothing. */
+function unsubscribing(request: TopicRequest, said: Said | null): Outgoing | null {
+  if (said?.kind !== 'answer') return null
+  const how = request.unsubscribe(said.at({ path: [], encoding: 'text' }))
+  return how && outgoingOf(how)
+}
+
+/** @throws NodeRefused */
 function readReply(
   subscription: UpstreamSubscription,
   request: Outgoing,
   failures: FailureTable,
   { url }: SocketPlace,
-): unknown {
+): Answered {
   const { reply } = subscription
-  const answer = wholeOf(reply)
-  const said = answer && jsonRpcDialect.read(answer)
-  if (said?.kind === 'answer') return said.at({ path: [], encoding: 'text' })
+  const said = saidIn(reply)
+  if (said?.kind === 'answer') return said
   subscription.close(null)
-  if (!answer || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
+  if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
   const failure = failures.ofNodeError(said.error, quotedFrom(request))
   if (failure.holdOff) url.holdOff.begin(null)
-  const error = memberOf(answer.body, '"error"') ?? notAnAnswer
+  const error = memberOf(reply.body as Uint8Array, '"error"') ?? notAnAnswer
   throw new NodeRefused(error, failure.retry || failure.holdOff)
 }
 
 const notAnAnswer = Buffer.from('{"code":-32603,"message":"not an answer"}')
 
-function wholeOf(reply: Incoming): (Incoming & { readonly body: Uint8Array }) | null {
+function saidIn(reply: Incoming): Said | null {
   const { body } = reply
-  if (body instanceof Uint8Array) return { ...reply, body }
+  if (body instanceof Uint8Array) return jsonRpcDialect.read({ ...reply, body })
   release(body)
   return null
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Transport, TransportError } from './transport.ts'
+import { TransportError, type Transport } from './transport.ts'
 import type { Incoming, Outgoing } from './wire.ts'
 
 /** Something that an upstream says to a subscription, as the bytes of its JSON. */
@@ -40,7 +40,19 @@ export interface SocketTransport extends Transport {
    * Sends a request that opens a subscription, over a connection that may be shared. Requests are
    * JSON-RPC objects with an `id`.
    * @param signal takes the request back; of no effect once there is a reply
+   * @param undo how that is ended which a late answer to a request taken back says to be open; null
+   * where it says no such thing
    * @throws TransportError
+   * @throws NoRoom
    */
-  subscribe(request: Outgoing, signal: AbortSignal): Promise<UpstreamSubscription>
+  subscribe(request: Outgoing, signal: AbortSignal, undo: Undo): Promise<UpstreamSubscription>
+}
+
+export type Undo = (reply: Incoming) => Outgoing | null
+
+/** The router itself has as many connections there as it allows itself: the node is not to blame. */
+export class NoRoom extends TransportError {
+  constructor() {
+    super('refused', 'every connection is in full use', false)
+  }
 }

@@ -9,8 +9,8 @@ export const listenerMutants: readonly Mutant[] = [
   {
     name: 'a subscription that opens when its client has left is kept',
     file: listener('websocket/session-subscriptions'),
-    text: '      subscription.unsubscribe()\n      throw new CallAborted()',
-    replacement: '      throw new CallAborted()',
+    text: '        subscription.unsubscribe()\n        throw new CallAborted()',
+    replacement: '        throw new CallAborted()',
   },
   {
     name: 'a client that does not read a stream is waited for',

@@ -201,9 +201,9 @@ export const subscriptionMutants: readonly Mutant[] = [
   },
   {
     name: 'an upstream that failed is asked again at once',
-    file: at('places'),
-    text: '(this.#rests.get(url)?.untilMs ?? 0) <= this.#clock.nowMs()',
-    replacement: 'true',
+    file: at('rests'),
+    text: '(this.#rests.get(url)?.untilMs ?? 0) > this.#clock.nowMs()',
+    replacement: 'false',
   },
   {
     name: 'addresses in another order are another topic',
@@ -225,7 +225,7 @@ export const subscriptionMutants: readonly Mutant[] = [
   },
   {
     name: 'a place that serves well again rests as long as before when it fails',
-    file: at('places'),
+    file: at('rests'),
     text: '    this.#rests.delete(url)\n',
     replacement: '    void url\n',
   },

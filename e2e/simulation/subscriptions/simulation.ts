@@ -122,7 +122,7 @@ class Simulation {
       chain,
       kit: ethereumKit(createAsk(relay, newCall)),
       pool: this.#pool,
-      strategy: relayConfig.strategy,
+      ...relayConfig,
       clock,
       observer: this.#observer(),
       maxGapBlocks,

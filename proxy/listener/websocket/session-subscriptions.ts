@@ -39,12 +39,19 @@ export interface SubscriptionAudience {
   end(reason: string): void
 }
 
+/** One that the client has, or has asked for. */
+interface Entry {
+  /** Null as long as it is being opened. */
+  subscription: Subscription | null
+  /** It is there, or will not be. Never rejects. */
+  readonly settled: Promise<void>
+}
+
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
   readonly #serving: SessionSubscriptionsServing
   readonly #audience: SubscriptionAudience
-  /** By handle; null while it is being opened. */
-  readonly #open = new Map<string, Subscription | null>()
+  readonly #open = new Map<string, Entry>()
   #isClosed = false
 
   constructor(serving: SessionSubscriptionsServing, audience: SubscriptionAudience) {
@@ -93,7 +100,7 @@ export class SessionSubscriptions {
   /** The connection is over. */
   close(): void {
     this.#isClosed = true
-    for (const subscription of this.#open.values()) subscription?.unsubscribe()
+    for (const { subscription } of this.#open.values()) subscription?.unsubscribe()
     this.#open.clear()
   }
 
@@ -108,8 +115,8 @@ export class SessionSubscriptions {
     let result = form.unsubscribed
     try {
       if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
-      else if (wish.kind === 'unsubscribe') this.#unsubscribe(wish.handle)
-      else this.#unsubscribeAll()
+      else if (wish.kind === 'unsubscribe') await this.#unsubscribe(wish.handle)
+      else await this.#unsubscribeAll()
     } catch (cause) {
       return this.#failed(request, call, cause)
     }
@@ -121,7 +128,7 @@ export class SessionSubscriptions {
     const { form, hub, random } = this.#offer
     const { maxSubscriptions } = this.#serving.socketLimits
     const audience = this.#audience
-    const { topic } = wish
+    const { topic, takes } = wish
     const { isLast } = topic
     if (this.#open.size >= maxSubscriptions)
       throw new RelayError(
@@ -134,50 +141,62 @@ export class SessionSubscriptions {
         errorKinds.alreadySubscribed,
         'this connection is subscribed to it already',
       )
-    this.#open.set(id.handle, null)
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
+    const entry: Entry = { subscription: null, settled }
+    this.#open.set(id.handle, entry)
     const { head, tail } = form.envelope(wish, id)
-    let subscription: Subscription
     try {
-      subscription = await hub.subscribe(call, topic, {
+      const subscription = await hub.subscribe(call, topic, {
         event: (result) => {
-          audience.notify([head, result, tail])
+          if (takes?.(result) !== false) audience.notify([head, result, tail])
           if (isLast?.(result)) this.#open.delete(id.handle)
         },
         ended(reason) {
           audience.end(reason)
         },
       })
+      if (this.#isClosed) {
+        subscription.unsubscribe()
+        throw new CallAborted()
+      }
+      entry.subscription = subscription
+      begun.push(() => {
+        subscription.begin()
+      })
+      return form.subscribed(id)
     } catch (cause) {
       this.#open.delete(id.handle)
       throw cause
+    } finally {
+      settle()
     }
-    if (this.#isClosed) {
-      subscription.unsubscribe()
-      throw new CallAborted()
-    }
-    this.#open.set(id.handle, subscription)
-    begun.push(() => {
-      subscription.begin()
-    })
-    return form.subscribed(id)
   }
 
-  #unsubscribe(handle: string): void {
-    const subscription = this.#open.get(handle)
-    if (!subscription)
+  /** A client may ask for it before it has heard that it is subscribed. */
+  async #unsubscribe(handle: string): Promise<void> {
+    const entry = this.#open.get(handle)
+    await entry?.settled
+    if (!entry || !this.#end(handle, entry))
       throw new RelayError(
         errorKinds.noSuchSubscription,
         'this connection has no such subscription',
       )
-    this.#open.delete(handle)
-    subscription.unsubscribe()
   }
 
-  #unsubscribeAll(): void {
-    const open = [...this.#open].filter(([, subscription]) => subscription !== null)
-    if (open.length === 0)
+  async #unsubscribeAll(): Promise<void> {
+    const entries = [...this.#open]
+    await Promise.all(entries.map(([, { settled }]) => settled))
+    const ended = entries.filter(([handle, entry]) => this.#end(handle, entry))
+    if (ended.length === 0)
       throw new RelayError(errorKinds.noSuchSubscription, 'this connection has no subscription')
-    for (const [handle] of open) this.#unsubscribe(handle)
+  }
+
+  /** @returns whether there was anything to end */
+  #end(handle: string, { subscription }: Entry): boolean {
+    if (subscription === null || this.#open.get(handle)?.subscription !== subscription) return false
+    this.#open.delete(handle)
+    subscription.unsubscribe()
+    return true
   }
 
   #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {

@@ -30,12 +30,15 @@ class Hub implements Subscriptions {
   failure: Error | null = null
   /** When set, subscriptions are opened only after their client has left. */
   isLate = false
+  /** When set, subscriptions are opened only when it is fulfilled. */
+  opening: Promise<void> | null = null
 
   async subscribe(...[{ signal }, topic, subscriber]: Parameters<Subscriptions['subscribe']>) {
     if (this.failure) throw this.failure
     this.topics.push(topic.key)
     this.members.add(subscriber)
     if (this.isLate) await once(signal, 'abort')
+    await this.opening
     return {
       begin: () => (this.begun += 1),
       unsubscribe: () => this.members.delete(subscriber),
@@ -95,6 +98,15 @@ describe('a subscription', () => {
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
   })
 
+  it('of logs of a range hears what lies in it, of all that others hear', async () => {
+    const { hub, fixture } = await setUp()
+    const client = await connect(fixture.port)
+    await client.ask('eth_subscribe', ['logs', { fromBlock: '0x5' }])
+    expect(hub.topics).toEqual(['["logs",{}]'])
+    for (const number of ['0x4', '0x5']) hub.tell(`{"blockNumber":"${number}"}`)
+    expect((await client.until(2))[1]).toContain('"0x5"')
+  })
+
   it('that is open only when its client has left is given up', async () => {
     const { hub, fixture } = await setUp()
     hub.isLate = true
@@ -143,6 +155,44 @@ describe('a subscription', () => {
     })
     expect(await client.ask('unsubscribe_all', {})).toMatchObject({ result: {} })
     expect(hub.members.size).toBe(0)
+  })
+
+  it.each([
+    ['unsubscribe', { query: "tm.event = 'NewBlock'" }],
+    ['unsubscribe_all', {}],
+  ])('of Tendermint that is still being opened is ended by %s, too', async (method, params) => {
+    const { hub, fixture } = await setUp(tendermintForm)
+    const opening = Promise.withResolvers<void>()
+    hub.opening = opening.promise
+    const { socket, until } = await connect(fixture.port)
+    const send = (id: number, verb: string, what: unknown) => {
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: verb, params: what }))
+    }
+    send(1, 'subscribe', { query: "tm.event = 'NewBlock'" })
+    send(2, method, params)
+    send(3, method, params)
+    await expect.poll(() => hub.members.size).toBe(1)
+    await sleep(20)
+    opening.resolve()
+    const answers = (await until(3)).map((text) => JSON.parse(text) as { id: number })
+    const byId = answers.toSorted((a, b) => a.id - b.id)
+    expect(byId).toMatchObject([{ result: {} }, { result: {} }, { error: { code: -32602 } }])
+    expect(hub.members.size).toBe(0)
+  })
+
+  it('that is never opened was not there to be ended', async () => {
+    const { hub, fixture } = await setUp(tendermintForm)
+    const { promise, reject } = Promise.withResolvers<void>()
+    hub.opening = promise
+    const { socket, until } = await connect(fixture.port)
+    const params = { query: "tm.event = 'NewBlock'" }
+    for (const [id, method] of ['subscribe', 'unsubscribe'].entries())
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    await expect.poll(() => hub.members.size).toBe(1)
+    reject(new RelayError(errorKinds.noUpstream, 'none'))
+    const answers = (await until(2)).map((text) => JSON.parse(text) as { error: unknown })
+    expect(answers.map(({ error }) => error)).toMatchObject([{}, {}])
+    expect(answers).toContainEqual(expect.objectContaining({ id: 1 }))
   })
 
   it('in a batch begins when the answer to the batch is out', async () => {

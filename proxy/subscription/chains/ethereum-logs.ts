@@ -8,34 +8,18 @@ import type { DerivedEvents, Item } from '../derived.ts'
 import { Unconnected } from '../failures.ts'
 import type { Place } from '../link.ts'
 
-/** A filter as the form writes it: the range in hex. */
-interface Filter {
-  readonly fromBlock?: string
-  readonly toBlock?: string
-}
-
 /** Logs that fit a filter, by block. What was told is taken back when its block is replaced. */
 export class EthereumLogs implements DerivedEvents {
   readonly #ask: Ask
   readonly #filter: object
-  readonly #first: number
-  readonly #last: number
 
   constructor(ask: Ask, filter: unknown) {
-    const { fromBlock, toBlock, ...fits } = (filter ?? {}) as Filter
     this.#ask = ask
-    this.#filter = fits
-    this.#first = Number(fromBlock ?? 0)
-    this.#last = Number(toBlock ?? Infinity)
+    this.#filter = filter ?? {}
   }
 
   /** By the block's hash: a node that does not have the block says so instead of "none". */
-  async of(
-    { id, number }: Place,
-    prefer: string | null,
-    signal: AbortSignal,
-  ): Promise<readonly Item[]> {
-    if (number < this.#first || number > this.#last) return []
+  async of({ id }: Place, prefer: string | null, signal: AbortSignal): Promise<readonly Item[]> {
     const params = [{ blockHash: id, ...this.#filter }]
     const question = { method: 'eth_getLogs', params, prefer, avoid: [], signal }
     return itemsOf((await this.#ask(question)).result, id)

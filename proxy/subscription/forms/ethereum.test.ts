@@ -49,6 +49,8 @@ describe('a topic is one for all who ask the same', () => {
       logs({ fromBlock: '0x0', toBlock: 'latest', address: [a], topics: null }),
       logs({ address: a }),
     ],
+    ['another first block', logs({ fromBlock: '0x1' }), logs({ fromBlock: '0x2' })],
+    ['a last block', logs({ fromBlock: '0x1', toBlock: '0x9' }), logs({})],
     ['parameters that are null', ['newHeads', null, null], ['newHeads']],
     [
       'whole transactions, not wanted',
@@ -65,14 +67,23 @@ describe('a topic is one for all who ask the same', () => {
     ['an address and none', logs({ address: a }), logs({})],
     ['a topic in another place', logs({ topics: [one] }), logs({ topics: [null, one] })],
     ['a place that must be there', logs({ topics: [one, null] }), logs({ topics: [one] })],
-    ['another first block', logs({ fromBlock: '0x1' }), logs({ fromBlock: '0x2' })],
-    ['a last block', logs({ fromBlock: '0x1', toBlock: '0x9' }), logs({ fromBlock: '0x1' })],
     ['heads and logs', ['newHeads'], ['logs']],
     ['whole transactions', ['newPendingTransactions', true], ['newPendingTransactions']],
   ]
   test.each(other)('but not: %s', (_, left, right) => {
     expect(topicFor(left).key).not.toBe(topicFor(right).key)
   })
+})
+
+const ranges: [string, object, string, boolean][] = [
+  ['before the first block', { fromBlock: '0x5' }, '{"blockNumber":"0x4"}', false],
+  ['of the first block', { fromBlock: '0x5' }, '{"blockNumber":"0x5"}', true],
+  ['of the last block', { fromBlock: '0x0', toBlock: '0x5' }, '{"blockNumber":"0x5"}', true],
+  ['behind the last block', { fromBlock: '0x0', toBlock: '0x5' }, '{"blockNumber":"0x6"}', false],
+  ['of a block that is not told', { fromBlock: '0x5' }, '{"data":"0x"}', true],
+]
+test.each(ranges)('of a range, a log %s', (_, filter, log, isTaken) => {
+  expect(wishFor(['logs', filter]).takes?.(Buffer.from(log))).toBe(isTaken)
 })
 
 const refused: [string, unknown, RegExp][] = [

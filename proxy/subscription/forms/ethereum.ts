@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { canonicalJson } from '../canonical-json.ts'
-import type { SubscriptionForm } from '../form.ts'
+import type { FormQuestion, SubscribeWish, SubscriptionForm } from '../form.ts'
 import type { Topic, TopicKind } from '../topic.ts'
 import { readLogFilter, writeLogFilter } from './log-filter.ts'
+import { takesOfRange } from './log-range.ts'
 import { drawBytes } from './draw-bytes.ts'
 
 const subscribe = 'eth_subscribe'
@@ -21,7 +22,7 @@ const namedTopics: ReadonlySet<string> = new Set([
 export const ethereumForm: SubscriptionForm = {
   read(question) {
     const { method, params } = question
-    if (method === subscribe) return { kind: 'subscribe', topic: topicOf(params), question }
+    if (method === subscribe) return wishOf(question)
     if (method === unsubscribe) return { kind: 'unsubscribe', handle: idOf(params) }
     return null
   },
@@ -39,17 +40,26 @@ export const ethereumForm: SubscriptionForm = {
   }),
 }
 
-function topicOf(params: unknown): Topic {
+function wishOf(question: FormQuestion): SubscribeWish {
+  const { params } = question
   const [name, ...rest] = Array.isArray(params) ? (params as readonly unknown[]) : []
   if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names what to hear')
   // Some clients write the parameters that they do not have.
   const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
-  if (name === 'newHeads' && more.length === 0) return topic('heads', name, [])
-  if (name === 'logs' && more.length <= 1)
-    return topic('logs', name, [writeLogFilter(readLogFilter(more[0]))])
+  const wish = (kind: TopicKind, params: readonly unknown[]): SubscribeWish => ({
+    kind: 'subscribe',
+    topic: topic(kind, name, params),
+    question,
+  })
+  if (name === 'newHeads' && more.length === 0) return wish('heads', [])
+  if (name === 'logs' && more.length <= 1) {
+    const criteria = readLogFilter(more[0])
+    const takes = takesOfRange(criteria)
+    return { ...wish('logs', [writeLogFilter(criteria)]), ...(takes ? { takes } : {}) }
+  }
   if (name === 'newPendingTransactions' && more[0] === false && more.length === 1)
-    return topic('live', name, [])
-  return topic('live', name, more)
+    return wish('live', [])
+  return wish('live', more)
 }
 
 function topic(kind: TopicKind, name: string, more: readonly unknown[]): Topic {

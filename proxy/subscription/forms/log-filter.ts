@@ -80,24 +80,16 @@ function alternatives(value: unknown, form: RegExp, why: string): readonly strin
   return [...new Set(words)].toSorted()
 }
 
-/** As it is sent to a node: what is one of one is written plainly, which every node understands. */
-export function writeLogFilter({
-  address: addresses,
-  topics,
-  fromBlock,
-  toBlock,
-}: LogCriteria): object {
+/**
+ * As it is sent to a node, and without a range: what is one of one is written plainly, which every
+ * node understands.
+ */
+export function writeLogFilter({ address: addresses, topics }: LogCriteria): object {
   const plain = (list: readonly string[] | null) => (list?.length === 1 ? list[0] : list)
   return {
     ...(addresses ? { address: plain(addresses) } : {}),
     ...(topics ? { topics: topics.map(plain) } : {}),
-    ...(fromBlock === undefined ? {} : { fromBlock: hex(fromBlock) }),
-    ...(toBlock === undefined ? {} : { toBlock: hex(toBlock) }),
   }
-}
-
-function hex(block: number): string {
-  return `0x${block.toString(16)}`
 }
 
 function invalid(why: string): RelayError {

@@ -57,6 +57,8 @@ export class SubscriptionFixture {
   readonly sockets: Readonly<Record<string, TestSocket>>
   /** What the observer heard, in words. */
   readonly events: string[] = []
+  /** How many clients hear, by the topic's name. */
+  readonly clients: Record<string, number> = {}
   /** Calls of the router's own, by node. */
   readonly calls: string[] = []
   readonly #options: FixtureOptions
@@ -123,7 +125,7 @@ export class SubscriptionFixture {
       strategy: 'round-robin',
       clock,
       observer: {
-        clientsChanged() {},
+        clientsChanged: (topic, clients) => (this.clients[topic] = clients),
         upstreamChanged: (name, change) => events.push(`${name} ${change > 0 ? '+' : '-'}1`),
         left: (topic, upstream, why) => events.push(`${topic} leaves ${upstream}: ${why}`),
         joined: (topic, upstream) => events.push(`${topic} by ${upstream ?? 'polling'}`),
@@ -136,6 +138,7 @@ export class SubscriptionFixture {
       },
       maxGapBlocks: options.maxGapBlocks ?? 1_000,
       stallBlocks: options.stallBlocks ?? 3,
+      processingTimeoutMs: 30_000,
     })
   }
 
@@ -157,7 +160,9 @@ export class SubscriptionFixture {
     const call = callOf(abort.signal)
     this.hub
       .subscribe(call, wish.topic, {
-        event: (result) => hearing.texts.push(Buffer.from(result).toString()),
+        event: (result) => {
+          if (wish.takes?.(result) !== false) hearing.texts.push(Buffer.from(result).toString())
+        },
         ended: (reason) => (hearing.ended = reason),
       })
       .then(

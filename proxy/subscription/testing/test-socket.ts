@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
-import type {
-  NotificationListener,
-  SocketTransport,
-  UpstreamSubscription,
+import {
+  NoRoom,
+  type NotificationListener,
+  type SocketTransport,
+  type UpstreamSubscription,
 } from '../../upstream/socket-transport.ts'
 import { TransportError } from '../../upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../upstream/wire.ts'
@@ -16,7 +17,8 @@ interface Held {
 }
 
 /** What a node says to a request to subscribe. */
-export type SubscribeAnswer = 'yes' | 'refused' | 'never' | { code: number; message: string }
+export type SubscribeAnswer =
+  'yes' | 'late' | 'refused' | 'full' | 'never' | { code: number; message: string }
 
 /** A WebSocket URL without a wire, which tells what the test says. */
 export class TestSocket implements SocketTransport {
@@ -57,11 +59,12 @@ export class TestSocket implements SocketTransport {
       signal.addEventListener('abort', () => {
         reject(new TransportError('aborted', 'taken back'))
       })
-      this.#clock.after(5, () => {
+      this.#clock.after(this.answer === 'late' ? 1_500 : 5, () => {
         if (this.answer === 'never' || signal.aborted) return
+        if (this.answer === 'full') return reject(new NoRoom())
         if (this.answer === 'refused') return reject(new TransportError('refused', 'no', false))
         const { answer } = this
-        if (answer !== 'yes')
+        if (typeof answer === 'object')
           return resolve({ reply: replyOf({ error: answer }), listen() {}, close() {} })
         const held: Held = { method, params, listener: null }
         this.held.add(held)

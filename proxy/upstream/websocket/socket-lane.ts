@@ -3,6 +3,7 @@
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { Random } from '../../clock/random.ts'
 import { unsent } from './socket-fault.ts'
+import { NoRoom } from '../socket-transport.ts'
 import { TransportError } from '../transport.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
@@ -61,7 +62,7 @@ export class SocketLane {
       const spare = best && limits.mayExceed ? best : null
       if (!mayOpen && this.#opening === null) {
         if (spare) return use(spare)
-        throw new TransportError('refused', 'every connection is in full use', false)
+        throw new NoRoom()
       }
       const opening = (this.#opening ??= this.#open())
       if (spare) {

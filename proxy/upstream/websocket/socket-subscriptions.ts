@@ -12,11 +12,12 @@ const maxUnclaimed = 256
 type NotificationMessage = Extract<SocketMessage, { kind: 'notification' }>
 
 /**
- * Which subscription of one connection a message is for: by the id that the node gave in its answer,
- * or, where it gave none, by the id of the request.
+ * Which subscriptions of one connection a message is for: by the id that the node gave in its answer,
+ * or, where it gave none, by the id of the request. A node that takes two requests for the same may
+ * give both one id, and ends both when it is told to end either.
  */
 export class SocketSubscriptions {
-  readonly #byKey = new Map<string, SocketSubscription>()
+  readonly #byKey = new Map<string, Set<SocketSubscription>>()
   readonly #byRequest = new Map<number, SocketSubscription>()
   #unclaimed: { readonly key: string; readonly notification: Notification }[] = []
 
@@ -33,7 +34,9 @@ export class SocketSubscriptions {
       this.#byRequest.set(request, subscription)
       return
     }
-    this.#byKey.set(text, subscription)
+    const twins = this.#byKey.get(text)
+    if (twins) twins.add(subscription)
+    else this.#byKey.set(text, new Set([subscription]))
     for (const { key, notification } of this.#unclaimed)
       if (key === text) subscription.push(notification)
     this.#unclaimed = this.#unclaimed.filter(({ key }) => key !== text)
@@ -44,8 +47,8 @@ export class SocketSubscriptions {
     const { method, subscription: key, result } = message
     if (key === null) return
     const notification = { method, result: bytes.subarray(result.start, result.end) }
-    const subscription = this.#byKey.get(key)
-    if (subscription) subscription.push(notification)
+    const subscriptions = this.#byKey.get(key)
+    if (subscriptions) for (const each of [...subscriptions]) each.push(notification)
     else if (mayClaim && this.#unclaimed.length < maxUnclaimed)
       this.#unclaimed.push({ key, notification })
   }
@@ -61,10 +64,21 @@ export class SocketSubscriptions {
     subscription.fail(new TransportError('reset', 'the node ended the subscription'))
   }
 
+  /** @returns the id by which the node has it; null where it has none */
+  keyOf(subscription: SocketSubscription): string | null {
+    for (const [key, each] of this.#byKey) if (each.has(subscription)) return key
+    return null
+  }
+
+  isHeard(key: string): boolean {
+    return this.#byKey.has(key)
+  }
+
   remove(subscription: SocketSubscription): void {
-    for (const table of [this.#byKey, this.#byRequest])
-      for (const [key, each] of table)
-        if (each === subscription) (table as Map<unknown, unknown>).delete(key)
+    for (const [key, each] of this.#byKey)
+      if (each.delete(subscription) && each.size === 0) this.#byKey.delete(key)
+    for (const [key, each] of this.#byRequest)
+      if (each === subscription) this.#byRequest.delete(key)
   }
 
   /** No answer is outstanding any more: what nobody claimed is nobody's. */
@@ -73,7 +87,7 @@ export class SocketSubscriptions {
   }
 
   fail(error: TransportError): void {
-    const all = [...this.#byKey.values(), ...this.#byRequest.values()]
+    const all = [...this.#byKey.values().flatMap((each) => each), ...this.#byRequest.values()]
     this.#byKey.clear()
     this.#byRequest.clear()
     this.#unclaimed = []

@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { WebSocket } from 'ws'
 import type { Cancel, Clock } from '../../clock/clock.ts'
+import { Goodbyes } from './goodbyes.ts'
 import { closedFault, socketFaultOf, unsent } from './socket-fault.ts'
 import { readSocketMessage, requestIdSpan, spliced } from './socket-message.ts'
 import { SocketSubscription, type SubscriptionHost } from './socket-subscription.ts'
 import { SocketSubscriptions } from './socket-subscriptions.ts'
-import type { UpstreamSubscription } from '../socket-transport.ts'
+import type { Undo, UpstreamSubscription } from '../socket-transport.ts'
 import { TransportError } from '../transport.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
 import type { Incoming, Outgoing } from '../wire.ts'
@@ -22,6 +23,9 @@ const pingMs = 10_000
 const silenceMs = 25_000
 /** What a node gets to answer a goodbye. */
 const closeGraceMs = 1_000
+
+/** What a request to subscribe that was taken back is still waited for. */
+const lateAnswerMs = 30_000
 
 const headers = ['content-type', 'application/json']
 
@@ -54,6 +58,7 @@ export class WebSocketConnection implements SubscriptionHost {
   readonly #socket: WebSocket
   readonly #pending = new Map<number, Pending>()
   readonly #subscriptions = new SocketSubscriptions()
+  readonly #goodbyes = new Goodbyes()
   #outstandingSubscribes = 0
   #nextId = 1
   #isOpen = false
@@ -63,8 +68,7 @@ export class WebSocketConnection implements SubscriptionHost {
   #cancelTimer: Cancel
   /** When it was last needed, on the clock's monotonic scale. */
   usedMs: number
-  /** Something on it cannot be taken back any more: it takes no more subscriptions. */
-  isSpoiled = false
+  #isSpoiled = false
 
   constructor(options: WebSocketConnectionOptions) {
     const { target, path, clock } = options
@@ -113,6 +117,11 @@ export class WebSocketConnection implements SubscriptionHost {
     return this.#takesRequests && this.#socket.bufferedAmount < maxWaitingBytes
   }
 
+  /** The node may tell of what cannot be taken back any more: it takes no more subscriptions. */
+  get isSpoiled(): boolean {
+    return this.#isSpoiled
+  }
+
   /** Requests that wait for their answer. */
   get inFlight(): number {
     return this.#pending.size
@@ -124,12 +133,16 @@ export class WebSocketConnection implements SubscriptionHost {
   }
 
   async send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
-    const { reply } = await this.#ask(request, signal, false)
+    const { reply } = await this.#ask(request, signal, null)
     return reply
   }
 
-  async subscribe(request: Outgoing, signal: AbortSignal): Promise<UpstreamSubscription> {
-    const { subscription } = await this.#ask(request, signal, true)
+  async subscribe(
+    request: Outgoing,
+    signal: AbortSignal,
+    undo: Undo,
+  ): Promise<UpstreamSubscription> {
+    const { subscription } = await this.#ask(request, signal, undo)
     if (!subscription) throw new Error('a subscribe request was answered as another one')
     return subscription
   }
@@ -142,9 +155,11 @@ export class WebSocketConnection implements SubscriptionHost {
   }
 
   ended(subscription: SocketSubscription, unsubscribe: Outgoing | null): void {
+    const key = this.#subscriptions.keyOf(subscription)
     this.#subscriptions.remove(subscription)
     this.usedMs = this.#options.clock.nowMs()
-    if (unsubscribe && this.#takesRequests) this.#write(unsubscribe)
+    if (unsubscribe) this.#goodbyes.add({ key, request: unsubscribe, before: this.#nextId })
+    this.#sayGoodbyes()
   }
 
   /** False as soon as either side has said goodbye. */
@@ -178,20 +193,21 @@ export class WebSocketConnection implements SubscriptionHost {
   #ask(
     request: Outgoing,
     signal: AbortSignal,
-    subscribes: boolean,
+    undo: Undo | null,
   ): Promise<{ reply: Incoming; subscription: SocketSubscription | null }> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
       if (!this.#takesRequests) return reject(unsent(this.#fault ?? closedFault(1006)))
       const { id, ownId } = this.#write(request)
+      const subscribes = undo !== null
       const settle = () => {
         signal.removeEventListener('abort', takeBack)
         this.#settled(id, subscribes)
       }
       const takeBack = () => {
-        // The node may have opened it, and there is no knowing how to end it.
-        if (subscribes) this.isSpoiled = true
-        settle()
+        signal.removeEventListener('abort', takeBack)
+        if (undo) this.#awaitLate(id, ownId, undo)
+        else settle()
         reject(new TransportError('aborted', 'taken back'))
       }
       signal.addEventListener('abort', takeBack, { once: true })
@@ -211,6 +227,38 @@ export class WebSocketConnection implements SubscriptionHost {
     })
   }
 
+  /** The node may open what nobody wants any more: its answer says what is to be ended. */
+  #awaitLate(id: number, ownId: Uint8Array, undo: Undo): void {
+    const cancel = this.#options.clock.after(lateAnswerMs, () => {
+      this.#isSpoiled = true
+      this.#settled(id, true)
+    })
+    const settle = () => {
+      cancel()
+      this.#settled(id, true)
+    }
+    this.#pending.set(id, {
+      ownId,
+      subscribes: true,
+      resolve: (reply, subscription) => {
+        settle()
+        subscription?.close(undo(reply))
+      },
+      reject: settle,
+    })
+  }
+
+  /** Ends at the node what nobody hears, once no answer can be a claim to the same. */
+  #sayGoodbyes(): void {
+    if (!this.#takesRequests) return
+    let oldest = Infinity
+    for (const [id, { subscribes }] of this.#pending) if (subscribes) oldest = Math.min(oldest, id)
+    for (const { key, request } of this.#goodbyes.due(oldest))
+      if (key === null || !this.#subscriptions.isHeard(key)) this.#write(request)
+    // Whatever is left on it belongs to nobody, and ends with it.
+    if (this.#isSpoiled && this.subscriptions + this.inFlight === 0) this.close()
+  }
+
   /** Sends a request under an id of the connection's own. */
   #write({ body }: Outgoing): { id: number; ownId: Uint8Array } {
     const span = body instanceof Uint8Array ? requestIdSpan(body) : null
@@ -228,6 +276,7 @@ export class WebSocketConnection implements SubscriptionHost {
     if (!subscribes) return
     this.#outstandingSubscribes -= 1
     if (this.#outstandingSubscribes === 0) this.#subscriptions.forgetUnclaimed()
+    this.#sayGoodbyes()
   }
 
   #received(bytes: Uint8Array): void {

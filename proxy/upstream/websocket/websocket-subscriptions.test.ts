@@ -16,6 +16,7 @@ afterEach(async () => {
 })
 
 const signal = new AbortController().signal
+const undo = () => null
 
 function request(method: string): Outgoing {
   const body = Buffer.from(JSON.stringify({ id: 'own', method }))
@@ -108,7 +109,7 @@ describe('a subscription', () => {
   ]
   it.each(forms)('%s hears its own events and no others', async (_name, answer, expected) => {
     const { transport } = await setUp({ answer: ({ id }, socket) => answer(id, socket) })
-    const subscription = await transport.subscribe(request('subscribe'), signal)
+    const subscription = await transport.subscribe(request('subscribe'), signal, undo)
     expect(Buffer.from(subscription.reply.body as Uint8Array).toString()).toContain('"id":"own"')
     expect(await hear(subscription).until(expected.length)).toEqual(expected)
   })
@@ -121,7 +122,7 @@ describe('a subscription', () => {
         socket.close(1001)
       },
     })
-    const subscription = await transport.subscribe(request('subscribe'), signal)
+    const subscription = await transport.subscribe(request('subscribe'), signal, undo)
     await new Promise((resolve) => setTimeout(resolve, 50))
     const { heard } = hear(subscription)
     expect(heard).toHaveLength(101)
@@ -133,7 +134,7 @@ describe('a subscription', () => {
       answer: ({ id }, socket) => socket.send(`{"id":${id},"error":{"code":-32601}}`),
     })
     for (let at = 0; at < 5; at++) {
-      const { reply } = await transport.subscribe(request('subscribe'), signal)
+      const { reply } = await transport.subscribe(request('subscribe'), signal, undo)
       expect(Buffer.from(reply.body as Uint8Array).toString()).toContain('-32601')
     }
     expect(upstream.upgrades).toHaveLength(1)
@@ -146,7 +147,7 @@ describe('a subscription', () => {
         socket.send(`{"id":${id},"error":{"code":-32000,"data":"client is not pulling"}}`)
       },
     })
-    const subscription = await transport.subscribe(request('subscribe'), signal)
+    const subscription = await transport.subscribe(request('subscribe'), signal, undo)
     expect(await hear(subscription).until(1)).toEqual(['lost reset'])
   })
 
@@ -154,7 +155,7 @@ describe('a subscription', () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0xa1"}`),
     })
-    const { heard, until } = hear(await transport.subscribe(request('subscribe'), signal))
+    const { heard, until } = hear(await transport.subscribe(request('subscribe'), signal, undo))
     upstream.connections[0]?.terminate()
     await until(1)
     await transport.close()
@@ -165,7 +166,7 @@ describe('a subscription', () => {
     const { upstream, transport } = await setUp({
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0x${id}"}`),
     })
-    const open = () => transport.subscribe(request('subscribe'), signal)
+    const open = () => transport.subscribe(request('subscribe'), signal, undo)
     const [first] = [await open(), await open(), await open()]
     const { heard } = hear(first)
     expect(upstream.upgrades).toHaveLength(2)
@@ -183,7 +184,7 @@ describe('a subscription', () => {
       answer: ({ id }, socket) => socket.send(`{"id":${id},"result":"0x${id}"}`),
     })
     await Promise.all(
-      Array.from({ length: 9 }, () => transport.subscribe(request('subscribe'), signal)),
+      Array.from({ length: 9 }, () => transport.subscribe(request('subscribe'), signal, undo)),
     )
     expect(upstream.upgrades).toHaveLength(5)
   })
@@ -196,22 +197,153 @@ describe('a subscription', () => {
           : echo(asked, socket),
     })
     await transport.send(request('eth_chainId'), signal)
-    await transport.subscribe(request('subscribe'), signal)
+    await transport.subscribe(request('subscribe'), signal, undo)
+    expect(upstream.upgrades).toHaveLength(2)
+  })
+})
+
+/** Waits for what comes over a real wire. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const methodsIn = (received: readonly string[]) =>
+  received.map((text) => (JSON.parse(text) as { method: string }).method)
+
+describe('two subscriptions that the node takes for one', () => {
+  async function twins() {
+    const scene = await setUp({
+      answer: ({ id, method }, socket) =>
+        void (method === 'never' || socket.send(`{"id":${id},"result":7}`)),
+    })
+    const open = () => scene.transport.subscribe(request('subscribe'), signal, undo)
+    const tell = (text: string) =>
+      scene.upstream.connections[0]?.send(
+        `{"method":"accountNotification","params":{"result":"${text}","subscription":7}}`,
+      )
+    const [first, second] = [await open(), await open()]
+    return { ...scene, open, tell, first, second }
+  }
+
+  it('both hear each event, until the last of them leaves', async () => {
+    const { upstream, tell, first, second } = await twins()
+    const [one, two] = [hear(first), hear(second)]
+    tell('a')
+    expect(await one.until(1)).toEqual(await two.until(1))
+    second.close(request('unsubscribe'))
+    tell('b')
+    expect((await one.until(2))[1]).toBe('accountNotification "b"')
+    expect(two.heard).toHaveLength(1)
+    expect(methodsIn(upstream.received)).toEqual(['subscribe', 'subscribe'])
+    first.close(request('unsubscribe'))
+    await until(() => upstream.received.length === 3)
+    expect(methodsIn(upstream.received)[2]).toBe('unsubscribe')
+  })
+
+  it('are both over with the last event, and both lost with the connection', async () => {
+    const { upstream, tell, first, second } = await twins()
+    const heard: string[] = []
+    for (const each of [first, second])
+      each.listen({
+        notified({ result }) {
+          heard.push(Buffer.from(result).toString())
+          each.close(null)
+        },
+        lost: () => heard.push('lost'),
+      })
+    tell('last')
+    await until(() => heard.length === 2)
+    expect(heard).toEqual(['"last"', '"last"'])
+    upstream.connections[0]?.terminate()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(heard).toHaveLength(2)
+  })
+
+  it('one that leaves as the other is asked for does not end it', async () => {
+    const { upstream, open, tell, first, second } = await twins()
+    second.close(request('unsubscribe'))
+    const asked = open()
+    first.close(request('unsubscribe'))
+    const { until: heard } = hear(await asked)
+    tell('a')
+    expect(await heard(1)).toEqual(['accountNotification "a"'])
+    expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
+  })
+})
+
+describe('a subscription that is taken back before the answer', () => {
+  /** A node that answers requests to subscribe when the test says so. */
+  async function late() {
+    const answers: (() => void)[] = []
+    const scene = await setUp({
+      answer: ({ id, method }, socket) => {
+        if (method === 'subscribe')
+          answers.push(() => {
+            socket.send(`{"id":${id},"result":"0x${id}"}`)
+          })
+      },
+    })
+    const ends = (reply: { body: unknown }) =>
+      request(`unsubscribe ${/0x\d+/.exec(Buffer.from(reply.body as Uint8Array).toString())?.[0]}`)
+    const leave = async () => {
+      const abort = new AbortController()
+      const seen = scene.upstream.received.length
+      const subscription = scene.transport
+        .subscribe(request('subscribe'), abort.signal, ends)
+        .catch(({ fault }: { fault: string }) => fault)
+      await until(() => scene.upstream.received.length > seen)
+      abort.abort()
+      expect(await subscription).toBe('aborted')
+    }
+    return { ...scene, answers, ends, leave }
+  }
+
+  it('is ended when the answer says that it is open, and the connection serves on', async () => {
+    const { upstream, transport, answers, ends, leave } = await late()
+    for (let time = 1; time <= 20; time++) {
+      await leave()
+      answers.pop()?.()
+      await until(() => methodsIn(upstream.received).includes(`unsubscribe 0x${2 * time - 1}`))
+    }
+    const next = transport.subscribe(request('subscribe'), signal, ends)
+    await until(() => answers.length > 0)
+    answers.pop()?.()
+    await next
+    expect(upstream.upgrades).toHaveLength(1)
+  })
+
+  it('without an answer gives its connection up in the end, and its place is free', async () => {
+    const { upstream, clock, transport, answers, ends, leave } = await late()
+    await leave()
+    await clock.advance(29_000)
+    expect(upstream.connections).toHaveLength(1)
+    await clock.advance(2_000)
+    await until(() => upstream.connections.length === 0)
+    const next = transport.subscribe(request('subscribe'), signal, ends)
+    await until(() => answers.length > 1)
+    answers.pop()?.()
+    await next
     expect(upstream.upgrades).toHaveLength(2)
   })
 
-  it('that was taken back leaves a connection on which no other is opened', async () => {
-    const { upstream, transport } = await setUp({
-      answer: ({ id, method }, socket) =>
-        void (method === 'never' || socket.send(`{"id":${id},"result":"0x${id}"}`)),
-    })
-    await transport.subscribe(request('subscribe'), signal)
-    const abort = new AbortController()
-    const never = transport.subscribe(request('never'), abort.signal).catch(() => 'taken back')
-    while (upstream.received.length < 2) await new Promise((resolve) => setImmediate(resolve))
-    abort.abort()
-    expect(await never).toBe('taken back')
-    await transport.subscribe(request('subscribe'), signal)
+  it('without an answer leaves other subscriptions of the connection alone', async () => {
+    const { upstream, clock, transport, answers, ends, leave } = await late()
+    const open = transport.subscribe(request('subscribe'), signal, ends)
+    await until(() => answers.length > 0)
+    answers.pop()?.()
+    const { heard } = hear(await open)
+    await leave()
+    // The node answers pings, and the clock does not run ahead of it.
+    for (let each = 0; each < 31; each++) {
+      await clock.advance(1_000)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(heard).toEqual([])
+    expect(upstream.connections).toHaveLength(1)
+    const next = transport.subscribe(request('subscribe'), signal, ends)
+    await until(() => answers.length > 1)
     expect(upstream.upgrades).toHaveLength(2)
+    answers.pop()?.()
+    await next
   })
 })

@@ -59,9 +59,9 @@ export function createWebSocketTransport(
   return {
     send: (request, signal) =>
       calls(request.path).run(signal, (connection) => connection.send(request, signal)),
-    subscribe: (request, signal) =>
+    subscribe: (request, signal, undo) =>
       subscriptions(request.path).run(signal, (connection) =>
-        connection.subscribe(request, signal),
+        connection.subscribe(request, signal, undo),
       ),
     close() {
       for (const lane of lanes) lane.close()
