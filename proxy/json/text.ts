@@ -45,6 +45,11 @@ export function foldedName(name: string): string {
   return name.toLowerCase().toUpperCase()
 }
 
+/** The same of a member's name with its quotes, where it stands. */
+export function foldedNameAt(bytes: Uint8Array, start: number, end: number): string {
+  return foldedName(parseSpan(bytes, start, end) as string)
+}
+
 function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
   return false
