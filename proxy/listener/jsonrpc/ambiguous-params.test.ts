@@ -66,7 +66,7 @@ test.each([
 test('a long name is shown in short', () => {
   const name = 'x'.repeat(100_000)
   const why = made('eth_getLogs', `[{"${name}":1,"${name}":2}]`)
-  expect(String(why).length).toBeLessThan(200)
+  expect((why as string).length).toBeLessThan(200)
 })
 
 test.each([
@@ -112,8 +112,10 @@ test('what is asked for is read as a node reads it that takes names in any case,
       expect(typeof call).toBe(isDouble ? 'string' : 'object')
       if (isDouble) return
       const ends = entries.filter(([{ name }]) => name === 'fromBlock' || name === 'toBlock')
-      if (ends.some(([{ isExact }]) => !isExact))
-        return void expect(call).toMatchObject({ asked: { block: { kind: 'invalid' } } })
+      if (ends.some(([{ isExact }]) => !isExact)) {
+        expect(call).toMatchObject({ asked: { block: { kind: 'invalid' } } })
+        return
+      }
       // Members that are spelled right mean what they say, whatever the others are called.
       const plain = entries.filter(([{ isExact }]) => isExact)
       const same = made(
