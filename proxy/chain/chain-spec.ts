@@ -8,6 +8,7 @@ import type {
   Family,
   Finality,
   ProbeCall,
+  RefusalPath,
   ResultPath,
   Verification,
 } from './types.ts'
@@ -83,6 +84,8 @@ export interface MethodSpec {
   readonly timeoutMs: number | null
   readonly tellsTip: ResultPath | null
   readonly checks: readonly CheckRule[]
+  readonly answersJson: boolean
+  readonly refusal: RefusalPath | null
 }
 
 export interface InterfaceSpec {

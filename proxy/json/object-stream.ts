@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { plainName } from './text.ts'
+import { foldedName, foldedNameAt, plainName } from './text.ts'
 import { maxNesting } from './value.ts'
 
 /** A member of the outermost object. Offsets are the document's. */
@@ -45,6 +45,7 @@ const space = Uint8Array.of(0x20)
  */
 export class ObjectStream {
   readonly #wanted: ReadonlySet<string>
+  readonly #folded: ReadonlySet<string>
   readonly #keepBytes: number
   readonly #isAny: boolean
   readonly #maxDepth: number
@@ -57,6 +58,8 @@ export class ObjectStream {
   brokenAt = -1
   /** A wanted member was there twice. */
   hasDuplicate = false
+  /** The name of a member differs from a wanted one in its case only. */
+  hasLookalike = false
   #state = inStart
   #isName = false
   #word = ''
@@ -82,6 +85,7 @@ export class ObjectStream {
    */
   constructor(wanted: readonly string[], keepBytes: number, root: 'object' | 'any' = 'object') {
     this.#wanted = new Set(wanted)
+    this.#folded = new Set(wanted.map((name) => foldedName(name.slice(1, -1))))
     this.#isAny = root === 'any'
     // Where a cursor walks the outermost object, that one is not counted.
     this.#maxDepth = this.#isAny ? maxNesting : maxNesting + 1
@@ -250,7 +254,10 @@ export class ObjectStream {
       // One that was not kept whole is longer than any wanted name in any spelling.
       const isWhole = kept.length < this.#keepBytes
       const name = isWhole ? plainName(kept, 0, kept.length) : null
-      this.#nextName = name !== null && this.#wanted.has(name) ? name : null
+      const isWanted = name !== null && this.#wanted.has(name)
+      this.#nextName = isWanted ? name : null
+      if (isWhole && !isWanted)
+        this.hasLookalike ||= this.#folded.has(foldedNameAt(kept, 0, kept.length))
     }
     return inColon
   }

@@ -37,6 +37,19 @@ export function plainName(bytes: Uint8Array, start: number, end: number): string
   return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
 }
 
+/**
+ * A name as parsers see it that match names without regard to case, as Go's does: some letters beyond
+ * ASCII (\u017f, \u212a) are letters of ASCII to it.
+ */
+export function foldedName(name: string): string {
+  return name.toLowerCase().toUpperCase()
+}
+
+/** The same of a member's name with its quotes, where it stands. */
+export function foldedNameAt(bytes: Uint8Array, start: number, end: number): string {
+  return foldedName(parseSpan(bytes, start, end) as string)
+}
+
 function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
   return false

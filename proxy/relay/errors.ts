@@ -56,7 +56,8 @@ export const errorKinds = {
     jsonRpcCode: -32602,
     httpStatus: 200,
     grpcStatus: 3,
-    about: 'The parameters of a request to subscribe or unsubscribe make no sense.',
+    about:
+      'The parameters of a request to subscribe or unsubscribe make no sense; or an object in the parameters of any request has two members whose names are equal without regard to case, so that nodes would read different requests.',
   },
   badQuery: {
     code: 'RPC_BAD_QUERY',

@@ -15,6 +15,7 @@ import { findViolation } from './integrity/find-violation.ts'
 import { LongResult } from './integrity/long-result.ts'
 import { violation, type Violation } from './integrity/violation.ts'
 import { quotedFrom } from './quoted.ts'
+import { refusalIn } from './refused-result.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
@@ -83,6 +84,8 @@ export class Judge {
         const weight = call.asked.known ? failure.weight : 0
         return failed({ ...failure, weight }, finding.why, 'as-it-is')
       }
+      // The client gets it when nobody has anything better.
+      if (finding.isClientsDoing) return failed({ ...failure, weight: 0 }, finding.why, 'as-it-is')
       const broken = violation('envelope', finding.why)
       return { ...failed(failure, finding.why, null), violation: broken }
     }
@@ -92,6 +95,9 @@ export class Judge {
         return { kind: 'refusal', failure, rest: finding.rest ?? null }
       return failed(failure, `code ${finding.error.code}`, 'node-error')
     }
+    const refusal = this.#refusalIn(incoming, finding, call)
+    if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
+    if (refusal) return { kind: 'refusal', failure: refusal, rest: finding.rest ?? null }
     const { found, missedBlock, rest } = this.#inspect(incoming, finding, call, upstream, url)
     if (found) {
       const { certain, check } = found
@@ -102,6 +108,16 @@ export class Judge {
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
+  }
+
+  #refusalIn(
+    { body }: Incoming,
+    { value }: ResultFinding,
+    { asked: { refusal } }: Call,
+  ): FailureClass | null {
+    // No node refuses in a megabyte.
+    if (!refusal || !value || !(body instanceof Uint8Array)) return null
+    return refusalIn(body, value, refusal, this.#options.chain.failures)
   }
 
   /** Looks at what the result says, or at as much of it as has come. */

@@ -35,8 +35,11 @@ export type Finding =
       readonly rest?: StreamJudge
     }
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
-  /** Not an answer to the request in the interface's form. `why` is short and holds no payload. */
-  | { readonly kind: 'malformed'; readonly why: string }
+  /**
+   * Not an answer to the request in the interface's form. `why` is short and holds no payload.
+   * `isClientsDoing`: what the client wrote may have brought it about, so it blames nobody.
+   */
+  | { readonly kind: 'malformed'; readonly why: string; readonly isClientsDoing?: boolean }
 
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {

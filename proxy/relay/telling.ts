@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts'
 export function telling(reply: Reply | null): number {
   if (reply === null) return 0
   const { refusal, incoming } = reply
-  if (refusal === null) return incoming.status < 400 ? 7 : 1
+  if (refusal === null) return incoming.status < 300 ? 7 : 1
   if (refusal.transaction === 'known') return 6
   if (refusal.transaction === 'refused') return 5
   if (refusal.holdOff) return 2

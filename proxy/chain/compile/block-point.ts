@@ -4,6 +4,7 @@ import type { ApiInterface } from '../../config/types.ts'
 import type { PointForm } from '../chain-spec.ts'
 import { blockTags } from '../types.ts'
 import type { BlockPoint, BlockTag, Family } from '../types.ts'
+import { member } from './member.ts'
 
 /** Ethereum writes heights as `0x` digits and hashes as `0x` and 64 digits; others mostly in decimal. */
 export type Notation = 'ethereum' | 'plain'
@@ -57,7 +58,7 @@ export function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | nul
     return syntax.words.get(String(value)) ?? { kind: 'number', number: value }
   }
   if (typeof value === 'object' && value !== null && syntax.form === 'any')
-    return readObject(value as Record<string, unknown>, syntax)
+    return readObject(value, syntax)
   return null
 }
 
@@ -89,10 +90,10 @@ function readHash(text: string, notation: Notation): BlockPoint | null {
 }
 
 /** `{ blockNumber }` or `{ blockHash }` (EIP-1898), under the chain's own names for them. */
-function readObject(value: Record<string, unknown>, syntax: PointSyntax): BlockPoint | null {
+function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
   if (Array.isArray(value)) return null
-  const number = value[syntax.numberField] ?? null
-  const hash = value[syntax.hashField] ?? null
+  const number = member(value, syntax.numberField) ?? null
+  const hash = member(value, syntax.hashField) ?? null
   if ((number === null) === (hash === null)) return null
   if (typeof hash === 'string')
     return hash.length <= longestPoint ? readHash(hash, syntax.notation) : null

@@ -64,6 +64,8 @@ function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]
     // Only what was asked about the latest block tells which one that is.
     tellsTip: block.kind === 'tag' && block.tag === 'latest' ? method.tellsTip : null,
     checks,
+    answersJson: method.answersJson,
+    refusal: method.refusal,
     internalPath: method.internalPath,
   }
 }
@@ -84,6 +86,8 @@ export function unknownMethod(method: string, kind: 'read' | 'local'): Classific
     timeoutMs: null,
     tellsTip: null,
     checks: [],
+    answersJson: false,
+    refusal: null,
     internalPath: '',
   }
 }

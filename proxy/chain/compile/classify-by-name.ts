@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { InterfaceSpec } from '../chain-spec.ts'
+import type { InterfaceSpec, Place } from '../chain-spec.ts'
 import type { Classification, Family } from '../types.ts'
 import { compileBlockRule } from './block-reader.ts'
+import type { PlaceReader } from './block-reader.ts'
 import { compileChecks } from './compile-checks.ts'
 import { classifiedMethod, unknownMethod } from './classified-method.ts'
 import type { ClassifiedMethod } from './classified-method.ts'
@@ -11,7 +12,13 @@ import type { PointSyntax } from './block-point.ts'
 import { paramsPlace } from './params-place.ts'
 
 /** Classifies a call by its method's name and params: JSON-RPC and Tendermint RPC. */
-type ByName = (method: string, params: unknown, internalPath: string) => Classification
+type ByName = (call: NamedCall, internalPath: string) => Classification
+
+/** Its params are asked for only where a rule or a check looks at them. */
+interface NamedCall {
+  readonly method: string
+  readonly params: unknown
+}
 
 export function compileByName(
   spec: InterfaceSpec,
@@ -20,21 +27,26 @@ export function compileByName(
 ): ByName {
   // A chain may serve methods of one name under several paths: each path has its own table. The
   // empty path stands for all of them, and for a name that several have, for the first in the spec.
-  const anywhere = new Map<string, ClassifiedMethod<unknown>>()
-  const byPath = new Map<string, Map<string, ClassifiedMethod<unknown>>>([['', anywhere]])
+  const anywhere = new Map<string, ClassifiedMethod<NamedCall>>()
+  const byPath = new Map<string, Map<string, ClassifiedMethod<NamedCall>>>([['', anywhere]])
   const inOrder = [...spec.methods.values()].toSorted(
     (a, b) => Number(a.internalPath !== '') - Number(b.internalPath !== ''),
   )
   for (const method of inOrder) {
     const notation = notationOf(family, spec.apiInterface, method.name)
-    const block = compileBlockRule(method.block, notation, words, paramsPlace)
-    const compiled = classifiedMethod(method, block, compileChecks(method, spec, paramsPlace))
+    const block = compileBlockRule(method.block, notation, words, callPlace)
+    const compiled = classifiedMethod(method, block, compileChecks(method, spec, callPlace))
     if (!anywhere.has(method.name)) anywhere.set(method.name, compiled)
     if (method.internalPath === '') continue
-    const own = byPath.get(method.internalPath) ?? new Map<string, ClassifiedMethod<unknown>>()
+    const own = byPath.get(method.internalPath) ?? new Map<string, ClassifiedMethod<NamedCall>>()
     byPath.set(method.internalPath, own.set(method.name, compiled))
   }
-  return (method, params, internalPath) =>
-    (byPath.get(internalPath) ?? anywhere).get(method)?.classify(params) ??
-    unknownMethod(method, 'read')
+  return (call, internalPath) =>
+    (byPath.get(internalPath) ?? anywhere).get(call.method)?.classify(call) ??
+    unknownMethod(call.method, 'read')
+}
+
+function callPlace(place: Place): PlaceReader<NamedCall> {
+  const read = paramsPlace(place)
+  return ({ params }) => read(params)
 }

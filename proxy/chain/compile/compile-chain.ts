@@ -60,10 +60,8 @@ function compileClassify(
   }
   const classify = compileByName(spec, chain.family, words)
   return (question) => {
-    if (question.apiInterface === 'jsonrpc')
-      return classify(question.method, question.params, question.internalPath ?? '')
-    if (question.apiInterface === 'tendermintrpc')
-      return classify(question.method, question.params, '')
+    if (question.apiInterface === 'jsonrpc') return classify(question, question.internalPath ?? '')
+    if (question.apiInterface === 'tendermintrpc') return classify(question, '')
     return stray(question)
   }
 }

@@ -3,6 +3,7 @@
 import type { Place } from '../chain-spec.ts'
 import { unreadable } from './block-reader.ts'
 import type { PlaceReader } from './block-reader.ts'
+import { member, misspelt } from './member.ts'
 
 /** Reads places in the params of a JSON-RPC call, given by position or by name. */
 export function paramsPlace(place: Place): PlaceReader<unknown> {
@@ -22,12 +23,12 @@ function param(params: unknown, position: number | null, name: string | null): u
   if (Array.isArray(params)) return position === null ? undefined : (params[position] as unknown)
   if (params === undefined || params === null) return undefined
   if (typeof params !== 'object' || name === null) return unreadable
-  return Object.hasOwn(params, name) ? (params as Record<string, unknown>)[name] : undefined
+  return member(params, name)
 }
 
 function field(value: unknown, key: string | number): unknown {
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'object' || Array.isArray(value) !== (typeof key === 'number'))
-    return unreadable
-  return Object.hasOwn(value, key) ? (value as Record<string | number, unknown>)[key] : undefined
+    return value === misspelt ? misspelt : unreadable
+  return typeof key === 'number' ? (value as unknown[])[key] : member(value, key)
 }

@@ -33,6 +33,8 @@ export function buildMethod(
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     tellsTip: tellsTip(method['tells-tip'], kind === 'read' ? tipHeader : null),
     checks: (method.checks ?? []).map(buildCheck),
+    answersJson: method.answer !== 'any',
+    refusal: method.refusal ?? null,
   }
 }
 

@@ -187,6 +187,8 @@ const methodSchema = strict({
   'waits-for-block': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
   checks: z.array(checkSchema).max(16).optional(),
+  answer: z.enum(['json', 'any']).optional(),
+  refusal: strict({ code: path, message: path }).optional(),
   'internal-path': z.string().startsWith('/').optional(),
 })
 

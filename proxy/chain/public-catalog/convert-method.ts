@@ -33,6 +33,8 @@ export function convertMethod(
     timeoutMs: api.timeout_ms || null,
     tellsTip: tip,
     checks: data.api_interface === 'jsonrpc' ? ethereumChecks(api.name) : [],
+    answersJson: !page.test(api.name),
+    refusal: null,
   }
 }
 
@@ -40,6 +42,8 @@ export function convertMethod(
 // keeps for its caller, so that another node cannot answer them.
 const keptByOneNode =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
+// Pages for people and their tools; the catalog does not tell them from the others.
+const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
 // Broadcasts that the catalog takes for reads.
 const broadcast = /^eth_sendUserOperation$/
 const broadcastPath = /^\/transactions(\/batch)?$/

@@ -11,6 +11,7 @@ import { idBytes } from './jsonrpc-error.ts'
 import { sentForm } from './jsonrpc-outgoing.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
+import { refuseAmbiguousParams } from './ambiguous-params.ts'
 
 /** What all calls of one HTTP request, or of one WebSocket, have in common. */
 export interface CallOrigin {
@@ -30,7 +31,10 @@ export interface JsonRpcCallOptions {
   readonly clock: Clock
 }
 
-/** Turns a request into a call. @throws RequestRefused when the directives make no sense */
+/**
+ * Turns a request into a call.
+ * @throws RequestRefused when the directives make no sense, or what is asked has two readings
+ */
 export function makeJsonRpcCall(
   request: JsonRpcRequest,
   origin: CallOrigin,
@@ -40,6 +44,7 @@ export function makeJsonRpcCall(
   const { directives, requestHeaders, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
   const asked = iface.classify(request)
+  refuseAmbiguousParams(request, asked.kind)
   const sent = sentForm(request, iface.impliedVersion)
   const path = asked.internalPath ?? ''
   return {

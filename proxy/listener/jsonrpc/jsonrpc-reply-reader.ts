@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed, spells } from '../../json/text.ts'
+import { bufferOf, foldedNameAt, isNamed, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import type { Span } from '../../json/span.ts'
@@ -12,6 +12,8 @@ import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
+/** `"result"` with an escape for each letter. */
+const longestName = 38
 const noError = 'an error without a code or a message'
 
 /**
@@ -118,6 +120,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     let answer: Span | null = null
     let error: Span | null = null
     let isDuplicate = false
+    let isLookalike = false
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
@@ -131,7 +134,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
         isDuplicate ||= error !== null
         error = span
-      }
+      } else isLookalike ||= looksKnown(body, nameStart, nameEnd)
     }
     if (cursor.end < 0) {
       const isCut = ~cursor.end >= body.length
@@ -139,6 +142,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     }
     if (spaceEnd(body, cursor.end) !== body.length) return malformed('more than one JSON value')
     if (isDuplicate) return malformed('a member given twice')
+    if (isLookalike) return malformed('a member that some clients take for another')
 
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
@@ -164,6 +168,13 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }
+}
+
+/** Clients that match names without regard to case would read another answer than was judged here. */
+function looksKnown(body: Uint8Array, start: number, end: number): boolean {
+  if (spells(body, start, end, '"jsonrpc"') || end - start > longestName) return false
+  const name = foldedNameAt(body, start, end)
+  return name === 'ID' || name === 'RESULT' || name === 'ERROR'
 }
 
 function malformed(why: string): Finding {

@@ -68,7 +68,7 @@ const answers = fc
         ...['"jsonrpc":"2.0"', '"id":1', '"id":1.0', '"id":2', '"id":null', '"id":"ab"'],
         ...['"id":"\\u0061b"', '"id":"\\u00e9"', '"id":"\u00e9"', '"result":[{"id":5},"x"]'],
         ...['"result":null', '"error":null', '"error":{"code":3,"message":"no"}', '"result":"}"'],
-        ...['"result":12', '"more":{"result":1}', '"result":tru', '"result":'],
+        ...['"result":12', '"more":{"result":1}', '"result":tru', '"result":', '"RESULT":1'],
       ),
       { maxLength: 4 },
     ),
@@ -122,6 +122,11 @@ describe('an answer whose head is well', () => {
     ],
     ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
     ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
+    [
+      'it has a result like it',
+      [`{"id":1,"result":"${big}`, '","RESULT":1}'],
+      'a member that some clients take for another',
+    ],
     ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],
     [
       'it has an error too',

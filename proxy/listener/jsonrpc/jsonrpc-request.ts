@@ -4,7 +4,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { ArrayCursor } from '../../json/array-cursor.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import type { Span } from '../../json/span.ts'
-import { bufferOf, parseSpan, spells } from '../../json/text.ts'
+import { bufferOf, foldedName, parseSpan, spells } from '../../json/text.ts'
 import { maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
@@ -71,7 +71,8 @@ export class JsonRpcRequest {
   /** It tells its version. */
   readonly hasVersion: boolean
   readonly method: string
-  readonly #paramsSpan: Span | null
+  /** Null where there are none. */
+  readonly paramsSpan: Span | null
   #params: unknown
 
   constructor(
@@ -89,15 +90,20 @@ export class JsonRpcRequest {
     this.isNotification = isNotification
     this.hasVersion = hasVersion
     this.method = method
-    this.#paramsSpan = params
+    this.paramsSpan = params
   }
 
   get params(): unknown {
-    const span = this.#paramsSpan
+    const span = this.paramsSpan
     // What was parsed is never undefined.
     if (span && this.#params === undefined)
       this.#params = parseSpan(this.body, span.start, span.end)
     return this.#params
+  }
+
+  /** Somebody has looked at what they say. */
+  get hasReadParams(): boolean {
+    return this.#params !== undefined
   }
 }
 
@@ -153,7 +159,7 @@ function lookalike(body: Uint8Array, start: number, end: number): string | null 
   // The longest way to write the longest name is six bytes a letter.
   if (end - start > 7 * 6 + 2) return null
   const name = parseSpan(body, start, end) as string
-  const member = members.find((each) => each.toUpperCase() === name.toUpperCase())
+  const member = members.find((each) => foldedName(each) === foldedName(name))
   return member === undefined ? null : `the name of "${member}" must be written exactly so`
 }
 

@@ -7,50 +7,81 @@ import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialects/rest-error.ts'
 import { header, type BodyStream, type HeaderList, type Incoming } from '../../upstream/wire.ts'
 import { RestReplyStream } from './rest-reply-stream.ts'
+import { mediaType } from './media-type.ts'
 import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'
 
 const isJsonType = /[/+]json\b/i
 
 /**
- * Reads the answers to one REST request. The status says whether it is an error; JSON must be whole,
- * and of anything else the transport has seen that no byte is missing.
+ * What an answer that claims success may be: one JSON document, or of one of these media types, which
+ * the client takes as well; or anything, where nobody knows what a node says there.
+ */
+export type Expected = { readonly orTypes: readonly string[] } | 'anything'
+
+/**
+ * Reads the answers to one REST request. The status says whether it is an error. JSON must be whole;
+ * of anything else the transport has seen that no byte is missing.
  */
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
+  readonly #expected: Expected
 
-  constructor(verb: string) {
+  constructor(verb: string, expected: Expected = 'anything') {
     this.#isHead = verb === 'HEAD'
+    this.#expected = expected
   }
 
   read({ status, headers, body }: Incoming): Finding {
-    if (!(body instanceof Uint8Array)) {
-      if (status < 400) return this.#headFinding(headers, body)
+    if (status >= 400) {
+      // The answer to a HEAD has no words whatever is wrong.
+      if (body instanceof Uint8Array)
+        return this.#isHead ? wordless(status) : errorFinding(status, body)
       const why = `HTTP ${status} with a long body`
       return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
-    // The answer to a HEAD has no words whatever is wrong.
-    if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(status, body)
-    if (this.#isHead || body.length === 0 || !isJson(headers)) return { kind: 'result' }
+    if (this.#isHead) return { kind: 'result' }
+    const isExpected = this.#mustBeJson(headers)
+    const other = isExpected ? noDocument(status, headers) : null
+    if (other) return other
+    if (!(body instanceof Uint8Array))
+      return isExpected || isJson(headers) ? headFinding(body) : { kind: 'result' }
+    if (!isExpected && (body.length === 0 || !isJson(headers))) return { kind: 'result' }
     if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
     const value = soleValue(body)
     if (value === null) return { kind: 'malformed', why: 'a body that is not whole JSON' }
     return { kind: 'result', value }
   }
 
-  /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
-  #headFinding(headers: HeaderList, body: BodyStream): Finding {
-    if (!isJson(headers)) return { kind: 'result' }
-    const rest = new RestReplyStream(body.length ?? null)
-    const why = rest.readHead(body.head)
-    if (why !== null) return { kind: 'malformed', why }
-    const value = rest.valueSpan
-    if (value === null) return { kind: 'malformed', why: 'no value in its first bytes' }
-    return { kind: 'result', value, goesOn: !rest.hasWholeValue, rest }
+  /** Whatever it calls itself: one that is called something else would not be looked at. */
+  #mustBeJson(headers: HeaderList): boolean {
+    if (this.#expected === 'anything') return false
+    return !this.#expected.orTypes.includes(mediaType(header(headers, 'content-type') ?? ''))
   }
 
   write(result: unknown): Uint8Array {
     return Buffer.from(JSON.stringify(result))
   }
+}
+
+/** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
+function headFinding(body: BodyStream): Finding {
+  const rest = new RestReplyStream(body.length ?? null)
+  const why = rest.readHead(body.head)
+  if (why !== null) return { kind: 'malformed', why }
+  const value = rest.valueSpan
+  if (value === null) return { kind: 'malformed', why: 'no value in its first bytes' }
+  return { kind: 'result', value, goesOn: !rest.hasWholeValue, rest }
+}
+
+/** A status that says that no whole document follows; null for one that does not. */
+function noDocument(status: number, headers: HeaderList): Finding | null {
+  const why = `HTTP ${status} instead of a document`
+  // Servers send the client elsewhere when they find its path untidy, which is the client's doing.
+  if (status >= 300) return { kind: 'malformed', why, isClientsDoing: true }
+  if (status === 204 || status === 205) return { kind: 'malformed', why }
+  // Some answer 206 with all of a document, when a part of what was sent has failed.
+  const isPart = status === 206 && header(headers, 'content-range') !== null
+  return isPart ? { kind: 'malformed', why } : null
 }
 
 /**

@@ -14,6 +14,7 @@ import { createHttpListener, type ListenerOptions } from '../http/http-listener.
 import type { Listener } from '../listener.ts'
 import { answerHealth } from '../http/listener-health.ts'
 import { ResponseMetadata } from '../http/response-headers.ts'
+import { otherTypes } from './media-type.ts'
 import { RestReplyReader } from './rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
@@ -101,16 +102,18 @@ class RestHandler implements HttpHandler {
       query,
       header: (name) => header(headers, name),
     }
+    const asked = iface.classify(question)
+    const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
     return {
       guid,
-      asked: iface.classify(question),
+      asked,
       request: {
         verb,
         path: query === '' ? path : `${path}?${query}`,
         headers: forwardHeaders(headers, this.#requestHeaders, []),
         body: upload ?? (body.length === 0 ? null : body),
       },
-      reader: new RestReplyReader(verb),
+      reader: new RestReplyReader(verb, expected),
       directives,
       signal,
       journal: new Journal(clock.nowMs()),

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+/*
+ * What an answer is called, or whether it is called anything, does not keep it from being checked.
+ */
+
+interface Told {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const truth = '{"block_height":"5","block_hash":"0x' + '5'.repeat(64) + '"}'
+const other = '{"block_height":"4","block_hash":"0x' + '4'.repeat(64) + '"}'
+const json = { 'content-type': 'application/json' }
+let told: Told = { body: truth }
+let router: ServedRouter
+const stack = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  const answer = (body: () => Told): MirrorNode['answer'] => {
+    return (_, response) => {
+      const { status = 200, headers = {}, body: text } = body()
+      response.writeHead(status, headers)
+      response.end(status === 204 ? undefined : text)
+    }
+  }
+  const honest = answer(() => ({ headers: json, body: truth }))
+  const nodes = [
+    new MirrorNode(
+      'liar',
+      answer(() => told),
+    ),
+    new MirrorNode('honest', honest),
+  ]
+  for (const node of nodes) stack.use(await node.start())
+  const settings = { 'skip-verifications': ['*'] }
+  router = stack.use(
+    await serveRouter({
+      chainId: 'MOVECHAIN',
+      apiInterface: 'rest',
+      primaries: nodes,
+      urlSettings: { liar: settings, honest: settings },
+      settings: { 'upstream-failure-threshold': 1_000 },
+    }),
+  )
+})
+
+afterAll(() => stack.disposeAsync())
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${router.url}${path}`, {
+    headers: { 'rpc-select-provider': 'liar', ...headers },
+    redirect: 'manual',
+  })
+  const reported = response.headers.get('rpc-reported-providers')
+  return { status: response.status, reported, text: await response.text() }
+}
+
+const octets = { 'content-type': 'application/octet-stream' }
+
+test.each<[string, Told, string | null]>([
+  ['another block without a name', { body: other }, 'liar'],
+  ['another block as text', { headers: { 'content-type': 'text/plain' }, body: other }, 'liar'],
+  ['another block as octets', { headers: octets, body: other }, 'liar'],
+  ['half a document', { headers: { 'content-type': 'text/plain' }, body: truth.slice(9) }, 'liar'],
+  ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome!</h1>' }, 'liar'],
+  ['nothing', { headers: json, body: '' }, 'liar'],
+  ['HTTP 204', { status: 204, body: '' }, 'liar'],
+  [
+    'a part',
+    { status: 206, headers: { ...json, 'content-range': 'bytes 0-1/9' }, body: '{}' },
+    'liar',
+  ],
+  ['half of it as HTTP 206', { status: 206, headers: octets, body: truth.slice(0, 9) }, 'liar'],
+  ['a long page', { headers: octets, body: '<'.repeat(2 * 2 ** 20) }, 'liar'],
+  ['a long answer of another kind', { body: `[${' '.repeat(2 * 2 ** 20)}]` }, 'liar'],
+  ['elsewhere', { status: 302, headers: { location: 'https://a.example/' }, body: '' }, null],
+])('%s: another node is asked', async (_, lie, reported) => {
+  told = lie
+  expect(await get('/blocks/by_height/5')).toEqual({ status: 200, reported, text: truth })
+  // Clients that name plain text take JSON all the same.
+  const accept = { accept: 'application/json, text/plain, */*' }
+  expect(await get('/blocks/by_height/5', accept)).toMatchObject({ text: truth })
+})
+
+test('what is JSON is taken whatever it is called', async () => {
+  for (const status of [200, 202, 206]) {
+    told = { status, headers: { 'content-type': 'text/plain' }, body: ` ${truth}\n` }
+    const seen = await get('/blocks/by_height/5')
+    expect(seen).toEqual({ status, reported: null, text: ` ${truth}\n` })
+  }
+})
+
+test('a binary form is taken by those who ask for it', async () => {
+  told = { headers: { 'content-type': 'application/x-bcs' }, body: 'bytes' }
+  expect(await get('/blocks/by_height/5', { accept: 'application/x-bcs' })).toMatchObject({
+    status: 200,
+    text: 'bytes',
+  })
+  expect(await get('/blocks/by_height/5')).toMatchObject({ reported: 'liar', text: truth })
+  told = { headers: { 'content-type': 'text/plain' }, body: 'bytes' }
+  const seen = await get('/blocks/by_height/5', { accept: 'application/x-bcs' })
+  expect(seen).toMatchObject({ reported: 'liar', text: truth })
+})
+
+test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
+  '%s is a page or anything',
+  async (path) => {
+    told = { headers: { 'content-type': 'text/html' }, body: '<h1>spec</h1>' }
+    expect(await get(path)).toEqual({ status: 200, reported: null, text: '<h1>spec</h1>' })
+  },
+)
+
+test('when all send the client elsewhere, it is told so, and nobody is blamed', async () => {
+  await using node = await new MirrorNode('tidy', (_, response) => {
+    response.writeHead(301, { location: '/blocks/by_height/5' })
+    response.end()
+  }).start()
+  await using own = await serveRouter({
+    chainId: 'MOVECHAIN',
+    apiInterface: 'rest',
+    primaries: [node],
+    urlSettings: { tidy: { 'skip-verifications': ['*'] } },
+  })
+  for (let times = 0; times < 12; times++) {
+    const response = await fetch(`${own.url}/blocks/by_height/5`, { redirect: 'manual' })
+    expect(response.status).toBe(301)
+  }
+})

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { MirrorNode } from '../rest/mirror-node.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+/*
+ * Nodes of Cosmos tell in a result that they do not take a transaction. Another one may take it.
+ */
+
+type Result = Readonly<Record<string, unknown>>
+
+const taken = { code: 0, data: '', log: '', codespace: '', hash: 'AB'.repeat(32) }
+const fee = { ...taken, code: 13, log: 'insufficient fees; got: 1uatom: insufficient fee' }
+const known = { ...taken, code: 19, log: 'tx already in mempool' }
+const full = { ...taken, code: 20, log: 'mempool is full' }
+/** The client's own words stand in it. */
+const tricky = {
+  ...taken,
+  code: 5,
+  log: '0ratelimit is smaller than 1ratelimit: too many requests',
+}
+
+const rest = ({ log, ...others }: typeof taken) => ({ tx_response: { ...others, raw_log: log } })
+const committed = (check_tx: Result) => ({ check_tx, deliver_tx: { code: 5 }, height: '7' })
+
+type Wire = 'rest' | 'tendermintrpc'
+
+/** Nodes that answer so, each after as many milliseconds as in the list. */
+async function served(wire: Wire, results: readonly (readonly [Result, number])[]) {
+  const stack = new AsyncDisposableStack()
+  const nodes: MirrorNode[] = []
+  for (const [at, [result, delayMs]] of results.entries()) {
+    const node = new MirrorNode(`node-${at}`, ({ body }, response) => {
+      const { id } = JSON.parse(body.toString() || '{}') as { id?: number }
+      const answer = wire === 'rest' ? result : { jsonrpc: '2.0', id: id ?? -1, result }
+      setTimeout(() => {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify(answer))
+      }, delayMs)
+    })
+    nodes.push(stack.use(await node.start()))
+  }
+  const router = stack.use(
+    await serveRouter({
+      chainId: 'HUBCHAIN',
+      apiInterface: wire,
+      primaries: nodes,
+      urlSettings: Object.fromEntries(
+        nodes.map(({ name }) => [name, { 'skip-verifications': ['*'] }]),
+      ),
+      settings: { 'skip-websocket-verification': true },
+    }),
+  )
+  for (const node of nodes) node.asked.length = 0
+  const send = async (method = 'broadcast_tx_sync') => {
+    const isRest = wire === 'rest'
+    const path = isRest ? '/cosmos/tx/v1beta1/txs' : ''
+    const body = isRest
+      ? { tx_bytes: 'AQ==', mode: 'BROADCAST_MODE_SYNC' }
+      : { jsonrpc: '2.0', id: 1, method, params: { tx: 'AQ==' } }
+    const response = await fetch(router.url + path, { method: 'POST', body: JSON.stringify(body) })
+    const by = response.headers.get('rpc-provider-address')
+    const answer = (await response.json()) as { result?: Result }
+    return { by, status: response.status, result: isRest ? answer : answer.result }
+  }
+  return { nodes, send, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const wires: readonly [Wire, (result: typeof taken) => Result][] = [
+  ['tendermintrpc', (result) => result],
+  ['rest', rest],
+]
+
+test.each(wires)('over %s the node that takes it has the word', async (wire, told) => {
+  for (const refusal of [fee, known, full, tricky]) {
+    await using own = await served(wire, [
+      [told(refusal), 0],
+      [told(taken), 60],
+    ])
+    expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: told(taken) })
+  }
+})
+
+test.each(wires)('over %s the most telling refusal is passed on as it is', async (wire, told) => {
+  await using own = await served(wire, [
+    [told(full), 0],
+    [told(fee), 30],
+  ])
+  expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: told(fee) })
+  await using again = await served(wire, [
+    [told(fee), 0],
+    [told(known), 30],
+  ])
+  expect(await again.send()).toMatchObject({ by: 'node-1', result: told(known) })
+})
+
+test.each(wires)('over %s no words in it blame a node, or hold it off', async (wire, told) => {
+  await using own = await served(wire, [[told(tricky), 0]])
+  for (let times = 1; times <= 12; times++) {
+    expect(await own.send()).toMatchObject({ by: 'node-0', result: told(tricky) })
+    expect(own.nodes[0]!.asked).toHaveLength(times)
+  }
+})
+
+test('what came of it in its block is the answer, what a node thinks of it is not', async () => {
+  await using own = await served('tendermintrpc', [
+    [committed(known), 0],
+    [committed(taken), 60],
+  ])
+  expect(await own.send('broadcast_tx_commit')).toMatchObject({ by: 'node-1' })
+})
