@@ -286,7 +286,7 @@ describe('a transaction that is sent again', () => {
   ] as const)(
     'is asked about like anything else: %s',
     async (_case, said, result, events, failures) => {
-      const relay = fixture({ a: [known, said as ScriptedAnswer] })
+      const relay = fixture({ a: [known, said] })
       const seen = await relay.ask(write)
       expect(seen.outcome).toBe(known.body)
       expect(seen.call.journal.attempts.at(-1)).toMatchObject({ kind: 'confirm', result })

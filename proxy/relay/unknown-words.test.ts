@@ -52,7 +52,7 @@ describe('an error that nobody knows', () => {
     ['about one node it is the answer', { a: odd, b: ok }, local, odd, { a: 1, b: 0 }],
     ['to a write that all refuse it is the answer', { a: odd, b: odd }, write, odd, { a: 1, b: 1 }],
   ] as const)('%s', async (_case, answers, asked, outcome, sent) => {
-    const relay = fixture(answers as Readonly<Record<string, ScriptedAnswer>>)
+    const relay = fixture(answers)
     expect((await relay.ask(asked)).outcome).toBe(outcome.body)
     expect(relay.sent).toEqual(sent)
   })
