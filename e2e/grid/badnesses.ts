@@ -45,5 +45,7 @@ export const badnesses = {
   },
   'null result': striking({ kind: 'null-result' }),
   reverts: striking({ kind: 'error', code: 3, message: 'execution reverted: no' }),
+  'unknown error': striking({ kind: 'error', code: -32000, message: 'odd weather' }),
+  'gateway error': striking({ kind: 'error', code: -32000, message: 'connect ECONNREFUSED' }),
   'internal error': striking({ kind: 'error', code: -32603, message: 'Internal error' }),
 } as const satisfies Record<string, Badness>

@@ -137,6 +137,16 @@ reverts           | latest | a 3 1/0             | a 3 1/0/0             | a 3 1
 reverts           | write  | * 1/1               | * 1/1/1               | * 3 1/1/1             | * 3 1/0
 reverts           | local  | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
 
+unknown error     | read   | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
+unknown error     | latest | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
+unknown error     | write  | * 1/1               | * 1/1/1               | * -32000 1/1/1        | * -32000 1/0
+unknown error     | local  | a -32000 1/0        | a -32000 1/0/0        | a -32000 1/0/0        | a -32000 1/0
+
+gateway error     | read   | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
+gateway error     | latest | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
+gateway error     | write  | * 1/1               | * 1/1/1               | * -32000 1/1/1        | * 1/1
+gateway error     | local  | a -32000 1/0        | a -32000 1/0/0        | a -32000 1/0/0        | a -32000 1/0
+
 internal error    | read   | b 1/1               | b 1/1/0               | c -32603 1/1/1        | z 1/1
 internal error    | latest | b 1/1               | b 1/1/0               | c -32603 1/1/1        | z 1/1
 internal error    | write  | * 1/1               | * 1/1/1               | * -32603 1/1/1        | * 1/1

@@ -70,6 +70,8 @@ function drawIllness(dice: Dice): Illness {
         status: dice.pick([500, 502, 503, 504, 404, 401, 200]),
         body: dice.pick(['html', 'empty']),
       }
+    case 'error':
+      return { kind, words: dice.pick(['internal', 'unknown', 'unknown', 'gateway']) }
     case 'lag':
       return { kind, blocks: dice.whole(1, 30) }
     case 'lie':

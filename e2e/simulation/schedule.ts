@@ -73,6 +73,9 @@ export interface LatencyPlan {
 /** What ails a URL for a while. It strikes a `share` of the requests. */
 export type Ailment = Span & { readonly share: number } & Illness
 
+/** In which words an error is told: a node's, nobody's, or those of a gateway before it. */
+export type ErrorWords = 'internal' | 'unknown' | 'gateway'
+
 export type Illness =
   /** Nobody listens. */
   | { readonly kind: 'refuse' }
@@ -97,7 +100,7 @@ export type Illness =
   | { readonly kind: 'quota' }
   | { readonly kind: 'status'; readonly status: number; readonly body: 'html' | 'empty' }
   /** An internal error of the node, with HTTP 200. */
-  | { readonly kind: 'error' }
+  | { readonly kind: 'error'; readonly words: ErrorWords }
   | { readonly kind: 'lag'; readonly blocks: number }
   /** Its head does not move. */
   | { readonly kind: 'freeze' }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { TransportFault } from '../../proxy/chain/failure-table.ts'
 import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
-import {
-  TransportError,
-  type Transport,
-  type TransportFault,
-} from '../../proxy/upstream/transport.ts'
+import { TransportError, type Transport } from '../../proxy/upstream/transport.ts'
 import type { BodyStream, Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
@@ -171,10 +168,7 @@ export class SimulatedUrl implements Transport {
         }
         case 'quota':
         case 'error': {
-          const error =
-            ill.kind === 'quota'
-              ? { code: -32005, message: 'daily request count exceeded' }
-              : { code: -32603, message: 'internal error' }
+          const error = errors[ill.kind === 'quota' ? 'quota' : ill.words]
           return { fate, afterMs, end: ok(JSON.stringify({ jsonrpc: '2.0', id: call.id, error })) }
         }
         case 'slow':
@@ -194,6 +188,14 @@ export class SimulatedUrl implements Transport {
 }
 
 type RateLimit = Extract<Ailment, { kind: 'rate-limit' }>
+
+/** What a node says that does not answer; `unknown`: in words that no table has. */
+const errors = {
+  quota: { code: -32005, message: 'daily request count exceeded' },
+  internal: { code: -32603, message: 'internal error' },
+  unknown: { code: -32000, message: 'the moon is in the wrong house' },
+  gateway: { code: -32000, message: 'connect ECONNREFUSED 10.0.0.7:8545' },
+} as const
 
 const json = ['content-type', 'application/json']
 const html = ['content-type', 'text/html']

@@ -17,6 +17,8 @@ export interface FailureClass {
   readonly reported: boolean
   /** It ran out of time: no failure where it had less than an upstream may take. */
   readonly late: boolean
+  /** Nobody knows what it means: a read is tried elsewhere, of anything else it is the answer. */
+  readonly doubtful: boolean
   /** What it says of a transaction: that the node has it already, or what is wrong with it. */
   readonly transaction: 'known' | 'refused' | null
 }
@@ -34,10 +36,24 @@ export interface NodeError {
   readonly message: string
 }
 
+/** Why no complete answer came. */
+export const transportFaults = [
+  'refused', // nobody listens: the request was not sent
+  'unresolved', // the name has no address
+  'tls', // certificate or handshake
+  'reset', // the connection ended before the answer did
+  'truncated', // fewer bytes than announced, or a broken encoding
+  'protocol', // not an answer in the protocol
+  'too-large', // more bytes than the router takes
+  'timeout', // the budget of the attempt was used up
+  'unsendable', // the request cannot be written: its own fault, nothing was sent
+  'aborted', // taken back by the router: the client left, or another attempt won
+] as const
+export type TransportFault = (typeof transportFaults)[number]
+
 /** Decides what an attempt that gave no plain answer means. Pure. */
 export interface FailureTable {
-  /** For a `TransportFault`, by name. */
-  ofTransport(fault: string): FailureClass
+  ofTransport(fault: TransportFault): FailureClass
   /** For an answer that is not in the interface's form (HTML, empty, cut): by HTTP status. */
   ofStatus(status: number): FailureClass
   /**

@@ -260,6 +260,41 @@ describe('a transaction that is sent again', () => {
     expect(relay.pool.upstreams[0]?.sessions).toBe(0)
   })
 
+  it.each([
+    [
+      'a 429 holds the URL off for as long as it says',
+      { ...nodeError(429, 'no'), status: 429, headers: ['retry-after', '600'] },
+      { name: 'http-status-rate-limited', holdOff: true },
+      ['a: held off 600000 ms'],
+      0,
+    ],
+    [
+      'a quota holds it off as well',
+      { ...nodeError(-32005, 'daily request count exceeded'), headers: ['retry-after', '60'] },
+      { name: 'limit-exceeded-code', holdOff: true },
+      ['a: held off 60000 ms'],
+      0,
+    ],
+    [
+      'an error page is a failure',
+      { status: 500, body: '<h1>oops</h1>' },
+      { name: 'http-server-error' },
+      [],
+      1,
+    ],
+    ['a lost connection is one', { fault: 'reset' }, { name: 'connection-reset' }, [], 1],
+  ] as const)(
+    'is asked about like anything else: %s',
+    async (_case, said, result, events, failures) => {
+      const relay = fixture({ a: [known, said] })
+      const seen = await relay.ask(write)
+      expect(seen.outcome).toBe(known.body)
+      expect(seen.call.journal.attempts.at(-1)).toMatchObject({ kind: 'confirm', result })
+      expect(relay.events).toEqual(events)
+      expect(relay.pool.upstreams[0]?.urls[0]?.failures).toBe(failures)
+    },
+  )
+
   it('gets what the nodes say when its nonce is used, without a question', async () => {
     const low = nodeError(-32000, 'nonce too low')
     const relay = fixture({ a: low, b: { ...low, afterMs: 50 } })

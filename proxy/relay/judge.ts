@@ -91,8 +91,11 @@ export class Judge {
     }
     if (finding.kind === 'node-error') {
       const failure = failures.ofNodeError(finding.error, quotedFrom(call.request))
-      if (!failure.retry && !failure.holdOff)
-        return { kind: 'refusal', failure, rest: finding.rest ?? null }
+      // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
+      const isAnswer = failure.doubtful
+        ? call.asked.kind !== 'read'
+        : !failure.retry && !failure.holdOff
+      if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }
       return failed(failure, `code ${finding.error.code}`, 'node-error')
     }
     const refusal = this.#refusalIn(incoming, finding, call)

@@ -3,6 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
+import { applyProbe, isTrouble } from '../upstream/apply-probe.ts'
 import { ask, type ProbeAnswer } from '../upstream/ask.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
@@ -89,12 +90,15 @@ async function knows(
   upstream.sessions += 1
   try {
     const answer = await askFor(call, url, confirm, hash, options)
-    const value = answer.kind === 'value' ? answer.value : null
+    const value = answer?.kind === 'value' ? answer.value : null
     const isKnown = typeof value === 'string' && value.toLowerCase() === hash
-    record.result =
-      answer.kind === 'failed' ? chain.failures.ofTransport(answer.fault) : 'node-error'
-    if (isKnown) record.result = 'answer'
     record.detail = isKnown ? 'it knows the transaction' : 'it did not show the transaction'
+    record.result = isKnown ? 'answer' : 'node-error'
+    if (answer === null || isTrouble(answer)) {
+      record.result = answer?.failure ?? chain.failures.ofTransport('timeout')
+      // Who had less time than a question has by itself is not to blame for being late.
+      if (answer !== null) applyProbe(upstream, url, answer, 'confirm')
+    }
     return isKnown
   } catch (error) {
     record.result = 'aborted'
@@ -121,14 +125,18 @@ function sentIn({ asked }: Call): Sent | null {
   return null
 }
 
-/** Within the call's budget. @throws CallAborted when nobody waits for it any more */
+/**
+ * Within the call's budget.
+ * @returns null when that was used up
+ * @throws CallAborted when nobody waits for it any more
+ */
 async function askFor(
   { journal, signal }: Call,
   url: NodeUrl,
   { method, result }: Confirm,
   hash: string,
   { chain, dialect, clock }: KnownTransactionOptions,
-): Promise<ProbeAnswer> {
+): Promise<ProbeAnswer | null> {
   const limit = new TimeLimit(clock, signal, journal.deadlineMs - clock.nowMs())
   try {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
@@ -139,7 +147,7 @@ async function askFor(
   } catch (error) {
     if (signal.aborted) throw new CallAborted()
     if (limit.spentMs === null) throw error
-    return { kind: 'failed', fault: 'timeout' }
+    return null
   } finally {
     limit.end()
   }

@@ -81,6 +81,7 @@ export function aFailure(name: string): FailureClass {
     weight: 1,
     reported: false,
     late: false,
+    doubtful: false,
     transaction: null,
   }
 }

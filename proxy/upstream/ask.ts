@@ -20,14 +20,23 @@ const maxAnswerBytes = 1024 * 1024
 export type ProbeAnswer =
   | { readonly kind: 'value'; readonly value: unknown; readonly latencyMs: number }
   /**
-   * The node answered, but not with what was asked for. `why` holds no payload; `failure` is the name
-   * of the class where it was an error.
+   * The node answered, but not with what was asked for. `why` holds no payload; `failure`: where it
+   * was an error.
    */
-  | { readonly kind: 'refused'; readonly why: string; readonly failure?: string }
+  | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
   /** 429 and its kin: it wants to be left alone, for as long as it says or for the usual time. */
-  | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'limited'
+      readonly failure: FailureClass
+      readonly retryAfterMs: number | null
+    }
   /** No answer in the protocol. `answered`: somebody did answer, in a form of their own. */
-  | { readonly kind: 'failed'; readonly fault: string; readonly answered?: boolean }
+  | {
+      readonly kind: 'failed'
+      readonly failure: FailureClass
+      readonly why: string
+      readonly answered?: boolean
+    }
 
 /** `ask` with everything given but the URL and the question. */
 export type AskUrl = (url: NodeUrl, call: ProbeCall) => Promise<ProbeAnswer>
@@ -46,7 +55,7 @@ export async function ask(
   call: ProbeCall,
   options: AskOptions,
 ): Promise<ProbeAnswer> {
-  const { dialect, clock, signal } = options
+  const { dialect, failures, clock, signal } = options
   const startedMs = clock.nowMs()
   const limit = new TimeLimit(clock, signal, url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs)
   try {
@@ -59,13 +68,14 @@ export async function ask(
     if (told.kind === 'value') return { ...told, latencyMs: clock.nowMs() - startedMs }
     if (told.kind === 'refused') return told
     const { failure, why } = told
-    if (!failure.holdOff) return { kind: 'failed', fault: why, answered: true }
+    if (!failure.holdOff) return { kind: 'failed', failure, why, answered: true }
     const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), clock.wallMs())
-    return { kind: 'limited', retryAfterMs }
+    return { kind: 'limited', failure, retryAfterMs }
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
-    return { kind: 'failed', fault: error.fault === 'aborted' ? 'timeout' : error.fault }
+    const fault = error.fault === 'aborted' ? 'timeout' : error.fault
+    return { kind: 'failed', failure: failures.ofTransport(fault), why: fault }
   } finally {
     limit.end()
   }
@@ -91,7 +101,7 @@ function tell(
     if (failure.holdOff || (failure.whose === 'upstream' && failure.weight > 0))
       return { kind: 'failure', failure, why: failure.name }
     const why = `the node answered with error ${said.error.code}`
-    return { kind: 'refused', why, failure: failure.name }
+    return { kind: 'refused', why, failure }
   }
   const value = said.at(place)
   if (value === undefined || value === null)

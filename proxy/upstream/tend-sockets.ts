@@ -31,11 +31,7 @@ export async function tendSockets(upstream: Upstream, options: TendSocketsOption
   let due = sockets
   for (let retryMs = firstRetryMs; ;) {
     await Promise.all(
-      due.map((socket) =>
-        verifyUrl(upstream, socket, { ...options, servesCalls: false }, () => {
-          socket.failures += 1
-        }),
-      ),
+      due.map((socket) => verifyUrl(upstream, socket, { ...options, servesCalls: false })),
     )
     const missing = sockets.filter(({ verified }) => verified !== true)
     if (missing.length === 0) {

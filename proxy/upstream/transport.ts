@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { TransportFault } from '../chain/failure-table.ts'
 import type { Incoming, Outgoing } from './wire.ts'
-
-/** Why no complete answer came. The failure table knows what follows from each. */
-export type TransportFault =
-  | 'refused' // nobody listens: the request was not sent
-  | 'unresolved' // the name has no address
-  | 'tls' // certificate or handshake
-  | 'reset' // the connection ended before the answer did
-  | 'truncated' // fewer bytes than announced, or a broken encoding
-  | 'protocol' // not an answer in the protocol
-  | 'too-large' // more bytes than the router takes
-  | 'timeout' // the budget of the attempt was used up
-  | 'unsendable' // the request cannot be written: its own fault, nothing was sent
-  | 'aborted' // taken back by the router: the client left, or another attempt won
 
 /** Rejection of `Transport.send`. The message never names a URL, a header or a key. */
 export class TransportError extends Error {

@@ -62,10 +62,14 @@ export class Upstream {
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
   }
 
-  /** One bad URL never costs the upstream while another of its URLs is well. */
+  /**
+   * One bad URL never costs the upstream while another of its URLs is well, and one for subscriptions
+   * alone never does.
+   */
   failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): void {
     if (failure.weight === 0) return
     url.failures += 1
+    if (!this.urls.includes(url)) return
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return
     this.availability.failed(failure.weight, failure.name)
     this.score.failed(this.#clock.nowMs())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface } from '../chain/types.ts'
+import { applyProbe } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
@@ -16,25 +17,22 @@ export interface VerifyUrlOptions {
 }
 
 /**
- * Verifies one URL of an upstream, and notes on it what came of that.
- * @param unreachable hears why one that was verified before cannot be asked now; what it has shown
- *   still stands
+ * Verifies one URL of an upstream, and notes on it what came of that. One that was verified before
+ * and cannot be asked now has failed, but what it has shown still stands.
  */
 export async function verifyUrl(
   upstream: Upstream,
   url: NodeUrl,
   { iface, observer, ask, servesCalls = true }: VerifyUrlOptions,
-  unreachable: (fault: string) => void,
 ): Promise<void> {
   if (url.holdOff.active) return
   const verdict = await verify(url, url.declaredAddons, iface, ask, servesCalls)
-  if (verdict.kind === 'limited') {
-    url.holdOff.begin(verdict.retryAfterMs)
+  if (verdict.kind === 'failed' && url.verified !== true) {
+    observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.why)
     return
   }
-  if (verdict.kind === 'unreachable') {
-    if (url.verified === true) unreachable(verdict.fault)
-    else observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.fault)
+  if (verdict.kind === 'failed' || verdict.kind === 'limited') {
+    applyProbe(upstream, url, verdict, 'health check')
     return
   }
   url.verified = verdict.kind === 'passed'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, Verification } from '../chain/types.ts'
+import { isTrouble, type ProbeTrouble } from './apply-probe.ts'
 import type { AskUrl, ProbeAnswer } from './ask.ts'
 import type { NodeUrl } from './node-url.ts'
 
@@ -15,10 +16,8 @@ export type Verdict =
   /** Passed, but for what is listed: warnings, and add-ons that the URL does not have after all. */
   | { readonly kind: 'passed'; readonly shortcomings: readonly Shortcoming[] }
   | { readonly kind: 'rejected'; readonly shortcoming: Shortcoming }
-  /** It wants to be left alone; nothing is known. */
-  | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
-  /** It could not be asked; nothing is known. */
-  | { readonly kind: 'unreachable'; readonly fault: string }
+  /** It could not be asked, or wants to be left alone: nothing is known. */
+  | ProbeTrouble
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
 const unknownMethod = 'method-not-found'
@@ -44,11 +43,12 @@ export async function verify(
   const shortcomings: Shortcoming[] = []
   for (const verification of wanted) {
     const answer = await ask(url, verification.call)
-    if (!servesCalls && answer.kind === 'refused' && answer.failure === unknownMethod) continue
+    if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
+      continue
     if (answer.kind === 'limited') return answer
     // Without an add-on an upstream still serves everything else.
     const isNeeded = verification.severity === 'fail' && verification.addon === null
-    if (answer.kind === 'failed' && isNeeded) return { kind: 'unreachable', fault: answer.fault }
+    if (answer.kind === 'failed' && isNeeded) return answer
     const why = shortcomingOf(verification, answer)
     if (why === null) continue
     const shortcoming = { verification, why }
@@ -63,15 +63,13 @@ function shortcomingOf(
   verification: Verification,
   answer: Exclude<ProbeAnswer, { kind: 'limited' }>,
 ): string | null {
-  if (answer.kind === 'failed') return answer.fault
-  return answer.kind === 'refused' ? answer.why : mismatch(verification, answer.value)
+  return answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
 }
 
 /** With nothing to verify, any answer shows that somebody is there. */
 async function reach(url: NodeUrl, iface: ChainInterface, ask: AskUrl): Promise<Verdict> {
   const answer = iface.latestBlock && (await ask(url, iface.latestBlock))
-  if (answer?.kind === 'failed') return { kind: 'unreachable', fault: answer.fault }
-  if (answer?.kind === 'limited') return answer
+  if (answer && isTrouble(answer)) return answer
   return { kind: 'passed', shortcomings: [] }
 }
 

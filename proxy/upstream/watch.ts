@@ -4,6 +4,7 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
 import { askWhereServed } from './ask-where-served.ts'
 import type { Dialect } from './dialect.ts'
@@ -143,12 +144,8 @@ export class Watch {
     if (!probe || !url) return this.#verify(upstream)
     const askedMs = this.#options.clock.nowMs()
     const answer = await this.#ask(url, probe)
-    if (answer.kind === 'limited') {
-      url.holdOff.begin(answer.retryAfterMs)
-      return
-    }
-    if (answer.kind === 'failed') {
-      upstream.failed(url, { name: `probe: ${answer.fault}`, weight: 1 })
+    if (isTrouble(answer)) {
+      applyProbe(upstream, url, answer, 'probe')
       return
     }
     if (answer.kind === 'refused') return
@@ -165,9 +162,7 @@ export class Watch {
    */
   async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
     const verifyOne = async (url: NodeUrl) => {
-      await verifyUrl(upstream, url, this.#verifying, (fault) => {
-        upstream.failed(url, { name: `health check: ${fault}`, weight: 1 })
-      })
+      await verifyUrl(upstream, url, this.#verifying)
       if (url.verified === true) upstream.availability.verified()
     }
     await Promise.all(upstream.urls.filter(which).map(verifyOne))

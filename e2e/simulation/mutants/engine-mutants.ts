@@ -51,6 +51,12 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'if (true)',
   },
   {
+    name: 'words that nobody knows are the answer to a read',
+    file: relay('judge'),
+    text: "? call.asked.kind !== 'read'",
+    replacement: '? true',
+  },
+  {
     name: 'a 429 is a failure and holds nothing off',
     file: relay('attempt'),
     text: 'if (failure.holdOff) this.#holdOff(failure, reply)',

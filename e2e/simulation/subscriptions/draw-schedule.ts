@@ -128,6 +128,8 @@ function drawIllness(dice: Dice): Illness {
   switch (kind) {
     case 'slow':
       return { kind, addMs: dice.scaled(50, 5_000) }
+    case 'error':
+      return { kind, words: 'internal' }
     case 'lag':
       return { kind, blocks: dice.whole(1, 30) }
     default:

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { AnswerFinding, FailureClass, FailureTable, NodeError } from '../failure-table.ts'
+import type {
+  AnswerFinding,
+  FailureClass,
+  FailureTable,
+  NodeError,
+  TransportFault,
+} from '../failure-table.ts'
 import type { FailureFile, FailureVerdict } from './schema.ts'
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
@@ -15,14 +21,15 @@ interface NodeErrorRow {
 
 /**
  * Rows of several tables as one: those marked `first`, whichever table they stand in, then the rest,
- * the first table's before the others'.
+ * then those marked `last`; among each the first table's before the others'.
  */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
-  const faults = new Map<string, FailureClass>()
+  const faults = new Map<TransportFault, FailureClass>()
   const statuses = new Map<number, FailureClass>()
   const answers = new Map<AnswerFinding, FailureClass>()
   const firstRows: NodeErrorRow[] = []
   const rows: NodeErrorRow[] = []
+  const lastRows: NodeErrorRow[] = []
   for (const file of files) {
     for (const row of file.transport ?? [])
       for (const fault of row.fault) setFirst(faults, fault, verdictOf(row))
@@ -31,7 +38,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     for (const row of file.answers ?? [])
       for (const finding of row.finding) setFirst(answers, finding, verdictOf(row))
     for (const row of file['node-errors'] ?? [])
-      (row.first ? firstRows : rows).push({
+      (row.first ? firstRows : row.last ? lastRows : rows).push({
         verdict: verdictOf(row),
         codes: row.code === undefined ? null : new Set(row.code),
         statuses: row.status === undefined ? null : expand(row.status),
@@ -41,12 +48,12 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
       })
   }
-  const inOrder = [...firstRows, ...rows]
+  const inOrder = [...firstRows, ...rows, ...lastRows]
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus: (status) => statuses.get(status) ?? malformed,
     ofNodeError: (error, isQuoted = () => false) =>
-      inOrder.find((row) => matches(row, error, isQuoted))?.verdict ?? otherNodeError,
+      inOrder.find((row) => matches(row, error, isQuoted))?.verdict ?? unknownError,
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
 }
@@ -70,11 +77,12 @@ export function verdictOf(row: FailureVerdict): FailureClass {
   return Object.freeze({
     name: row.name,
     whose: row.whose,
-    retry: row.retry ?? row.whose === 'upstream',
+    retry: row.retry ?? (row.whose === 'upstream' || row.doubtful === true),
     holdOff: row['hold-off'] ?? false,
     weight: row.weight ?? (blamed ? 1 : 0),
     reported: row.reported ?? false,
     late: row.late ?? false,
+    doubtful: row.doubtful ?? false,
     transaction: row.transaction ?? null,
   })
 }
@@ -95,37 +103,13 @@ function setFirst<Key>(map: Map<Key, FailureClass>, key: Key, value: FailureClas
 }
 
 /** What no table names. */
-const unknownFault: FailureClass = Object.freeze({
-  name: 'unknown-fault',
-  whose: 'upstream',
-  retry: true,
-  holdOff: false,
-  weight: 1,
-  reported: false,
-  late: false,
-  transaction: null,
-})
+const unknownFault = verdictOf({ name: 'unknown-fault', whose: 'upstream' })
 
 /** Something that is no answer in the interface's form, with a status that no table names. */
-const malformed: FailureClass = Object.freeze({
-  name: 'malformed',
-  whose: 'upstream',
-  retry: true,
-  holdOff: false,
-  weight: 1,
-  reported: false,
-  late: false,
-  transaction: null,
-})
+const malformed = verdictOf({ name: 'malformed', whose: 'upstream' })
 
-/** An error in the node's own words that no row knows: it is the answer. */
-const otherNodeError: FailureClass = Object.freeze({
-  name: 'node-error',
-  whose: 'node',
-  retry: false,
-  holdOff: false,
-  weight: 0,
-  reported: false,
-  late: false,
-  transaction: null,
-})
+/**
+ * An error that no row knows: the node's own answer, as likely as the trouble of a gateway before it.
+ * Nobody is blamed for it, for a stranger may have brought it about.
+ */
+const unknownError = verdictOf({ name: 'unknown-error', whose: 'node', doubtful: true })

@@ -58,8 +58,7 @@ describe('what follows from a transport fault', () => {
     ['too-large', { retry: false, weight: 0 }],
     ['unsendable', { retry: false, whose: 'caller', weight: 0 }],
     ['aborted', { retry: false, weight: 0 }],
-    ['a fault of tomorrow', { retry: true, whose: 'upstream', name: 'unknown-fault' }],
-  ])('%s', (fault, expected) => {
+  ] as const)('%s', (fault, expected) => {
     expect(evm.ofTransport(fault)).toMatchObject(expected)
   })
 })
@@ -88,16 +87,22 @@ describe('what follows from an answer that is not in the form of the interface',
 })
 
 describe('what follows from an error in the form of the interface', () => {
+  const blamed = { retry: true, holdOff: false, weight: 1 }
   const answer = { whose: 'node', retry: false, holdOff: false, weight: 0 }
   const elsewhere = { retry: true, holdOff: false, weight: 0 }
+  const doubt = { ...elsewhere, name: 'unknown-error', doubtful: true }
   test.each([
     ['a revert', 200, 3, 'execution reverted: no', answer],
     ['a revert that quotes a rate limit', 200, 3, 'execution reverted: rate limit', answer],
     ['a revert with a status of 500', 500, 3, 'execution reverted', answer],
     ['a nonce', 200, -32000, 'nonce too low', answer],
     ['missing funds', 200, -32000, 'insufficient funds for transfer', answer],
-    ['an error nobody knows', 200, -32000, 'the moon is in the wrong house', answer],
-    ['an error without a code', 200, null, 'odd', answer],
+    ['an error nobody knows', 200, -32000, 'the moon is in the wrong house', doubt],
+    ['an error without a code', 200, null, 'odd', doubt],
+    ['an error without words', 200, 0, '', doubt],
+    ['an error nobody knows, with a status of 400', 400, -32000, 'tenant suspended', doubt],
+    ['an error nobody knows, with a status of 418', 418, null, 'teapot', doubt],
+    ['a 404 of a gateway', 404, null, 'no Route matched with those values', elsewhere],
     ['invalid params', 200, -32602, 'invalid params', { whose: 'caller', retry: false, weight: 0 }],
     ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, whose: 'node' }],
     ['missing state', 200, -32000, 'missing trie node 0xab', elsewhere],
@@ -112,14 +117,34 @@ describe('what follows from an error in the form of the interface', () => {
     ],
     ['a status of 429', 429, -32000, 'no', { retry: true, holdOff: true, weight: 0 }],
     ['a status of 401', 401, 0, 'no', { retry: true, holdOff: false, weight: 1 }],
-    ['a status of 500 with an error nobody knows', 500, -32000, 'what', answer],
+    [
+      'a status of 500 with an error nobody knows',
+      500,
+      -32000,
+      'what',
+      { retry: true, weight: 1, doubtful: false },
+    ],
+    ['a connection that the gateway has not got', 200, -32000, 'connect ECONNREFUSED', blamed],
+    ['a name that the gateway does not find', 200, -32000, 'lookup geth: no such host', blamed],
+    ['a gateway that waited', 200, -32000, 'dial tcp 10.0.0.7:8545: i/o timeout', blamed],
+    ['a gateway of gateways', 200, -32000, "Can't route your request to suitable", blamed],
+    ['a failed fetch', 200, -32000, 'fetch failed', blamed],
+    ['a database', 200, -32000, 'database is locked', blamed],
+    ['a block to come', 200, -32000, 'block is not yet available', elsewhere],
+    [
+      'history before a fork',
+      200,
+      -32801,
+      'no historical RPC is available for this historical (pre-bedrock) execution request',
+      elsewhere,
+    ],
   ])('%s', (_case, status, code, message, expected) => {
     expect(evm.ofNodeError({ status, code, message })).toMatchObject(expected)
   })
 
   it('looks at the beginning of a long message only', () => {
     const message = `${'x'.repeat(1_000_000)} rate limit`
-    expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe('node-error')
+    expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe('unknown-error')
   })
 })
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { strict } from '../describe-issue.ts'
-import { answerFindings } from '../failure-table.ts'
+import { answerFindings, transportFaults } from '../failure-table.ts'
 
 /*
  * The failure tables, `specs/failures/*.yml`, as `specs/README.md` tells them: rows in order, the
@@ -19,21 +19,9 @@ const verdict = {
   weight: z.int().min(0).max(10).optional(),
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
+  doubtful: z.literal(true).optional(),
   transaction: z.enum(['known', 'refused']).optional(),
 }
-
-const faults = [
-  'refused',
-  'unresolved',
-  'tls',
-  'reset',
-  'truncated',
-  'protocol',
-  'too-large',
-  'timeout',
-  'unsendable',
-  'aborted',
-] as const
 
 const status = z.union([
   z.int().min(100).max(599),
@@ -64,6 +52,7 @@ const nodeErrorRow = strict({
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
   first: z.literal(true).optional(),
+  last: z.literal(true).optional(),
   examples: z.array(example).min(1),
 }).check((context) => {
   const { code, status: statuses, message } = context.value
@@ -77,7 +66,9 @@ const nodeErrorRow = strict({
 
 export const failureFileSchema = strict({
   failures: name,
-  transport: z.array(strict({ ...verdict, fault: z.array(z.enum(faults)).min(1) })).optional(),
+  transport: z
+    .array(strict({ ...verdict, fault: z.array(z.enum(transportFaults)).min(1) }))
+    .optional(),
   http: z.array(strict({ ...verdict, status: z.array(status).min(1) })).optional(),
   answers: z
     .array(strict({ ...verdict, finding: z.array(z.enum(answerFindings)).min(1) }))

@@ -4,6 +4,7 @@ import type { NodeError } from '../../chain/failure-table.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { bufferOf, isNamed, parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
+import { errorWords } from '../../upstream/dialects/error-words.ts'
 
 /** A longer message of a node is cut before tables look at it. */
 const maxMessageLength = 4_096
@@ -20,6 +21,7 @@ export function readError(
 ): NodeError | null {
   let code = NaN
   let message = ''
+  let data = ''
   let isText = body[start] === 0x22
   if (body[start] === 0x7b) {
     const cursor = new ObjectCursor(body, start)
@@ -28,13 +30,15 @@ export function readError(
       if (isNamed(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
       else if (isNamed(body, nameStart, nameEnd, '"message"'))
         [message, isText] = [textOf(body, valueStart, valueEnd), body[valueStart] === 0x22]
+      else if (isNamed(body, nameStart, nameEnd, '"data"') && body[valueStart] === 0x22)
+        data = textOf(body, valueStart, valueEnd)
     }
   } else message = textOf(body, start, end)
   if (Number.isNaN(code) && !(isText && message !== '')) return null
   return {
     status,
     code: Number.isSafeInteger(code) ? code : null,
-    message,
+    message: errorWords(code, message, data),
   }
 }
 

@@ -91,6 +91,12 @@ describe("an answer that is the node's error", () => {
       -8,
       'no block',
     ],
+    [
+      'that tells in its data which it is',
+      '{"id":1,"error":{"code":-32603,"message":"Internal error","data":"tx (AB) not found"}}',
+      -32603,
+      'Internal error: tx (AB) not found',
+    ],
     ['without a code', '{"id":1,"error":{"message":"x"}}', null, 'x'],
     ['with a code that is a text', '{"id":1,"error":{"code":"3","message":"x"}}', null, 'x'],
     ['with a code that is a fraction', '{"id":1,"error":{"code":1.5,"message":"x"}}', null, 'x'],

@@ -51,6 +51,7 @@ describe('a single call', () => {
         weight: 1,
         reported: true,
         late: false,
+        doubtful: false,
         transaction: null,
       } as const
       asked.journal.begin('gamma', 'first', 0).result = failure

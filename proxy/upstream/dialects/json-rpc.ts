@@ -2,13 +2,20 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall, ResultPath } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
+import { errorWords } from './error-words.ts'
 import { parseJson, valueBelow } from './json-value.ts'
 
 const headers = ['content-type', 'application/json', 'accept', 'application/json']
 
 interface Document {
   readonly result?: unknown
-  readonly error?: { readonly code?: unknown; readonly message?: unknown } | null
+  readonly error?: ErrorMember | null
+}
+
+interface ErrorMember {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly data?: unknown
 }
 
 /** JSON-RPC 1.0 and 2.0, and Tendermint RPC, which answers in the same form. */
@@ -25,10 +32,14 @@ export const jsonRpcDialect: Dialect = {
       return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
     if (document?.error) {
       const code = Number(document.error.code)
-      const message = String(document.error.message)
+      const { message, data } = document.error
       return {
         kind: 'error',
-        error: { status, code: Number.isSafeInteger(code) ? code : null, message },
+        error: {
+          status,
+          code: Number.isSafeInteger(code) ? code : null,
+          message: errorWords(code, String(message), data),
+        },
       }
     }
     if (status >= 400) return { kind: 'malformed', why: `HTTP ${status}` }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
-import { TransportError, type Transport, type TransportFault } from '../transport.ts'
+import type { TransportFault } from '../../chain/failure-table.ts'
+import { TransportError, type Transport } from '../transport.ts'
 import type { BodyStream, HeaderList, Incoming, Outgoing } from '../wire.ts'
 
 /** What a scripted upstream does with one request. */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { RelayFixture, ethereum, nodeError, result, type Asked } from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+function fixture(answers: Readonly<Record<string, ScriptedAnswer>>): RelayFixture {
+  const upstreams = Object.entries(answers).map(
+    ([name, answer]) => [name, { script: () => answer }] as const,
+  )
+  return new RelayFixture(chain, iface, Object.fromEntries(upstreams))
+}
+
+const ok = result('0x1')
+const odd = nodeError(-32000, 'the moon is in the wrong house')
+const odder = nodeError(0, '')
+const local: Asked = { method: 'eth_newBlockFilter', params: [] }
+const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+
+describe('an error that nobody knows', () => {
+  it.each([
+    ['a read is tried elsewhere', { a: odd, b: ok, c: ok }, {}, ok, { a: 1, b: 1, c: 0 }],
+    [
+      'when the others say the same, that is the answer',
+      { a: odd, b: odd, c: odd },
+      {},
+      odd,
+      { a: 1, b: 1, c: 1 },
+    ],
+    [
+      'when the others are in trouble, it is the answer',
+      { a: odd, b: { fault: 'reset' }, c: nodeError(-32603, 'internal error') },
+      {},
+      odd,
+      { a: 1, b: 1, c: 1 },
+    ],
+    [
+      "another's own answer is more than it",
+      { a: odder, b: nodeError(3, 'execution reverted'), c: ok },
+      {},
+      nodeError(3, 'execution reverted'),
+      { a: 1, b: 1, c: 0 },
+    ],
+    ['one alone is not asked again', { a: odd }, {}, odd, { a: 1 }],
+    ['about one node it is the answer', { a: odd, b: ok }, local, odd, { a: 1, b: 0 }],
+    ['to a write that all refuse it is the answer', { a: odd, b: odd }, write, odd, { a: 1, b: 1 }],
+  ] as const)('%s', async (_case, answers, asked, outcome, sent) => {
+    const relay = fixture(answers)
+    expect((await relay.ask(asked)).outcome).toBe(outcome.body)
+    expect(relay.sent).toEqual(sent)
+  })
+
+  it('is neither a success nor a failure of who says it', async () => {
+    const relay = fixture({ a: odd, b: ok })
+    const [a] = relay.pool.upstreams
+    const before = JSON.stringify(a?.score)
+    const url = a!.urls[0]!
+    a?.failed(url, { name: 'reset', weight: 1 })
+    for (let each = 0; each < 20; each++) await relay.ask()
+    expect([url.failures, a?.availability.standing]).toEqual([1, 'eligible'])
+    expect(JSON.stringify(a?.score)).toBe(before)
+  })
+})
+
+it.each([
+  ['a status of 500 with words that nobody knows', { ...odd, status: 500 }],
+  ['a connection that a gateway has not got', nodeError(-32000, 'connect ECONNREFUSED 10.0.0.7:1')],
+  ['a gateway that waited', nodeError(-32000, 'dial tcp 10.0.0.7:8545: i/o timeout')],
+  ['a gateway of gateways', nodeError(-32000, "Can't route your request to suitable provider")],
+])('%s is tried elsewhere, and whoever goes on so is not asked any more', async (_case, a) => {
+  const relay = fixture({ a, b: ok })
+  for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(ok.body)
+  expect(relay.sent).toEqual({ a: 5, b: 20 })
+})
