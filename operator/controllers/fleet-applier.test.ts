@@ -45,6 +45,7 @@ test('a Redis goes when no pod uses it any more, its Secret with it', async () =
   const context = {
     images: { router: 'router:test', redis: 'redis:test' },
     monitors: new Set<string>(),
+    chainIdOf: (chainId: string) => chainId,
   }
   const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
   const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length

@@ -90,7 +90,6 @@ export class FleetApplier {
     )
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, keyOf(metadata)))
-    const isDeployment = ({ kind }: KubeObject): boolean => kind === deployments.kind
     // An autoscaler that is to go must not touch the count that is applied next.
     await this.#children.prune(
       router,
@@ -98,11 +97,11 @@ export class FleetApplier {
         resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
       signal,
     )
+    // In their order: what clients go by comes after the Deployment, which may be refused.
     for (const object of objects)
-      if (!isDeployment(object))
-        await this.#children.apply(router, resourceOf(object), object, signal)
-    for (const object of objects)
-      if (isDeployment(object)) await this.#deployments.apply(router, object as Deployment, signal)
+      if (object.kind === deployments.kind)
+        await this.#deployments.apply(router, object as Deployment, signal)
+      else await this.#children.apply(router, resourceOf(object), object, signal)
     await this.#prune(router, isWanted, current, signal)
   }
 

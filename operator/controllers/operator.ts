@@ -11,8 +11,9 @@ import { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import type { Reflector } from '../kube/reflector.ts'
-import type { BuildContext } from '../resources/build-children.ts'
+import type { BuildContext } from '../resources/build-context.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { chainNames } from '../translate/upstream-plan.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { fieldManager, statusManager } from './field-managers.ts'
@@ -41,7 +42,7 @@ export interface OperatorOptions {
   /** Namespaces to look at; null for all. */
   readonly namespaces: readonly string[] | null
   /** With the kinds of the Prometheus operator that the cluster knows now. Others are looked for. */
-  readonly build: BuildContext
+  readonly build: Pick<BuildContext, 'images' | 'monitors'>
   readonly chains: KnownChains
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
@@ -64,7 +65,7 @@ export class Operator {
   constructor(options: OperatorOptions) {
     const { client, writer, clock, random, observer, workers, chains, instance } = options
     const monitors = new Set(options.build.monitors)
-    const build = { ...options.build, monitors }
+    const build = { ...options.build, monitors, chainIdOf: chainNames(chains) }
     const missing = monitorKinds.filter(({ kind }) => !monitors.has(kind))
     this.world = new World(childKinds)
     const { asked, others } = reflectWorld(this.world, missing, options)

@@ -53,6 +53,25 @@ describe('an API server that', () => {
     expect(desk.failures.length).toBeGreaterThan(5)
   })
 
+  test('will not have the Deployment is not asked to send clients where no pods are', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass()
+    const before = desk.get(services, 'r-router')
+    desk.keeper.refuse = fails(422, 'Invalid')
+    const endpoint = { chainId: 'ETH1', apiInterface: 'jsonrpc' }
+    desk.router('r', { endpoints: [{ name: 'mainnet', port: 3361, ...endpoint }] })
+    await desk.pass(5_000)
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/ApplyFailed@2/)
+    expect(desk.get(services, 'r-router')).toEqual(before)
+    desk.keeper.refuse = () => null
+    await desk.pass(121_000)
+    expect(desk.get(services, 'r-router').spec.ports).toMatchObject([
+      { name: 'mainnet', port: 3361 },
+    ])
+  })
+
   test('failed for hours is asked again soon: a mended quota is told by no watch', async () => {
     await using desk = new OperatorDesk()
     desk.keeper.refuse = fails(403, 'exceeded quota')
@@ -103,8 +122,9 @@ test('what is still being deleted is waited for, and named', async () => {
       'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted.',
   })
   expect(desk.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
+  // The new pods have it already.
   expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
-    Ready: expect.stringMatching(/^False\/NotProgrammed/),
+    Ready: expect.stringMatching(/^True/),
   })
   desk.keeper.finish(services, { namespace: 'ns', name: 'r-router' })
   await desk.pass(5_000)
