@@ -228,7 +228,7 @@ export class RouterReconciler {
   #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
     const own = configMapName(router, configHash)
     return this.#parts.world.children
-      .ownedBy(router.metadata.uid)
+      .ownedBy(router)
       .filter(({ resource }) => resource.plural === configMaps.plural)
       .filter(({ object }) => object.metadata.name !== own)
       .map(({ object }) => portsOf(object))
