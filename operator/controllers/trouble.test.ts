@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../kube/clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import {
+  networkPolicies,
   podMonitors,
   rpcRouters,
   secrets,
@@ -317,6 +318,51 @@ describe('a monitor of a kind that the cluster does not know', () => {
     desk.keeper.refuse = () => null
     await desk.pass(62_000)
     expect(desk.names(serviceMonitors)).toEqual(['r-router'])
+  })
+
+  const forgets = ({ keeper }: OperatorDesk, status: number) => {
+    keeper.installed.delete('podmonitors')
+    keeper.refuse = ({ plural, verb, name }) =>
+      plural === 'podmonitors' && (verb !== 'get' || name !== '')
+        ? new ApiError('PATCH podmonitors', status, { message: '404 page not found' })
+        : null
+  }
+
+  test.each([
+    ['is removed', 404],
+    ['is about to be removed', 405],
+  ])('any more, since it %s, keeps nothing else from being done', async (_, status) => {
+    await using desk = new OperatorDesk()
+    desk.keeper.installed.add('podmonitors')
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'PodMonitor' } })
+    await desk.pass(62_000)
+    desk.rollOut('r')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    forgets(desk, status)
+    desk.remove(podMonitors, 'r-router')
+    await desk.pass()
+    const without = /^True\/ProgrammedWithoutMonitor/
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: expect.stringMatching(without),
+      Ready: expect.stringMatching(/^True/),
+    })
+    // What is not wanted any more goes all the same, and providers are told of truly.
+    desk.provider('b')
+    desk.router('r', { monitoring: { type: 'PodMonitor' }, networkPolicy: { enabled: false } })
+    await desk.pass()
+    expect(desk.names(networkPolicies)).toEqual([])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(without)
+    expect(desk.conditions(upstreamProviders, 'b')['Ready']).toMatch(/^True/)
+    await desk.pass(200_000)
+    expect(desk.failures).toEqual([])
+    expect(desk.events).not.toContain('ApplyFailed')
+    desk.keeper.refuse = () => null
+    desk.keeper.installed.add('podmonitors')
+    await desk.pass(62_000)
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@/)
   })
 
   test('is not looked for where nobody asks for it', async () => {
