@@ -60,9 +60,9 @@ describe('render', () => {
     expect(objects.map(({ kind }) => kind)).toEqual([
       'ConfigMap',
       'ServiceAccount',
-      'Service',
       'NetworkPolicy',
       'Deployment',
+      'Service',
       'PodDisruptionBudget',
     ])
     expect(stdout).toContain(`image: rpc-router:${packageJson.version}`)
@@ -208,6 +208,8 @@ describe('rbac', () => {
     expect(stdout).not.toContain('ClusterRole')
     expect(stdout).not.toContain('kind: Namespace')
     expect(stdout).toContain('kind: ServiceAccount')
+    // Those for other namespaces take nothing away from these.
+    expect(stdout).toContain('name: rpc-router-operator-lease.rpc-router-operator.a.b')
   })
 })
 

@@ -91,15 +91,17 @@ export const flags = {
     valueName: 'name',
     default: null,
     repeatable: false,
-    description: 'Namespace of the lease. Unset: that of the pod or of the context, else default.',
+    description:
+      'Namespace of the lease. Unset: that of the pod; outside of one, rpc-router-system.',
     fault: dnsName,
   },
   'lease-name': {
     of: ['run', 'rbac'],
     valueName: 'name',
-    default: 'rpc-router-operator',
+    default: null,
     repeatable: false,
-    description: 'Name of the lease. Operators that share it stand in for each other.',
+    description:
+      'Name of the lease. Operators that share it stand in for each other. Unset: rpc-router-operator, followed by the names of --namespaces.',
     fault: dnsName,
   },
   'listen-address': {

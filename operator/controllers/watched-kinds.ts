@@ -39,8 +39,8 @@ export interface ReflectOptions {
 
 const labelled = { labelSelector: childSelector }
 
-/** Secrets that are nobody's keys: there can be many of them, and large ones. */
-const secretFields = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
+/** Releases of Helm are nobody's keys: there can be many of them, and large ones. */
+const secretFields = 'type!=helm.sh/release.v1'
 
 type Reflectors = readonly Reflector<KubeObject>[]
 

@@ -7,6 +7,7 @@ import {
   deployments,
   rpcRouters,
   secrets,
+  serviceAccounts,
   services,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
@@ -218,6 +219,27 @@ describe('Secrets', () => {
     await fleet.secret('late-keys', { key: 'first' })
     await fleet.routerIs('late', 'Ready', 'Ready', 30_000)
     await fleet.providerIs('late-a', 'Ready', 'Ready')
+  })
+
+  test('one of a service account can be referred to', async () => {
+    const { namespace } = place
+    await fleet.create(serviceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace, name: 'node-reader' },
+    })
+    await fleet.provider('token', 'token-a', keyHeader('node-token'))
+    await fleet.router('token')
+    await fleet.routerIs('token', 'ResolvedRefs', 'SecretNotFound')
+    const annotations = { 'kubernetes.io/service-account.name': 'node-reader' }
+    await fleet.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
+      metadata: { namespace, name: 'node-token', annotations },
+      data: { key: Buffer.from('token').toString('base64') },
+    })
+    await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
   })
 
   test('a rotated key rolls the pods; what nobody refers to does not', async () => {
