@@ -6,6 +6,7 @@ import {
   type Deployment,
   deployments,
   rpcRouters,
+  type Secret,
   secrets,
   serviceAccounts,
   services,
@@ -232,13 +233,14 @@ describe('Secrets', () => {
     await fleet.router('token')
     await fleet.routerIs('token', 'ResolvedRefs', 'SecretNotFound')
     const annotations = { 'kubernetes.io/service-account.name': 'node-reader' }
-    await fleet.create(secrets, {
+    const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
       type: 'kubernetes.io/service-account-token',
       metadata: { namespace, name: 'node-token', annotations },
       data: { key: Buffer.from('token').toString('base64') },
-    })
+    }
+    await fleet.create(secrets, secret)
     await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
   })
 
