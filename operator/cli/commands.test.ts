@@ -104,7 +104,7 @@ describe('validate', () => {
     const { code, stdout } = await run(['validate', '-f', '-'], `${router}---${provider}`)
     expect([code, stdout]).toEqual([
       0,
-      'The manifests are valid: 1 RpcRouters, 1 UpstreamProviders\n',
+      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThe API server has rules of its own beyond that: kubectl apply --dry-run=server -f FILES tells whether they hold.\n',
     ])
   })
 
