@@ -42,7 +42,7 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install kube-assets ## all tests (TEST_ARGS=path for some)
+test: install ## all tests (TEST_ARGS=path for some); those on a real Kubernetes API need Go, which builds it on first use
 	@$(BIN)/vitest run $(TEST_ARGS)
 
 .PHONY: test-unit
@@ -50,7 +50,7 @@ test-unit: install ## all tests but those on a real Kubernetes API
 	@$(BIN)/vitest run --project plain $(TEST_ARGS)
 
 .PHONY: test-kube
-test-kube: install kube-assets ## the tests on a real Kubernetes API, which is built on first use (needs Go)
+test-kube: install ## the tests on a real Kubernetes API, which is built on first use (needs Go)
 	@$(BIN)/vitest run --project kube $(TEST_ARGS)
 
 .PHONY: kube-assets
@@ -58,7 +58,7 @@ kube-assets: install
 	@$(NODE) e2e/kube/build.ts
 
 .PHONY: chaos-kube
-chaos-kube: install kube-assets ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
+chaos-kube: install ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
 	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
 
 .PHONY: fmt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { TestProject } from 'vitest/node'
+import { ensureAssets } from './build-assets.ts'
 import type { Access } from './kubeconfig-file.ts'
 import { startCluster } from './test-cluster.ts'
 
@@ -11,8 +12,9 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one cluster for all files of `e2e/kube`; runs only when one of them does. */
+/** Starts one cluster for all files of `e2e/kube`, and builds it before the first time; runs only when one of them does. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await ensureAssets(process.env)
   const cluster = await startCluster()
   const { folder, access, kubeconfig } = cluster
   project.provide('cluster', { folder, access, kubeconfig })

@@ -9,26 +9,29 @@ import type { WireRequest } from './transport.ts'
 const resource = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true }
 const { signal } = new AbortController()
 
-/** A requester without the lead, and what reached its wire. */
-function withoutLead() {
+/** A requester, and what reached its wire, where each request gets this answer. */
+function requesterOf(status: number, text: string, mayWrite = () => {}) {
   const sent: WireRequest['method'][] = []
   const transport = {
     async send({ method }: WireRequest) {
       sent.push(method)
-      return { status: 200, header: () => null, body: [Buffer.from('{}')] }
+      return { status, header: () => null, body: [Buffer.from(text)] }
     },
   }
   const requester = new Requester({
     transport: transport as never,
     clock: new VirtualClock(),
     limit: { perSecond: 10, burst: 10 },
-    mayWrite: () => {
-      throw new NotLeadingError('held back')
-    },
+    mayWrite,
     observer: {},
   })
   return { requester, sent }
 }
+
+const withoutLead = () =>
+  requesterOf(200, '{}', () => {
+    throw new NotLeadingError('held back')
+  })
 
 const request = (method: ApiRequest['method']): ApiRequest => ({
   resource,
@@ -53,4 +56,14 @@ describe('without the lead', () => {
     await requester.send(request('GET'), signal)
     expect(sent).toEqual(['GET'])
   })
+})
+
+test.each([
+  ['a Status', '{"kind":"Status","message":"things is forbidden"}', 'things is forbidden'],
+  ['a page of a proxy', '<h1>denied by the gateway</h1>', 'denied by the gateway'],
+  ['JSON of a proxy', '{"error":"denied by the gateway"}', 'denied by the gateway'],
+  ['null', 'null', 'null'],
+])('a refusal that is %s is told in its own words', async (_, text, words) => {
+  const { requester } = requesterOf(403, text)
+  await expect(requester.send(request('GET'), signal)).rejects.toThrow(words)
 })

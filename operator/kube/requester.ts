@@ -186,7 +186,7 @@ function statusIn(text: string): Status {
     const parsed = JSON.parse(text) as Status | null
     if (parsed?.kind === 'Status') return parsed
   } catch {
-    return { message: text.slice(0, 200).trim() }
+    // No JSON at all.
   }
-  return {}
+  return { message: text.slice(0, 200).trim() }
 }

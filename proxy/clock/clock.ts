@@ -6,7 +6,7 @@ export type Cancel = () => void
 
 /**
  * Time, handed to everything that waits or measures, so that the whole engine can run in virtual
- * time. Nothing under `relay/`, `upstream/`, `cache/` or `sticky/` reads the time in another way.
+ * time. Nothing under `relay/`, `upstream/` or `subscription/` reads the time in another way.
  */
 export interface Clock {
   /** Monotonic time in milliseconds, with fractions, from an arbitrary origin. */

@@ -19,7 +19,7 @@ export interface AttemptRecord {
   budgetMs: number | null
   /** Null while it runs. Of an answer that streams, when its head was there. */
   endedMs: number | null
-  /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else the failure's name. */
+  /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else what failed. */
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
   /** A few words for the log; holds no payload and no key. */
   detail: string | null

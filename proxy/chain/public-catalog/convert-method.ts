@@ -3,6 +3,7 @@
 import type { MethodSpec } from '../chain-spec.ts'
 import type { CallKind, ResultPath } from '../types.ts'
 import { convertBlock, namedByHash } from './convert-block.ts'
+import { ethereumChecks } from './ethereum-checks.ts'
 import type { CatalogApi, CatalogCollectionData } from './schema.ts'
 
 /** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
@@ -31,7 +32,7 @@ export function convertMethod(
     waitsForBlock: api.category?.hanging_api === true,
     timeoutMs: api.timeout_ms || null,
     tellsTip: tip,
-    checks: [],
+    checks: data.api_interface === 'jsonrpc' ? ethereumChecks(api.name) : [],
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { AskedChain } from '../../chain/testing/asked-chain.ts'
 import type { Classification } from '../../chain/types.ts'
@@ -10,6 +11,8 @@ const btc = await AskedChain.load('BTC')
 const slots = await AskedChain.load('SLOTCHAIN')
 const move = await AskedChain.load('MOVECHAIN')
 const hub = await AskedChain.load('HUBCHAIN')
+const catalog = fileURLToPath(new URL('../../chain/testdata/catalog', import.meta.url))
+const base = await AskedChain.load('BASE', [catalog])
 
 /** The name of what is wrong with an answer; null when nothing is. */
 function wrongWith({ checks, block }: Classification, result: unknown): string | null {
@@ -52,6 +55,25 @@ describe('Bitcoin', () => {
     ['another block in hex', block([otherHash, 0]), firstHeader, 'block-hash'],
     ['half a header', block([firstHash, 0]), firstHeader.slice(0, 100), 'shape'],
     ['no hex at all', block([firstHash, 0]), 'zz', 'shape'],
+    ['the height', btc.jsonrpc('getblockcount', []), 5, null],
+    ['null for the height', btc.jsonrpc('getblockcount', []), null, 'shape'],
+    ['null for a hash', btc.jsonrpc('getblockhash', [5]), null, 'shape'],
+    [
+      'a transaction',
+      btc.jsonrpc('getrawtransaction', [otherHash, true]),
+      { txid: otherHash },
+      null,
+    ],
+    [
+      'another transaction',
+      btc.jsonrpc('getrawtransaction', [otherHash, 1]),
+      { txid: firstHash },
+      'identity',
+    ],
+    ['a transaction in hex', btc.jsonrpc('getrawtransaction', [otherHash]), '0100', null],
+    ['null for a transaction', btc.jsonrpc('getrawtransaction', [otherHash]), null, 'shape'],
+    ['an output that was spent', btc.jsonrpc('gettxout', [otherHash, 0]), null, null],
+    ['null for what was sent', btc.jsonrpc('sendrawtransaction', ['0100']), null, 'shape'],
     ['stats by height', btc.jsonrpc('getblockstats', [5]), { height: 5 }, null],
     // Bitcoin Core gives the members that were asked for, and no others.
     ['some stats', btc.jsonrpc('getblockstats', [5, ['txs']]), { txs: 1 }, null],
@@ -100,6 +122,20 @@ describe('the slot chain', () => {
     ['a slot whose height is a text', slot, { ...block, blockHeight: '80' }, 'shape'],
     ['no block in a slot', slot, null, null],
     ['a slot at its parent', slot, { ...block, parentSlot: 100 }, 'block-number'],
+    ['the newest slot', slots.jsonrpc('getSlot', []), 5, null],
+    ['null for the newest slot', slots.jsonrpc('getSlot', []), null, 'shape'],
+    ['a balance', slots.jsonrpc('getBalance', ['a']), { context: { slot: 5 }, value: 0 }, null],
+    [
+      'a balance of null',
+      slots.jsonrpc('getBalance', ['a']),
+      { context: {}, value: null },
+      'shape',
+    ],
+    ['no account', slots.jsonrpc('getAccountInfo', ['a']), { context: {}, value: null }, null],
+    ['null for an account', slots.jsonrpc('getAccountInfo', ['a']), null, 'shape'],
+    ['no slots', slots.jsonrpc('getBlocks', [5, 6]), [], null],
+    ['null for slots', slots.jsonrpc('getBlocks', [5, 6]), null, 'shape'],
+    ['null for what was sent', slots.jsonrpc('sendTransaction', ['AQ==']), null, 'shape'],
     ['the cluster', slots.jsonrpc('getGenesisHash', []), 'EtWTRABZaYq6iMf', 'chain'],
   ])('%s', (_case, asked, result, found) => {
     expect(wrongWith(asked, result)).toBe(found)
@@ -159,6 +195,50 @@ describe('the hub chain', () => {
       { tx_response: { txhash: 'CD'.repeat(32) } },
       'identity',
     ],
+  ])('%s', (_case, asked, result, found) => {
+    expect(wrongWith(asked, result)).toBe(found)
+  })
+})
+
+describe('a chain of the public catalog that speaks as Ethereum', () => {
+  const [hash, other] = [`0x${'ab'.repeat(32)}`, `0x${'cd'.repeat(32)}`]
+  const byNumber = base.jsonrpc('eth_getBlockByNumber', ['0x5', false])
+  const logs = base.jsonrpc('eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x6' }])
+  const log = {
+    ...{ address: `0x${'11'.repeat(20)}`, topics: [], data: '0x', removed: false },
+    ...{ blockNumber: '0x5', blockHash: hash, transactionHash: other },
+    ...{ transactionIndex: '0x0', logIndex: '0x0' },
+  }
+  it.each<[string, Classification, unknown, string | null]>([
+    ['the block', byNumber, { number: '0x5', hash }, null],
+    ['the block, in the form of another client', byNumber, { number: '0x05' }, null],
+    ['no block', byNumber, null, null],
+    ['another block', byNumber, { number: '0x6', hash }, 'block-number'],
+    ['a list for a block', byNumber, [], 'shape'],
+    [
+      'another block by hash',
+      base.jsonrpc('eth_getBlockByHash', [hash, false]),
+      { number: '0x5', hash: other },
+      'identity',
+    ],
+    [
+      'another transaction',
+      base.jsonrpc('eth_getTransactionByHash', [hash]),
+      { hash: other },
+      'identity',
+    ],
+    [
+      'another receipt',
+      base.jsonrpc('eth_getTransactionReceipt', [hash]),
+      { transactionHash: other },
+      'identity',
+    ],
+    ['a log in the range', logs, [log], null],
+    ['a log beyond it', logs, [{ ...log, blockNumber: '0x7' }], 'logs-range'],
+    ['another chain', base.jsonrpc('eth_chainId', []), '0x1', 'chain'],
+    ['the chain', base.jsonrpc('eth_chainId', []), '0x2105', null],
+    ['a balance of null', base.jsonrpc('eth_getBalance', [hash, 'latest']), null, 'shape'],
+    ['what a call gives', base.jsonrpc('eth_call', [{ to: hash }, 'latest']), '0x', null],
   ])('%s', (_case, asked, result, found) => {
     expect(wrongWith(asked, result)).toBe(found)
   })

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { main } from './main.ts'
+
+const folder = join(import.meta.dirname, '../../crds/samples')
+const routers = readdirSync(folder)
+  .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
+  .filter(([, text]) => /^kind: RpcRouter$/m.test(text))
+
+test.each(routers)('%s is valid, or says that it is not in this version', async (name, text) => {
+  const said: string[] = []
+  const sink = { write: (words: string) => said.push(words) }
+  const code = await main(['validate', '-f', join(folder, name)], {
+    stdin: (async function* () {})(),
+    stdout: sink,
+    stderr: sink,
+    environment: {},
+  })
+  expect(parseAllDocuments(text).flatMap((each) => each.errors)).toEqual([])
+  const isMissing = text.includes('Not in this version of the router yet')
+  expect({ code, isMissing }).toEqual(isMissing ? { code: 2, isMissing } : { code: 0, isMissing })
+  if (isMissing) expect(said.join('')).toContain('is not supported by this version')
+})
