@@ -241,7 +241,8 @@ describe('Secrets', () => {
       data: { key: Buffer.from('token').toString('base64') },
     }
     await fleet.create(secrets, secret)
-    await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
+    const { status } = await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
+    expect(status).toBe('True')
   })
 
   test('a rotated key rolls the pods; what nobody refers to does not', async () => {
