@@ -9,7 +9,7 @@ import type { Access } from './kubeconfig-file.ts'
 export function clusterOf({ server, ca, cert, key }: Access): Cluster {
   return {
     server,
-    namespace: 'default',
+    podNamespace: null,
     credentials: () => Promise.resolve({ headers: {}, tls: { ca, cert, key } }),
   }
 }

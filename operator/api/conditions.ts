@@ -25,7 +25,7 @@ const pending = {
 
 const secretNotFound = {
   status: 'False',
-  when: 'A Secret that is referred to does not exist. The last good config keeps serving.',
+  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read. The last good config keeps serving.',
   remedy:
     'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
 } as const satisfies ReasonMeaning
@@ -96,7 +96,7 @@ export const rpcRouterConditions = {
       },
       NoProviders: {
         status: 'False',
-        when: 'An endpoint has no accepted provider that serves its chain and interface. It stays closed; the others are served.',
+        when: 'An endpoint has no accepted provider that serves its chain and interface. It is closed, and the others are served; when there is no other, nothing is changed and pods that run go on with the last good config.',
         remedy:
           'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       },
@@ -217,12 +217,12 @@ export const rpcRouterConditions = {
       Ready: { status: 'True', when: 'All of that holds.', remedy: null },
       NotAccepted: {
         status: 'False',
-        when: 'Accepted is not True. The last good config keeps serving.',
+        when: 'Accepted is not True. With NoProviders and Programmed True, the endpoints that the message does not name are served as they are written; with Programmed False the last good config keeps serving.',
         remedy: 'Look at Accepted.',
       },
       RefsNotResolved: {
         status: 'False',
-        when: 'ResolvedRefs is not True. The last good config keeps serving.',
+        when: 'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config keeps serving.',
         remedy: 'Look at ResolvedRefs.',
       },
       NotProgrammed: {
@@ -283,7 +283,8 @@ export const upstreamProviderConditions = {
   },
   ResolvedRefs: resolvedRefs,
   Programmed: {
-    meaning: 'The config that the router runs holds the provider. Only in status.routers[].',
+    meaning:
+      'The newest config that was applied for the router holds the provider. Only in status.routers[].',
     reasons: {
       Programmed: { status: 'True', when: 'It was applied.', remedy: null },
       NotProgrammed: {
@@ -295,9 +296,14 @@ export const upstreamProviderConditions = {
     },
   },
   Ready: {
-    meaning: 'At least one router runs with it, and none that selects it refused it.',
+    meaning:
+      'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet, the condition Ready of that router tells.',
     reasons: {
-      Ready: { status: 'True', when: 'It serves.', remedy: null },
+      Ready: {
+        status: 'True',
+        when: 'A router that selects it has applied it as it is written.',
+        remedy: null,
+      },
       NotAccepted: {
         status: 'False',
         when: 'Accepted is not True.',

@@ -32,7 +32,7 @@ export const networkPolicy = object(
   {
     enabled: boolean({
       description:
-        'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports of their upstreams.',
+        'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports in the URLs of their upstreams. Behind a Service whose targetPort differs, add a policy of your own for that port.',
       example: true,
     }).default(true),
     clients: list(peer, {

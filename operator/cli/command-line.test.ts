@@ -9,7 +9,7 @@ describe('a command line is taken apart', () => {
   test('without anything it runs, with every default', () => {
     const { command, values, problems } = parseCommandLine([])
     expect([command, problems]).toEqual(['run', []])
-    expect(valueOf(values, 'lease-name')).toBe('rpc-router-operator')
+    expect(valueOf(values, 'lease-name')).toBe(null)
     expect(valueOf(values, 'kubeconfig')).toBeNull()
     expect(values.namespaces).toEqual([])
   })

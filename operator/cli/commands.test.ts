@@ -60,9 +60,9 @@ describe('render', () => {
     expect(objects.map(({ kind }) => kind)).toEqual([
       'ConfigMap',
       'ServiceAccount',
-      'Service',
       'NetworkPolicy',
       'Deployment',
+      'Service',
       'PodDisruptionBudget',
     ])
     expect(stdout).toContain(`image: rpc-router:${packageJson.version}`)
@@ -104,7 +104,7 @@ describe('validate', () => {
     const { code, stdout } = await run(['validate', '-f', '-'], `${router}---${provider}`)
     expect([code, stdout]).toEqual([
       0,
-      'The manifests are valid: 1 RpcRouters, 1 UpstreamProviders\n',
+      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThe API server has rules of its own beyond that: kubectl apply --dry-run=server -f FILES tells whether they hold.\n',
     ])
   })
 
@@ -208,6 +208,8 @@ describe('rbac', () => {
     expect(stdout).not.toContain('ClusterRole')
     expect(stdout).not.toContain('kind: Namespace')
     expect(stdout).toContain('kind: ServiceAccount')
+    // Those for other namespaces take nothing away from these.
+    expect(stdout).toContain('name: rpc-router-operator-lease.rpc-router-operator.a.b')
   })
 })
 

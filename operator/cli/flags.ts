@@ -4,7 +4,8 @@
 export const commands = {
   run: 'Reconcile RpcRouters and UpstreamProviders. The default.',
   render: 'Print what would be applied for the manifests of -f. Needs no cluster.',
-  validate: 'Judge the manifests of -f as the operator would. Exit code 0 or 2. Needs no cluster.',
+  validate:
+    'Judge the manifests of -f as the operator would, but not by the rules of the API server. Exit code 0 or 2. Needs no cluster.',
   rbac: 'Print the service account of the operator and the RBAC rules that it needs.',
   version: 'Print the version.',
   help: 'Print this text.',
@@ -91,15 +92,17 @@ export const flags = {
     valueName: 'name',
     default: null,
     repeatable: false,
-    description: 'Namespace of the lease. Unset: that of the pod or of the context, else default.',
+    description:
+      'Namespace of the lease. Unset: that of the pod; outside of one, rpc-router-system.',
     fault: dnsName,
   },
   'lease-name': {
     of: ['run', 'rbac'],
     valueName: 'name',
-    default: 'rpc-router-operator',
+    default: null,
     repeatable: false,
-    description: 'Name of the lease. Operators that share it stand in for each other.',
+    description:
+      'Name of the lease. Operators that share it stand in for each other. Unset: rpc-router-operator, followed by the names of --namespaces.',
     fault: dnsName,
   },
   'listen-address': {

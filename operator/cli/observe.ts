@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Logger } from 'pino'
 import type { KubeObserver } from '../kube/observer.ts'
-import { refOf } from '../kube/object.ts'
+import { keyOf, refOf } from '../kube/object.ts'
 
 /** What is worth a line in the log. Each failure is told once, here. */
 export function logObserver(logger: Logger): KubeObserver {
@@ -19,7 +19,9 @@ export function logObserver(logger: Logger): KubeObserver {
     },
     leading: (isLeading) =>
       logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Ceased to lead'),
-    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be renewed'),
+    waiting: (lease, leader) =>
+      logger.info({ lease: keyOf(lease), leader }, 'Waits for the lease: another operator leads'),
+    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
     eventDropped: (reason, why, error) =>
       logger.debug({ reason, why, error }, 'Event was not told'),
   }

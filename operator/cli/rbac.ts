@@ -6,6 +6,7 @@ import type { CommandIo } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 import { writeObjects } from './documents.ts'
 import { exitCodes } from './exit-codes.ts'
+import { leaseOf } from './lease.ts'
 import { namespacesOf } from './namespaces.ts'
 
 /**
@@ -14,14 +15,10 @@ import { namespacesOf } from './namespaces.ts'
  */
 export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): number {
   const [namespace = '', name = ''] = (valueOf(values, 'service-account') ?? '').split('/')
-  const lease = {
-    namespace: valueOf(values, 'lease-namespace') ?? namespace,
-    name: valueOf(values, 'lease-name') ?? '',
-  }
   const options = {
     namespaces: namespacesOf(values),
     serviceAccount: { namespace, name },
-    lease,
+    lease: leaseOf(values, namespace),
   }
   const ofPeople = options.namespaces === null ? userRoles : []
   const objects = [...accountManifests(options), ...rbacManifests(options), ...ofPeople]

@@ -8,6 +8,7 @@ import { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
+import { keyOf } from '../kube/object.ts'
 import { monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { knownChains } from '../translate/known-chains.ts'
@@ -16,12 +17,15 @@ import type { CommandIo } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 import { exitCodes } from './exit-codes.ts'
 import { imagesOf } from './images.ts'
+import { leaseOf } from './lease.ts'
 import { createLogger } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { namespacesOf } from './namespaces.ts'
 import { combineObservers, logObserver } from './observe.ts'
 
 const passwordBytes = 24
+/** Where the operator is installed, and its lease is kept: see the flag service-account. */
+const usualNamespace = 'rpc-router-system'
 
 /**
  * Reconciles until it is told to stop by SIGTERM or SIGINT; a second one ends it at once.
@@ -66,14 +70,12 @@ async function operate(
   })
   await requireDefinitions(client, stop)
   const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
+  const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
   const elector =
     valueOf(values, 'leader-elect') === 'true'
       ? new LeaderElector({
           client,
-          lease: {
-            namespace: valueOf(values, 'lease-namespace') ?? cluster.namespace,
-            name: valueOf(values, 'lease-name') ?? '',
-          },
+          lease,
           identity: instance,
           clock: systemClock,
           random: systemRandom,
@@ -100,7 +102,10 @@ async function operate(
     operator,
     elector,
   )
-  logger.info({ version, server: cluster.server, instance }, 'Operator started')
+  logger.info(
+    { version, server: cluster.server, instance, ...(elector && { lease: keyOf(lease) }) },
+    'Operator started',
+  )
   const watching = new AbortController()
   try {
     const watches = operator.watch(watching.signal)

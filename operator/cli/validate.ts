@@ -5,6 +5,10 @@ import { type FlagValues, valueOf } from './command-line.ts'
 import { exitCodes } from './exit-codes.ts'
 import { judgeManifests } from './judged-manifests.ts'
 
+/** Rules in CEL, and names that must differ: only the API server judges by these. */
+const more =
+  'The API server has rules of its own beyond that: kubectl apply --dry-run=server -f FILES tells whether they hold.'
+
 /**
  * Judges manifests: as text on stderr, with a word of success on stdout, or as one JSON document on stdout.
  * @returns the exit code: 0, or 2 when there is an error
@@ -21,7 +25,7 @@ export async function runValidate(
   } else {
     for (const problem of problems) io.stderr.write(`rpc-operator: error: ${problem}\n`)
     const counts = `${set?.routers.length ?? 0} RpcRouters, ${set?.providers.length ?? 0} UpstreamProviders`
-    if (valid) io.stdout.write(`The manifests are valid: ${counts}\n`)
+    if (valid) io.stdout.write(`The operator would accept the manifests: ${counts}.\n${more}\n`)
   }
   return valid ? exitCodes.done : exitCodes.invalid
 }

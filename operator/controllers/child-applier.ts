@@ -109,7 +109,7 @@ export class ChildApplier {
     isWanted: (resource: Resource, object: KubeObject) => boolean,
   ): readonly Child[] {
     return this.#options.children
-      .ownedBy(router.metadata.uid)
+      .ownedBy(router)
       .filter(
         ({ resource, object }) =>
           object.metadata.deletionTimestamp === undefined && !isWanted(resource, object),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rpcRouterNames } from '../api/group.ts'
+import type { RpcRouter } from '../api/rpc-router.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { type Change, Store } from '../kube/store.ts'
+import { instanceKeys, isChild } from '../resources/labels.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
@@ -40,9 +42,14 @@ export class ChildStores {
     return this.store(resource).get(key) as T | undefined
   }
 
-  ownedBy(uid: string): readonly Child[] {
+  /** What a router has for its own by owner and by labels: others may make their objects go with it, too. */
+  ownedBy({ metadata }: RpcRouter): readonly Child[] {
+    const key = keyOf(metadata)
     return [...this.#stores.values()].flatMap(({ resource, store }) =>
-      store.byIndex('owner', uid).map((object) => ({ resource, object })),
+      store
+        .byIndex('owner', metadata.uid)
+        .filter((object) => isChild(object) && instanceKeys(object).includes(key))
+        .map((object) => ({ resource, object })),
     )
   }
 

@@ -41,10 +41,12 @@ test('a Redis goes when no pod uses it any more, its Secret with it', async () =
   const applier = new Applier({ client, fieldManager: 'f', statusManager: 's' })
   const children = new ChildApplier({ client, applier, children: world.children })
   const revisions = new Revisions(client, world.replicaSets)
-  const fleet = new FleetApplier(children, new DeploymentApplier(client, children), revisions)
+  const deployments = new DeploymentApplier(client, children)
+  const fleet = new FleetApplier(children, deployments, revisions, () => {})
   const context = {
     images: { router: 'router:test', redis: 'redis:test' },
     monitors: new Set<string>(),
+    chainIdOf: (chainId: string) => chainId,
   }
   const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
   const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length

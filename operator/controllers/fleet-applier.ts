@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { ApiError } from '../kube/errors.ts'
+import { ApiError, isUnknownKind } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { componentOf } from '../resources/labels.ts'
@@ -12,6 +12,7 @@ import {
   type Deployment,
   deployments,
   horizontalPodAutoscalers,
+  monitorKinds,
 } from '../resources/kinds.ts'
 import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
@@ -31,9 +32,17 @@ export class FleetApplier {
   readonly #children: ChildApplier
   readonly #deployments: DeploymentApplier
   readonly #revisions: Revisions
+  readonly #onUnknownKind: (kind: Resource) => void
 
-  constructor(children: ChildApplier, deploymentApplier: DeploymentApplier, revisions: Revisions) {
+  /** @param onUnknownKind called when the cluster does not know a kind that it may not have */
+  constructor(
+    children: ChildApplier,
+    deploymentApplier: DeploymentApplier,
+    revisions: Revisions,
+    onUnknownKind: (kind: Resource) => void,
+  ) {
     this.#revisions = revisions
+    this.#onUnknownKind = onUnknownKind
     this.#children = children
     this.#deployments = deploymentApplier
   }
@@ -90,7 +99,6 @@ export class FleetApplier {
     )
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, keyOf(metadata)))
-    const isDeployment = ({ kind }: KubeObject): boolean => kind === deployments.kind
     // An autoscaler that is to go must not touch the count that is applied next.
     await this.#children.prune(
       router,
@@ -98,12 +106,22 @@ export class FleetApplier {
         resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
       signal,
     )
+    // In their order: what clients go by comes after the Deployment, which may be refused.
     for (const object of objects)
-      if (!isDeployment(object))
-        await this.#children.apply(router, resourceOf(object), object, signal)
-    for (const object of objects)
-      if (isDeployment(object)) await this.#deployments.apply(router, object as Deployment, signal)
+      if (object.kind === deployments.kind)
+        await this.#deployments.apply(router, object as Deployment, signal)
+      else await this.#applyChild(router, object, signal)
     await this.#prune(router, isWanted, current, signal)
+  }
+
+  async #applyChild(router: RpcRouter, object: KubeObject, signal: AbortSignal): Promise<void> {
+    const resource = resourceOf(object)
+    try {
+      await this.#children.apply(router, resource, object, signal)
+    } catch (error) {
+      if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
+      this.#onUnknownKind(resource)
+    }
   }
 
   /** Deletes what is not wanted any more, but for what pods still need or may need again. */

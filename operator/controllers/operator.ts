@@ -10,14 +10,15 @@ import { Controller } from '../kube/controller.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
-import type { Reflector } from '../kube/reflector.ts'
-import type { BuildContext } from '../resources/build-children.ts'
+import { type Reflector, synced } from '../kube/reflector.ts'
+import type { BuildContext } from '../resources/build-context.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { chainNames } from '../translate/upstream-plan.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { fieldManager, statusManager } from './field-managers.ts'
 import { FleetApplier } from './fleet-applier.ts'
-import { LateKinds } from './late-kinds.ts'
+import { OptionalKinds } from './optional-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { RedisPasswords } from './redis-passwords.ts'
 import { ReferenceLoader } from './reference-loader.ts'
@@ -41,7 +42,7 @@ export interface OperatorOptions {
   /** Namespaces to look at; null for all. */
   readonly namespaces: readonly string[] | null
   /** With the kinds of the Prometheus operator that the cluster knows now. Others are looked for. */
-  readonly build: BuildContext
+  readonly build: Pick<BuildContext, 'images' | 'monitors'>
   readonly chains: KnownChains
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
@@ -57,34 +58,29 @@ export class Operator {
   readonly world: World
   readonly #asked: readonly Reflector<KubeObject>[]
   readonly #others: readonly Reflector<KubeObject>[]
-  readonly #late: LateKinds
-  readonly #joined: Reflector<KubeObject>[] = []
+  readonly #optional: OptionalKinds
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
     const { client, writer, clock, random, observer, workers, chains, instance } = options
     const monitors = new Set(options.build.monitors)
-    const build = { ...options.build, monitors }
-    const missing = monitorKinds.filter(({ kind }) => !monitors.has(kind))
+    const build = { ...options.build, monitors, chainIdOf: chainNames(chains) }
     this.world = new World(childKinds)
-    const { asked, others } = reflectWorld(this.world, missing, options)
+    const { asked, others } = reflectWorld(this.world, monitorKinds, options)
     this.#asked = asked
     this.#others = others
-    this.#late = new LateKinds({
+    this.#optional = new OptionalKinds({
       client,
       clock,
       observer,
-      kinds: missing,
+      kinds: monitorKinds,
+      known: monitors,
       isWanted: ({ kind }) => this.world.routersWithMonitor(kind).length > 0,
-      take: async (resource, signal) => {
-        const reflectors = reflectChildren(this.world, resource, options)
-        const running = Promise.all(reflectors.map((reflector) => reflector.run(signal)))
-        await synced(reflectors, signal)
-        this.#joined.push(...reflectors)
-        monitors.add(resource.kind)
-        for (const router of this.world.routersWithMonitor(resource.kind))
-          this.routers.enqueue(router)
-        await running
+      reflect: (kind, each) => reflectChildren(this.world, kind, { ...options, observer: each }),
+      onChange: (kind, isKnown) => {
+        // Its objects went with it.
+        if (!isKnown) this.world.children.store(kind).clear()
+        for (const router of this.world.routersWithMonitor(kind.kind)) this.routers.enqueue(router)
       },
     })
     this.#events = new EventRecorder({
@@ -115,6 +111,7 @@ export class Operator {
         children,
         new DeploymentApplier(reader, children),
         new Revisions(client, world.replicaSets),
+        (kind) => this.#optional.lost(kind),
       ),
       passwords: new RedisPasswords(reader, children, options.generatePassword),
       statuses: routerStatuses,
@@ -161,7 +158,7 @@ export class Operator {
   }
 
   get #reflectors(): readonly Reflector<KubeObject>[] {
-    return [...this.#asked, ...this.#others, ...this.#joined]
+    return [...this.#asked, ...this.#others, ...this.#optional.reflectors]
   }
 
   /** Every kind was listed once. */
@@ -180,24 +177,13 @@ export class Operator {
     const run = (reflectors: readonly Reflector<KubeObject>[]) =>
       Promise.all(reflectors.map((reflector) => reflector.run(signal)))
     const others = synced(this.#asked, signal).then(() => run(this.#others))
-    await Promise.all([run(this.#asked), others, this.#late.run(signal)])
+    await Promise.all([run(this.#asked), others, this.#optional.run(signal)])
   }
 
   /** Acts until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
-    await synced(this.#reflectors, signal)
+    await synced([...this.#asked, ...this.#others], signal)
+    await this.#optional.synced(signal)
     await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
   }
-}
-
-/** Resolves when all have listed their kind, or when the signal is aborted. */
-async function synced(
-  reflectors: readonly Reflector<KubeObject>[],
-  signal: AbortSignal,
-): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-  await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }

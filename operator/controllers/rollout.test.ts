@@ -6,6 +6,7 @@ import {
   networkPolicies,
   replicaSets,
   rpcRouters,
+  secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
@@ -22,6 +23,34 @@ test('a router gets its objects, and is Ready when its pods are', async () => {
   expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
     Ready: expect.stringMatching(/^True/),
   })
+})
+
+test('what somebody else made to go with a router is left to him', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const { kind, apiVersion, metadata } = desk.get(rpcRouters, 'r')
+  const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }
+  const theirs = {
+    namespace: 'ns',
+    name: 'mine',
+    ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+  }
+  desk.keeper.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: theirs })
+  desk.keeper.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: theirs })
+  // What has labels of ours and is of another is not touched either.
+  const labels = desk.get(networkPolicies, 'r-router').metadata.labels ?? {}
+  const others = { ...labels, 'app.kubernetes.io/instance': 'other' }
+  const metadataOfOther = { ...theirs, name: 'of-other', labels: others }
+  desk.keeper.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOfOther })
+  desk.router('r', { replicas: 3, networkPolicy: { enabled: false } })
+  await desk.pass()
+  expect(desk.names(networkPolicies)).toEqual([])
+  expect(desk.names(configMaps)).toEqual(expect.arrayContaining(['mine', 'of-other']))
+  expect(desk.names(secrets)).toEqual(['mine'])
+  expect(desk.failures).toEqual([])
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@2/)
 })
 
 describe('in a rollout', () => {

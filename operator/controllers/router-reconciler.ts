@@ -9,7 +9,8 @@ import type { ApiError } from '../kube/errors.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
-import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { buildFleet, buildRedis } from '../resources/build-children.ts'
+import type { BuildContext } from '../resources/build-context.ts'
 import { configMapName } from '../resources/config-map.ts'
 import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
@@ -150,7 +151,8 @@ export class RouterReconciler {
     await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
-    this.#tell(key, router, translation, isApplied ? null : running)
+    // The pods may have changed though what came after them was refused.
+    this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
     if (applied.result === 'waiting') return { requeueAfterMs: stillThereMs }
     // What mends a router that is refused as a whole is told by the watch.
@@ -170,7 +172,7 @@ export class RouterReconciler {
   #isRunning(router: RpcRouter, config: RenderedConfig): boolean {
     const deployment = this.#deployment(router)
     const { children, build } = this.#parts
-    const wanted = buildDeployment(router, config, build.images.router)
+    const wanted = buildDeployment(router, config, build)
     return isComplete(deployment) && children.isApplied(router, deployments, wanted)
   }
 
@@ -226,7 +228,7 @@ export class RouterReconciler {
   #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
     const own = configMapName(router, configHash)
     return this.#parts.world.children
-      .ownedBy(router.metadata.uid)
+      .ownedBy(router)
       .filter(({ resource }) => resource.plural === configMaps.plural)
       .filter(({ object }) => object.metadata.name !== own)
       .map(({ object }) => portsOf(object))

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { sleep } from '../kube/clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import {
+  networkPolicies,
   podMonitors,
   rpcRouters,
   secrets,
@@ -51,6 +52,25 @@ describe('an API server that', () => {
       Programmed: expect.stringMatching(/^True\/Programmed@2/),
     })
     expect(desk.failures.length).toBeGreaterThan(5)
+  })
+
+  test('will not have the Deployment is not asked to send clients where no pods are', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass()
+    const before = desk.get(services, 'r-router')
+    desk.keeper.refuse = fails(422, 'Invalid')
+    const endpoint = { chainId: 'ETH1', apiInterface: 'jsonrpc' }
+    desk.router('r', { endpoints: [{ name: 'mainnet', port: 3361, ...endpoint }] })
+    await desk.pass(5_000)
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/ApplyFailed@2/)
+    expect(desk.get(services, 'r-router')).toEqual(before)
+    desk.keeper.refuse = () => null
+    await desk.pass(121_000)
+    expect(desk.get(services, 'r-router').spec.ports).toMatchObject([
+      { name: 'mainnet', port: 3361 },
+    ])
   })
 
   test('failed for hours is asked again soon: a mended quota is told by no watch', async () => {
@@ -103,8 +123,9 @@ test('what is still being deleted is waited for, and named', async () => {
       'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted.',
   })
   expect(desk.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
+  // The new pods have it already.
   expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
-    Ready: expect.stringMatching(/^False\/NotProgrammed/),
+    Ready: expect.stringMatching(/^True/),
   })
   desk.keeper.finish(services, { namespace: 'ns', name: 'r-router' })
   await desk.pass(5_000)
@@ -297,6 +318,51 @@ describe('a monitor of a kind that the cluster does not know', () => {
     desk.keeper.refuse = () => null
     await desk.pass(62_000)
     expect(desk.names(serviceMonitors)).toEqual(['r-router'])
+  })
+
+  const forgets = ({ keeper }: OperatorDesk, status: number) => {
+    keeper.installed.delete('podmonitors')
+    keeper.refuse = ({ plural, verb, name }) =>
+      plural === 'podmonitors' && (verb !== 'get' || name !== '')
+        ? new ApiError('PATCH podmonitors', status, { message: '404 page not found' })
+        : null
+  }
+
+  test.each([
+    ['is removed', 404],
+    ['is about to be removed', 405],
+  ])('any more, since it %s, keeps nothing else from being done', async (_, status) => {
+    await using desk = new OperatorDesk()
+    desk.keeper.installed.add('podmonitors')
+    desk.provider('a')
+    desk.router('r', { monitoring: { type: 'PodMonitor' } })
+    await desk.pass(62_000)
+    desk.rollOut('r')
+    await desk.pass()
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    forgets(desk, status)
+    desk.remove(podMonitors, 'r-router')
+    await desk.pass()
+    const without = /^True\/ProgrammedWithoutMonitor/
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Programmed: expect.stringMatching(without),
+      Ready: expect.stringMatching(/^True/),
+    })
+    // What is not wanted any more goes all the same, and providers are told of truly.
+    desk.provider('b')
+    desk.router('r', { monitoring: { type: 'PodMonitor' }, networkPolicy: { enabled: false } })
+    await desk.pass()
+    expect(desk.names(networkPolicies)).toEqual([])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(without)
+    expect(desk.conditions(upstreamProviders, 'b')['Ready']).toMatch(/^True/)
+    await desk.pass(200_000)
+    expect(desk.failures).toEqual([])
+    expect(desk.events).not.toContain('ApplyFailed')
+    desk.keeper.refuse = () => null
+    desk.keeper.installed.add('podmonitors')
+    await desk.pass(62_000)
+    expect(desk.names(podMonitors)).toEqual(['r-router'])
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@/)
   })
 
   test('is not looked for where nobody asks for it', async () => {

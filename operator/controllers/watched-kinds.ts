@@ -39,8 +39,8 @@ export interface ReflectOptions {
 
 const labelled = { labelSelector: childSelector }
 
-/** Secrets that are nobody's keys: there can be many of them, and large ones. */
-const secretFields = 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token'
+/** Releases of Helm are nobody's keys: there can be many of them, and large ones. */
+const secretFields = 'type!=helm.sh/release.v1'
 
 type Reflectors = readonly Reflector<KubeObject>[]
 
@@ -48,14 +48,14 @@ type Reflectors = readonly Reflector<KubeObject>[]
  * What fills a world: one reflector a kind, or one a kind and namespace. Those of `asked` go first: what else is kept
  * depends on what routers and providers refer to.
  *
- * @param missing kinds of children that the cluster does not know
+ * @param apart kinds of children that are not watched here
  */
 export function reflectWorld(
   world: World,
-  missing: readonly Resource[],
+  apart: readonly Resource[],
   options: ReflectOptions,
 ): { readonly asked: Reflectors; readonly others: Reflectors } {
-  const [asked, others] = watchedKinds(world, missing)
+  const [asked, others] = watchedKinds(world, apart)
   return { asked: reflect(asked, options), others: reflect(others, options) }
 }
 
@@ -86,7 +86,7 @@ function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflec
 
 function watchedKinds(
   world: World,
-  missing: readonly Resource[],
+  apart: readonly Resource[],
 ): readonly [asked: readonly WatchedKind[], others: readonly WatchedKind[]] {
   const keepReferenced = (kind: 'secret' | 'configMap') => (object: KubeObject) => {
     const isReferredTo = world.isReferredTo(kind, keyOf(object.metadata))
@@ -105,7 +105,7 @@ function watchedKinds(
       keep: revisionOf,
     },
     ...world.children.resources
-      .filter((resource) => !missing.includes(resource))
+      .filter((resource) => !apart.includes(resource))
       .map((resource) => ({
         ...childrenOf(world, resource),
         // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.

@@ -61,7 +61,7 @@ describe('a kubeconfig', () => {
   ])('with %s', async (name, user, credentials) => {
     const path = await file(name.replaceAll(' ', '-'), kubeconfig(user))
     const cluster = await findCluster({ env: { KUBECONFIG: path } })
-    expect(cluster).toMatchObject({ server: 'https://api.test:6443', namespace: 'team' })
+    expect(cluster).toMatchObject({ server: 'https://api.test:6443', podNamespace: null })
     expect(await cluster.credentials()).toEqual(credentials)
   })
 
@@ -115,7 +115,7 @@ describe('the service account of a pod', () => {
       file('namespace', 'operators'),
     ])
     const cluster = await inCluster(env, folder)
-    expect(cluster).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'operators' })
+    expect(cluster).toMatchObject({ server: 'https://[fd00::1]:443', podNamespace: 'operators' })
     expect(await cluster.credentials()).toEqual({
       headers: { authorization: 'Bearer one' },
       tls: { ca: 'CA' },

@@ -25,8 +25,8 @@ export interface Credentials {
 export interface Cluster {
   /** `https://host:port`, perhaps with a path below which the API stands. */
   readonly server: string
-  /** The namespace of the service account or of the kubeconfig's context. */
-  readonly namespace: string
+  /** The namespace of the pod that this process runs in, when it goes by its service account; else null. */
+  readonly podNamespace: string | null
   /** An HTTP proxy on the way. */
   readonly proxyUrl?: string
   /** Read anew by each call: files, plugins and tokens change. The client asks once a minute. */

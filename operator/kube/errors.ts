@@ -89,6 +89,8 @@ function hasStatus(error: unknown, ...statuses: readonly number[]): error is Api
 }
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
+/** There is no such kind, or none any more: what is about to be removed takes no new object. */
+export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422)
 

@@ -26,7 +26,7 @@ export async function inCluster(
   const read = async (name: string) => (await readFile(join(folder, name), 'utf8')).trim()
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
-    namespace: await read('namespace'),
+    podNamespace: await read('namespace'),
     async credentials() {
       const [token, ca] = await Promise.all([read('token'), read('ca.crt')])
       return { headers: { authorization: `Bearer ${token}` }, tls: { ca } }

@@ -51,7 +51,7 @@ export async function readKubeConfig(files: readonly string[], context?: string)
     )
   return {
     server: cluster.server,
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
+    podNamespace: null,
     ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
     async credentials() {
       const options: Applied = {}

@@ -25,7 +25,12 @@ function candidate(
     identity,
     clock,
     random: seededRandom(identity.length + 7),
-    observer: { leading: (leads) => told.push(leads), leaseFailed: () => told.push('failed') },
+    observer: {
+      leading: (leads) => told.push(leads),
+      leaseFailed: () => told.push('failed'),
+      waiting: ({ namespace, name }, leader) =>
+        told.push(`waits for ${leader} of ${namespace}/${name}`),
+    },
   })
   const stop = new AbortController()
   const state = { outcome: 'running', leadEnded: false, windDownMs: 0 }
@@ -44,6 +49,26 @@ function candidate(
   )
   return { elector, stop, wire, told, state }
 }
+
+test('who waits says once who leads, and again when that changes', async () => {
+  const clock = new VirtualClock()
+  const keeper = new LeaseKeeper(clock)
+  const a = candidate(clock, keeper, 'a')
+  await clock.advance(100)
+  const b = candidate(clock, keeper, 'b')
+  await clock.advance(60_000)
+  expect(b.told).toEqual(['waits for a of ns/operator'])
+  const c = candidate(clock, keeper, 'c')
+  await clock.advance(100)
+  a.stop.abort()
+  await clock.advance(60_000)
+  const all = [...b.told, ...c.told]
+  expect(all).toContain(true)
+  const [last] = b.elector.isLeading ? [c] : [b]
+  const leader = b.elector.isLeading ? 'b' : 'c'
+  expect(last.told).toEqual(['waits for a of ns/operator', `waits for ${leader} of ns/operator`])
+  expect(a.told).toEqual([true, false])
+})
 
 describe('one candidate', () => {
   test('leads within a round trip, and renews', async () => {

@@ -50,6 +50,8 @@ export class LeaderElector {
   /** The lease as last seen, and since when it looks like this. */
   #seen: { readonly lease: Lease; readonly sinceMs: number } | null = null
   #renewedMs = -Infinity
+  /** Whom we told of as the leader that is waited for. */
+  #awaited: string | null = null
   #leads = false
   #isOver = false
 
@@ -154,10 +156,19 @@ export class LeaderElector {
     await this.#write(signal, (present) => {
       if (this.#isTaken(present)) {
         this.#renewedMs = -Infinity
+        this.#tellLeader()
         return null
       }
       return claimed(ref, present, { identity, leaseMs: this.#leaseMs, wallMs: clock.wallMs() })
     })
+  }
+
+  #tellLeader(): void {
+    const { lease, observer } = this.#options
+    const { leader } = this
+    if (this.#leads || leader === null || leader === this.#awaited) return
+    this.#awaited = leader
+    observer?.waiting?.(lease, leader)
   }
 
   async #release(): Promise<void> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
+import type { ObjectRef } from './object.ts'
+
 /** A verb of RBAC, as the API server counts a request. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 
@@ -32,6 +34,8 @@ export interface KubeObserver {
 
   /** This process began or ceased to lead. */
   leading?(isLeading: boolean): void
+  /** Another process holds the lease, and this one waits. Told again when it is yet another. */
+  waiting?(lease: Required<ObjectRef>, leader: string): void
   /** An attempt to get or keep the lease failed. */
   leaseFailed?(error: Error): void
 

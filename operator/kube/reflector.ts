@@ -138,6 +138,18 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
+/** Resolves when all have listed their kind, or when the signal is aborted. */
+export async function synced(
+  reflectors: readonly Pick<Reflector<KubeObject>, 'synced'>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
+}
+
 /** The server ends watches as soon as they begin. */
 class EmptyWatchError extends KubeError {
   readonly code = 'OP_KUBE_EMPTY_WATCH'

@@ -119,6 +119,11 @@ export class Store<T extends KubeObject, I extends string = never> {
     this.reached(listVersion, namespace)
   }
 
+  /** Removes all, as when there is no such kind any more. */
+  clear(): void {
+    for (const object of this.list()) this.#remove(keyOf(object.metadata))
+  }
+
   /** All up to this version has been told. What we wrote by then and was not told of is not among ours. */
   reached(version: string, namespace?: string): void {
     this.#reached.set(namespace ?? '', version)

@@ -36,7 +36,7 @@ async function apiServer(): Promise<Cluster> {
   )
   return {
     server: `https://localhost:${await listen(server)}`,
-    namespace: 'default',
+    podNamespace: null,
     credentials: () => Promise.resolve({ headers: {}, tls: { ca: authority.cert } }),
   }
 }

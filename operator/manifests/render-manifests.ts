@@ -3,7 +3,8 @@
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { buildFleet, buildRedis, type BuildContext } from '../resources/build-children.ts'
+import { buildFleet, buildRedis } from '../resources/build-children.ts'
+import type { BuildContext } from '../resources/build-context.ts'
 import { standIn } from '../translate/environment.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
 import type { KeyedData, ReferenceData } from '../translate/reference-data.ts'
@@ -11,6 +12,7 @@ import { selects } from '../translate/select-labels.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import { nothingRuns } from '../translate/translation.ts'
+import { chainNames } from '../translate/upstream-plan.ts'
 import { violationText } from '../translate/violation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
@@ -29,8 +31,9 @@ export interface RenderedManifests {
 export function renderManifests(
   manifests: ManifestSet,
   chains: KnownChains,
-  build: BuildContext,
+  options: Pick<BuildContext, 'images' | 'monitors'>,
 ): RenderedManifests {
+  const build = { ...options, chainIdOf: chainNames(chains) }
   const objects: KubeObject[] = []
   const problems: string[] = []
   const selected = new Set<string>()

@@ -34,7 +34,8 @@ export function rbacManifests({
       : namespaces.flatMap((namespace) =>
           roleWithBinding('Role', { name, namespace }, namespaceRules, subjects),
         )
-  const leaseRole = { name: `${name}-lease`, namespace: lease.namespace }
+  const ofLease = lease.name === name ? '' : `.${lease.name}`
+  const leaseRole = { name: `${name}-lease${ofLease}`, namespace: lease.namespace }
   return [...ofRouters, ...roleWithBinding('Role', leaseRole, leaseRules(lease.name), subjects)]
 }
 

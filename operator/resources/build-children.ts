@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/object.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { StateStore } from '../translate/state-store.ts'
 import { buildAutoscaler } from './autoscaler.ts'
+import type { BuildContext } from './build-context.ts'
 import { buildConfigMap } from './config-map.ts'
 import { buildDeployment } from './deployment.ts'
 import { buildDisruptionBudget } from './disruption-budget.ts'
@@ -20,19 +21,6 @@ import { buildRedisSecret } from './redis/redis-secret.ts'
 import { buildRedisStatefulSet } from './redis/redis-stateful-set.ts'
 import { buildMetricsService, buildService } from './service.ts'
 import { buildServiceAccount } from './service-account.ts'
-
-/** Images of what names none of its own. */
-export interface Images {
-  readonly router: string
-  readonly redis: string
-}
-
-/** What the children of a router are made of, its config apart. */
-export interface BuildContext {
-  readonly images: Images
-  /** Kinds of the Prometheus operator that the cluster knows. */
-  readonly monitors: ReadonlySet<string>
-}
 
 /** The Redis of a router, if the operator runs it. It comes first, since the config refers to its password. */
 export function buildRedis(
@@ -59,18 +47,20 @@ export function buildRedis(
 export function buildFleet(
   router: RpcRouter,
   config: RenderedConfig,
-  { images, monitors }: BuildContext,
+  context: BuildContext,
   others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
   const { type } = router.spec.monitoring
+  const { chainIdOf, monitors } = context
   const objects = [
     buildConfigMap(router, config),
     buildServiceAccount(router),
-    buildService(router),
-    type === 'ServiceMonitor' ? buildMetricsService(router) : null,
     buildNetworkPolicy(router, config, others),
     buildAutoscaler(router),
-    buildDeployment(router, config, images.router),
+    buildDeployment(router, config, context),
+    // Clients go by it: it changes only with pods that it fits.
+    buildService(router, chainIdOf),
+    type === 'ServiceMonitor' ? buildMetricsService(router) : null,
     buildDisruptionBudget(router),
     type === 'PodMonitor' && monitors.has(type) ? buildPodMonitor(router) : null,
     type === 'ServiceMonitor' && monitors.has(type) ? buildServiceMonitor(router) : null,

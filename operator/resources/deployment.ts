@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { V1PodSpec, V1Volume } from '@kubernetes/client-node'
+import type { V1Container, V1PodSpec, V1Volume } from '@kubernetes/client-node'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import type { SecretFile } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { wantedReplicas } from '../translate/replica-count.ts'
 import { writeSecretHashes } from '../translate/secret-hashes.ts'
+import type { BuildContext } from './build-context.ts'
 import { childOf } from './child.ts'
 import { configMapName } from './config-map.ts'
 import { type Deployment, deployments } from './kinds.ts'
@@ -24,16 +25,16 @@ import { schedulingOf } from './scheduling.ts'
 /**
  * The pods. With autoscaling it says nothing of `replicas`: the count has one owner at a time.
  *
- * @param usualImage of a router whose spec names none
+ * @param context with the image of a router whose spec names none
  */
 export function buildDeployment(
   router: RpcRouter,
   config: RenderedConfig,
-  usualImage: string,
+  { images, chainIdOf }: Pick<BuildContext, 'images' | 'chainIdOf'>,
 ): Deployment {
   const { spec } = router
   const { labels, annotations, rollout } = spec.pod
-  const image = spec.pod.image ?? usualImage
+  const image = spec.pod.image ?? images.router
   return {
     ...childOf(router, deployments, {
       name: routerObjectName(router),
@@ -65,13 +66,13 @@ export function buildDeployment(
             [secretHashAnnotation]: config.secretHash,
           },
         },
-        spec: podSpec(router, config, image),
+        spec: podSpec(router, config, routerContainer(router, config, image, chainIdOf)),
       },
     },
   }
 }
 
-function podSpec(router: RpcRouter, config: RenderedConfig, image: string): V1PodSpec {
+function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Container): V1PodSpec {
   const { pod } = router.spec
   const { preStopSeconds, drainSeconds, terminationGracePeriodSeconds } = pod.shutdown
   return {
@@ -83,7 +84,7 @@ function podSpec(router: RpcRouter, config: RenderedConfig, image: string): V1Po
       terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
     ...(pod.imagePullSecrets && { imagePullSecrets: [...pod.imagePullSecrets] }),
     ...schedulingOf(pod, selectorLabels(router, 'router')),
-    containers: [routerContainer(router, config, image)],
+    containers: [container],
     volumes: [
       { name: 'config', configMap: { name: configMapName(router, config.configHash) } },
       ...secretVolume(config.files),

@@ -10,6 +10,7 @@ import { buildFleet, buildRedis } from './build-children.ts'
 const context = {
   images: { router: 'rpc-router:test', redis: 'redis:test' },
   monitors: new Set(['PodMonitor', 'ServiceMonitor']),
+  chainIdOf: (chainId: string) => chainId,
 }
 
 /** An input may say under `show` which kinds matter to it. */

@@ -142,16 +142,16 @@ export const serviceMonitors = kind<Monitor>(
   'servicemonitors',
 )
 
-/** What can belong to a router, in the order in which it is applied: a pod finds all that it needs. */
+/** What can belong to a router. */
 export const childKinds = [
   configMaps,
   secrets,
   serviceAccounts,
-  services,
   networkPolicies,
   statefulSets,
   horizontalPodAutoscalers,
   deployments,
+  services,
   podDisruptionBudgets,
   podMonitors,
   serviceMonitors,

@@ -11,6 +11,7 @@ import {
 } from '../translate/pod-paths.ts'
 import type { Variable } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
+import { listenerNames } from './listener-names.ts'
 import { containerSecurity } from './pod-security.ts'
 import { livenessProbe, readinessProbe, startupProbe } from './probes.ts'
 
@@ -25,10 +26,15 @@ export function routerContainer(
   { spec }: RpcRouter,
   config: RenderedConfig,
   image: string,
+  chainIdOf: (chainId: string) => string,
 ): V1Container {
   const { imagePullPolicy, resources, shutdown } = spec.pod
+  const listeners = listenerNames(spec.endpoints, chainIdOf)
   const ports = [
-    ...spec.endpoints.map(({ name, port }) => ({ name, containerPort: port })),
+    ...spec.endpoints.map(({ port }, index) => ({
+      name: listeners[index] ?? '',
+      containerPort: port,
+    })),
     { name: 'metrics', containerPort: metricsPort },
   ]
   return {

@@ -8,10 +8,12 @@ import { metricsPort } from '../translate/pod-paths.ts'
 import { childOf } from './child.ts'
 import { type Service, services } from './kinds.ts'
 import { selectorLabels } from './labels.ts'
+import { listenerNames } from './listener-names.ts'
 
 /** The Service that clients use. No session affinity: sticky sessions go by a header. */
-export function buildService(router: RpcRouter): Service {
+export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => string): Service {
   const { endpoints, service } = router.spec
+  const listeners = listenerNames(endpoints, chainIdOf)
   const { type, annotations, labels, ...rest } = service
   return {
     ...childOf(router, services, {
@@ -24,14 +26,14 @@ export function buildService(router: RpcRouter): Service {
       type,
       ...(rest as Partial<V1ServiceSpec>),
       selector: { ...selectorLabels(router, 'router') },
-      ports: endpoints.map(servicePort),
+      ports: endpoints.map((endpoint, index) => servicePort(endpoint, listeners[index] ?? '')),
     },
   }
 }
 
-function servicePort({ name, port, apiInterface }: Endpoint): V1ServicePort {
+function servicePort({ name, port, apiInterface }: Endpoint, targetPort: string): V1ServicePort {
   const appProtocol = apiInterface === 'grpc' ? 'kubernetes.io/h2c' : 'http'
-  return { name, port, targetPort: name, protocol: 'TCP', appProtocol }
+  return { name, port, targetPort, protocol: 'TCP', appProtocol }
 }
 
 /** A Service for a ServiceMonitor alone: metrics are not for clients, nor for load balancers. */

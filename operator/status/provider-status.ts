@@ -70,6 +70,10 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
   }
 }
 
+/** That pods are ready with it is not known here: each provider would be written with every pod. */
+const readyText =
+  'At least one RpcRouter is configured with it; whether pods serve yet, its own condition Ready tells.'
+
 /** As many as the status can hold. */
 const mostRouters = 256
 
@@ -143,5 +147,5 @@ function readiness(
     )
   if (!isRun)
     return providerFinding('Ready', 'NotProgrammed', 'No router that selects it has applied it.')
-  return providerFinding('Ready', 'Ready', 'It serves.')
+  return providerFinding('Ready', 'Ready', readyText)
 }

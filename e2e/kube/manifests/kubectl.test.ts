@@ -120,7 +120,7 @@ describe('kubectl get', () => {
     type: 'Ready',
     status: 'True',
     reason: 'Ready',
-    message: 'It serves.',
+    message: 'This generation serves.',
     lastTransitionTime: '2026-01-31T03:00:00Z',
   }
 

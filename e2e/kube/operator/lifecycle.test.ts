@@ -6,7 +6,9 @@ import {
   type Deployment,
   deployments,
   rpcRouters,
+  type Secret,
   secrets,
+  serviceAccounts,
   services,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
@@ -218,6 +220,29 @@ describe('Secrets', () => {
     await fleet.secret('late-keys', { key: 'first' })
     await fleet.routerIs('late', 'Ready', 'Ready', 30_000)
     await fleet.providerIs('late-a', 'Ready', 'Ready')
+  })
+
+  test('one of a service account can be referred to', async () => {
+    const { namespace } = place
+    await fleet.create(serviceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace, name: 'node-reader' },
+    })
+    await fleet.provider('token', 'token-a', keyHeader('node-token'))
+    await fleet.router('token')
+    await fleet.routerIs('token', 'ResolvedRefs', 'SecretNotFound')
+    const annotations = { 'kubernetes.io/service-account.name': 'node-reader' }
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
+      metadata: { namespace, name: 'node-token', annotations },
+      data: { key: Buffer.from('token').toString('base64') },
+    }
+    await fleet.create(secrets, secret)
+    const { status } = await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
+    expect(status).toBe('True')
   })
 
   test('a rotated key rolls the pods; what nobody refers to does not', async () => {

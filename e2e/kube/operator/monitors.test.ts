@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { podMonitors } from '../../../operator/resources/kinds.ts'
+import { networkPolicies, podMonitors, rpcRouters } from '../../../operator/resources/kinds.ts'
 import { createDefinition, deleteDefinition } from '../custom-kind.ts'
+import { eventually } from '../eventually.ts'
 import { hastyClock } from '../hasty-clock.ts'
 import { createOperator } from '../in-process-operator.ts'
 import { installCrds } from '../install-crds.ts'
@@ -40,4 +41,21 @@ test('a kind of monitors that is installed later is found by itself', async () =
     metadata: { ownerReferences: [{ kind: 'RpcRouter', name: 'late' }] },
     spec: { podMetricsEndpoints: [{ port: 'metrics', path: '/metrics' }] },
   })
+})
+
+test('one that is removed keeps nothing from being done, and is found when it is there again', async () => {
+  await fleet.provider('gone', 'gone-a')
+  await fleet.router('gone', { monitoring: { type: 'PodMonitor' } })
+  await fleet.routerIs('gone', 'Programmed', 'Programmed')
+  await deleteDefinition(place.client, podMonitors, place.signal)
+  await fleet.routerIs('gone', 'Programmed', 'ProgrammedWithoutMonitor')
+  await fleet.patch(rpcRouters, 'gone', { spec: { networkPolicy: { enabled: false } } })
+  await eventually(async () => {
+    const names = (await fleet.list(networkPolicies)).map(({ metadata }) => metadata.name)
+    expect(names).not.toContain('gone-router')
+  })
+  await fleet.routerIs('gone', 'Programmed', 'ProgrammedWithoutMonitor')
+  await createDefinition(place.client, podMonitors, place.signal)
+  await fleet.routerIs('gone', 'Programmed', 'Programmed')
+  await eventually(() => fleet.get(podMonitors, 'gone-router'))
 })

@@ -37,6 +37,8 @@ interface Program {
   readonly child: ChildProcess
   readonly url: string
   readonly stderr: Promise<string>
+  /** What has stood on stderr so far. */
+  log(): string
   readonly ended: Promise<number | null>
 }
 
@@ -47,10 +49,13 @@ async function start(kubeconfig: string, ...flags: readonly string[]): Promise<P
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   started.add(child)
+  let log = ''
+  child.stderr.on('data', (piece: Buffer) => (log += piece.toString()))
   return {
     child,
     url: `http://127.0.0.1:${port}`,
     stderr: text(child.stderr),
+    log: () => log,
     ended: once(child, 'exit').then(([code]) => code as number | null),
   }
 }
@@ -134,6 +139,7 @@ describe('the program', () => {
     const second = await start(kubeconfig, ...flags)
     await eventually(async () => expect(await statusOf(second, '/readyz')).toBe(200), 20_000)
     expect(await leads(second)).toBe(false)
+    await eventually(() => second.log().includes('Waits for the lease: another operator leads'))
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
     await eventually(() => leads(second), 10_000)
