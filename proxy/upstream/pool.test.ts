@@ -401,6 +401,15 @@ it.each<[string, number, number | null, number, number]>([
   expect(lagOf({ latest, tipThen }, tip, chain.blockTimeMs - 1, chain.blockTimeMs)).toBe(lag)
 })
 
+it('an upstream that lags makes nothing up while the chain stands still', async () => {
+  const fixture = new PoolFixture('abc')
+  for (const name of 'bc') fixture.sees(name, 100)
+  fixture.sees('a', 90)
+  await fixture.clock.advance(4 * chain.blockTimeMs)
+  for (const name of 'bc') fixture.sees(name, 100)
+  expect(fixture.upstream('a').lagBlocks).toBe(10)
+})
+
 describe('the head of an upstream', () => {
   it('is not lowered by an answer that was overtaken', async () => {
     const fixture = new PoolFixture('ab')
