@@ -132,7 +132,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const attempt = createAttempt({
     ...{ ...limits, chain, pool, judge, clock, observer, dialect },
   })
-  const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock })
+  const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock, trustIn: () => 1 })
   const race = step(route(pool, attempt, { clock, strategy: 'balanced', selectionStats: false }))
   const incoming = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
   const prompted: Reply = { incoming, upstream: 'none', refusal: null, latestBlock: null }

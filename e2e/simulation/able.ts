@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * An upstream is able to answer a call when, from the call's beginning to its end, one of its URLs
@@ -54,6 +55,13 @@ export function budgetLeft({ schedule, clock }: Arena, client: ClientCall): bool
   return triesOf(client, 'some') <= retryLimit
 }
 
+/** The honest word of one that had not got the block yet: asking on costs no retry. */
+function saidNothing({ head, fate }: Exchange, { question, call: { asked } }: ClientCall): boolean {
+  const isByHash = asked.block.kind === 'hash' || (asked.block.kind === 'none' && asked.byHash)
+  const { neededBlock } = question
+  return isByHash && fate.kind === 'honest' && neededBlock !== null && head < neededBlock
+}
+
 /**
  * Tries that are over or under way, apart from the one that was just begun: a first attempt or a
  * retry with all that ran beside it. `some`: those in which some request reached its upstream;
@@ -67,7 +75,7 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     if (kind === 'first' || kind === 'retry') tries.push([])
     const { fate } = exchange
     const isUnsent = fate.kind === 'ill' && (fate.illness === 'refuse' || fate.illness === 'crash')
-    tries.at(-1)?.push(!isUnsent)
+    tries.at(-1)?.push(!isUnsent && !saidNothing(exchange, client))
   }
   return tries.filter((all) => all[reached](Boolean)).length
 }

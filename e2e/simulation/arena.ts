@@ -35,6 +35,8 @@ export type Rule =
   | 'sessions-bounded'
   | 'tip-keeps'
   | 'tip-is-true'
+  | 'head-is-heard'
+  | 'lag-is-told'
   | 'breaker-is-right'
   | 'blame-is-fair'
   | 'comes-back'

@@ -110,8 +110,10 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       (other) => (other.tier === 'primary' || each.tier === 'backup') && isFresh(other),
     )
   const able = serving.filter((each) => each !== chosen)
+  // Who lags may have what a hash names: it comes before one that has failed the call.
+  const untried = able.filter((each) => !isTried(each))
   const better = able.filter((each) => !isTried(each) && !isPassedOver(each))
-  const [other] = better
+  const [other] = isByHash(client) ? untried : better
   if (other && isTried(chosen))
     arena.report('other-upstream-first', `${where} again, before ${other.name}`)
   if (plan.selectProvider === chosen.name) return
@@ -134,7 +136,12 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
 function isAboutTip({ call: { asked } }: ClientCall): boolean {
   const point = asked.block.kind === 'range' ? asked.block.to : asked.block
   if (point.kind === 'tag') return point.tag !== 'earliest'
-  return point.kind === 'hash' || (point.kind === 'none' && asked.byHash)
+  return isByHash({ call: { asked } })
+}
+
+function isByHash({ call: { asked } }: { call: Pick<ClientCall['call'], 'asked'> }): boolean {
+  const { block, byHash } = asked
+  return block.kind === 'hash' || (block.kind === 'none' && byHash)
 }
 
 /** It lags, and has told of no block as high as the one that is asked for. */

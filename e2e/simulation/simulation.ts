@@ -26,6 +26,7 @@ import { Dice } from './dice.ts'
 import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Schedule } from './schedule.ts'
+import { HeadWatch } from './head-watch.ts'
 import { slanders } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
@@ -64,6 +65,7 @@ class Simulation implements Arena, WireObserver {
   readonly #metrics: Metrics | null
   readonly #listening: ListenerObserver | null
   readonly #tip: TipWatch
+  readonly #heads: HeadWatch
   readonly #blame: Blame
   readonly #violations: Violation[] = []
   readonly #trace: string[] = []
@@ -149,6 +151,7 @@ class Simulation implements Arena, WireObserver {
       observer,
     })
     this.#tip = new TipWatch(this)
+    this.#heads = new HeadWatch(this)
     this.#blame = new Blame(this)
   }
 
@@ -200,6 +203,7 @@ class Simulation implements Arena, WireObserver {
     this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
     checkSending(this, exchange)
     this.#tip.look()
+    this.#heads.look()
     if (kind === 'hedge') checkHedges(this)
   }
 
@@ -212,6 +216,7 @@ class Simulation implements Arena, WireObserver {
     const { fate } = exchange
     if (fate.kind === 'lie' && slanders.has(fate.lie)) this.isSlandered = true
     checkExchange(this, exchange)
+    this.#heads.ended(exchange)
     this.#blame.ended(exchange, isCutShort(this, exchange))
   }
 
@@ -240,6 +245,7 @@ class Simulation implements Arena, WireObserver {
       this.#listening?.callEnded(call, outcome, this.clock.nowMs() - startedMs)
     checkEnding(this, client)
     this.#tip.look()
+    this.#heads.look()
   }
 
   #relayObserver(): RelayObserver {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { corroboratedTip } from '../../proxy/upstream/tip.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Arena } from './arena.ts'
+import { tipOf } from './head-watch.ts'
 
 /** Nobody knows the tip by what was told longer ago. */
 const memoryMs = 60_000
@@ -60,7 +60,7 @@ export class TipWatch {
     const told = this.#heard().map(({ latest }) => latest?.block ?? 0)
     const witnesses = told.filter((block) => block >= tip - allowedLagBlocks)
     return (
-      corroboratedTip(told, allowedLagBlocks) === tip &&
+      tipOf(told, allowedLagBlocks) === tip &&
       witnesses.length >= Math.min(2, pool.upstreams.length)
     )
   }

@@ -25,6 +25,11 @@ export class AttemptFailed extends Error {
     return this.fault?.sent ?? true
   }
 
+  /** A repetition after it counts among the retries. */
+  get costsRetry(): boolean {
+    return this.sent
+  }
+
   get timedOut(): boolean {
     return this.fault?.fault === 'timeout'
   }

@@ -9,10 +9,12 @@ import { isWhole, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
-import { moreTelling, settle } from './retry.ts'
+import { settle } from './retry.ts'
 import type { Step } from './step.ts'
-import { telling } from './telling.ts'
+import { moreTelling, telling } from './telling.ts'
 
+/** No answer to a write is doubted. */
+const alike = () => 0
 /** A transaction that is on its way is not called back because its client left. */
 const never = new AbortController().signal
 
@@ -35,7 +37,7 @@ export function broadcast(pool: Pool, attempt: Attempt, clock: Clock): Step {
     const sent: Call = { ...first, attemptKind: 'broadcast' }
     const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
     if (found !== null && !(found instanceof AttemptFailed)) return found
-    const outcome = found ? moreTelling(told, found) : told
+    const outcome = found ? moreTelling(told, found, alike) : told
     try {
       // Nobody took it, and nobody said why for good: a backup or one on trial may.
       return await next(call)
@@ -76,7 +78,7 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
         },
         (error: unknown) => {
           if (!(error instanceof AttemptFailed)) return reject(error)
-          failed = moreTelling(failed, error)
+          failed = moreTelling(failed, error, alike)
           ended()
         },
       )

@@ -9,6 +9,7 @@ import { RecentLatency } from './recent-latency.ts'
 import type { Reply } from './reply.ts'
 import type { RetryLimits } from './retry.ts'
 import type { Relay, Step } from './step.ts'
+import { moreTelling, type TrustIn } from './telling.ts'
 
 /** The cost of a cheap read, which waits one tick. */
 const unitCost = 10
@@ -20,6 +21,7 @@ const longestIdleTickMs = 1_000
 export interface HedgeOptions extends RetryLimits {
   readonly blockTimeMs: number
   readonly clock: Clock
+  readonly trustIn: TrustIn
 }
 
 /**
@@ -142,8 +144,11 @@ class Race {
       this.#tickMs = Math.max(this.#tickMs, Math.min(this.#tickMs * 2, longestIdleTickMs))
       return this.#budget.refund()
     }
-    const better = error instanceof AttemptFailed && error.reply !== null
-    if (this.#failure === null || better) this.#failure = error
+    const { trustIn } = this.#options
+    const was = this.#failure
+    if (was instanceof AttemptFailed && error instanceof AttemptFailed)
+      this.#failure = error.reply ? moreTelling(was, error, trustIn) : was
+    else if (was === null || (error instanceof AttemptFailed && error.reply)) this.#failure = error
   }
 }
 

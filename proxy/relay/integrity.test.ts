@@ -147,11 +147,45 @@ describe('an answer that another one contradicts', () => {
     ])
   })
 
-  it('is not given while there are others, though they may not be asked any more', async () => {
+  it('is given when no other may be asked any more', async () => {
     const relay = fixture({ a: otherParent, b: truth, c: truth }, { retryLimit: 0 })
     await relay.ask(without('b', 'c'))
     const seen = await relay.ask(without('a'))
-    expect([seen.outcome, seen.call.journal.attempts.length]).toEqual(['integrity', 1])
+    expect([seen.outcome, seen.call.journal.attempts.length]).toEqual([truth.body, 1])
+  })
+
+  it.each<[string, ScriptedAnswer]>([
+    ['fails', { fault: 'reset' }],
+    ['says null', result(null)],
+    ['has an error that others may not have', nodeError(-32000, 'header not found')],
+  ])('is given when whoever else may be asked %s', async (_, other) => {
+    const config = { retryMissingBlocks: true, retryLimit: 1 }
+    const relay = fixture({ a: otherParent, b: truth, c: other, d: other }, config)
+    for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20, 0)
+    await relay.ask(without('b', 'c', 'd'))
+    const seen = await relay.ask(without('a'))
+    expect([seen.outcome, seen.upstream]).toEqual([truth.body, 'b'])
+    const results = seen.call.journal.attempts.map(({ result: each }) => each)
+    expect(results).toMatchObject([{ name: 'integrity-doubted' }, { weight: expect.any(Number) }])
+  })
+
+  it.each<[string, string[]]>([
+    ['first', ['c']],
+    ['last', ['c']],
+  ])('is that of the upstream that fails less, whoever speaks %s', async (order, others) => {
+    const upstreams =
+      order === 'first' ? { b: truth, a: otherParent } : { a: otherParent, b: truth }
+    const relay = fixture({ ...upstreams, c: { fault: 'reset' } })
+    const liar = relay.pool.upstreams.find(({ name }) => name === 'a')!
+    liar.score.failed(relay.clock.nowMs())
+    await relay.ask(without('b', ...others))
+    const seen = await relay.ask(without('c'))
+    // Each of the two is doubted for the other's word.
+    expect(seen.call.journal.attempts.map(({ result: each }) => each)).toMatchObject([
+      { name: 'integrity-doubted' },
+      { name: 'integrity-doubted' },
+    ])
+    expect([seen.outcome, seen.upstream]).toEqual([truth.body, 'b'])
   })
 
   it('is not given when it is proven to be a lie', async () => {

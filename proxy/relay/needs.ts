@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Wanted } from '../upstream/pool.ts'
+import type { Wanted } from '../upstream/wanted.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './journal.ts'
 
@@ -33,10 +33,12 @@ function refusedBy({ journal: { attempts } }: Call): readonly string[] {
   const isAsked = (name: string) =>
     attempts.some(({ upstream, endedMs }) => upstream === name && endedMs === null)
   return attempts
-    .filter(({ upstream, result }) => isBlameless(result) && !isAsked(upstream))
+    .filter(({ upstream, result }) => isSettled(result) && !isAsked(upstream))
     .map(({ upstream }) => upstream)
 }
 
-function isBlameless(result: AttemptRecord['result']): boolean {
-  return typeof result === 'object' && result?.weight === 0
+/** It answered, and not well enough; or failed without blame. */
+function isSettled(result: AttemptRecord['result']): boolean {
+  if (typeof result === 'object') return result?.weight === 0
+  return result === 'answer' || result === 'node-error'
 }

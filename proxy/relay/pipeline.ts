@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RelayConfig } from '../config/types.ts'
+import { absence } from './absence.ts'
 import { createAttempt, type AttemptOptions } from './attempt.ts'
 import { breaker } from './breaker.ts'
 import { broadcast } from './broadcast.ts'
@@ -24,6 +25,7 @@ export function createRelay(options: RelayOptions): Relay {
   const { minRelayTimeoutMs } = config
   const judge = new Judge({ ...config, chain: options.chain, pool })
   const attempt = createAttempt({ ...options, minRelayTimeoutMs, judge })
+  const trustIn = (upstream: string) => pool.trustIn(upstream)
   return compose(
     [
       heldOff(pool),
@@ -31,8 +33,9 @@ export function createRelay(options: RelayOptions): Relay {
       breaker(() => pool.hasAny, observer),
       knownTransaction(options),
       broadcast(pool, attempt, clock),
-      retry(config, clock),
-      hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock }),
+      retry(config, clock, trustIn),
+      hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock, trustIn }),
+      absence(pool, options.chain.failures),
     ],
     route(pool, attempt, { ...options, strategy: config.strategy }),
   )

@@ -439,6 +439,18 @@ describe('time', () => {
   })
 })
 
+it('a head is as old as the question that it answers', async () => {
+  const relay = fixture({ a: result('0x10', { afterMs: 300 }) })
+  const asked: Asked = { method: 'eth_blockNumber', params: [] }
+  const early = relay.begin(asked)
+  await relay.clock.advance(100)
+  relay.transport('a').play(() => result('0x12'))
+  await relay.ask(asked)
+  await relay.clock.advance(300)
+  expect((await early).outcome).toBe(result('0x10').body)
+  expect(relay.pool.upstreams[0]?.latest?.block).toBe(0x12)
+})
+
 describe('availability under traffic', () => {
   it('takes a dead upstream out of the path and lets a successful relay bring it back', async () => {
     const relay = fixture({ a: refused, b: ok })
@@ -541,6 +553,14 @@ describe('availability under traffic', () => {
     expect(relay.transport('a', 1).requests).toHaveLength(1)
   })
 
+  it('puts a write that one URL would not take to the other one', async () => {
+    const limited = { status: 429, body: 'slow down' }
+    const a = { script: () => limited, urls: [{}, {}], otherScripts: [() => ok] }
+    const relay = fixture({ a })
+    expect((await relay.ask(write)).outcome).toBe(okBody)
+    expect([0, 1].map((url) => relay.transport('a', url).requests.length)).toEqual([1, 1])
+  })
+
   it('passes on the 429 itself when nobody else can answer', async () => {
     const relay = fixture({ a: { status: 429, body: 'slow down' } })
     expect((await relay.ask()).outcome).toBe('slow down')
@@ -627,6 +647,23 @@ describe('hedging', () => {
     const [first, second] = call.journal.attempts
     expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + 150 })
   })
+
+  it.each(['eth_getCode', 'eth_getLogs', 'debug_traceTransaction'])(
+    'waits for %s as much longer as the method costs',
+    async (method) => {
+      const upstream = { script: () => ok, urls: [{ addons: ['debug'] }] }
+      const relay = new RelayFixture({ ...chain, blockTimeMs: 800 }, iface, {
+        a: upstream,
+        b: upstream,
+      })
+      await warmUp(relay, 30)
+      for (const name of ['a', 'b']) relay.transport(name).play(() => ({ hang: true }))
+      const { call } = await relay.ask({ method, params: [{}] })
+      const [first, second] = call.journal.attempts
+      const waitedMs = 100 * Math.max(1, call.asked.cost / 10)
+      expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + waitedMs })
+    },
+  )
 
   it('does not ask one that lags while another URL of a fresh upstream is at work', async () => {
     const slow = result('0x5', { afterMs: 900 })

@@ -6,7 +6,7 @@ import { isRepeatable, type Call } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
-import { telling } from './telling.ts'
+import { moreTelling, type TrustIn } from './telling.ts'
 
 export interface RetryLimits {
   /** Retries of attempts that reached an upstream; 0 switches all retries off. */
@@ -18,7 +18,7 @@ export interface RetryLimits {
  * that never reached its upstream costs an attempt, but no retry: so a pool with several dead
  * upstreams still gets the call to a living one.
  */
-export function retry(limits: RetryLimits, clock: Clock): Step {
+export function retry(limits: RetryLimits, clock: Clock, trustIn: TrustIn): Step {
   return (next) => async (call) => {
     if (clock.nowMs() >= call.journal.deadlineMs)
       throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
@@ -30,9 +30,9 @@ export function retry(limits: RetryLimits, clock: Clock): Step {
       } catch (error) {
         if (call.signal.aborted) throw new CallAborted()
         if (!(error instanceof AttemptFailed)) return settle(best, call, error)
-        best = moreTelling(best, error)
+        best = moreTelling(best, error, trustIn)
         if (!mayRetry(call, error, limits, retries, clock)) return settle(best, call, null)
-        if (error.sent) retries += 1
+        if (error.costsRetry) retries += 1
       }
     }
   }
@@ -49,18 +49,13 @@ function mayRetry(
   if (!failed.failure.retry || retryLimit === 0 || !isRepeatable(call)) return false
   if (journal.isSpent(clock.nowMs())) return false
   // What may have been done, and what is about one node's own state, is not asked twice.
-  return failed.sent ? asked.kind === 'read' && retries < retryLimit : true
-}
-
-/** Of two failures the one that tells the client more; of equals the later. */
-export function moreTelling(best: AttemptFailed | null, failed: AttemptFailed): AttemptFailed {
-  return best && telling(best.reply) > telling(failed.reply) ? best : failed
+  return failed.costsRetry ? asked.kind === 'read' && retries < retryLimit : true
 }
 
 /** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
 export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
-  // What is only doubted may be true: it is the answer when nobody is left to ask, and not before.
-  if (best?.reply && (error !== null || !isDoubted(best, journal))) return best.reply
+  // Among them what is only doubted: nothing better came, and it may be true.
+  if (best?.reply) return best.reply
   if (isDefect(error)) throw error
   const { attempts } = journal
   const story = attempts.map(({ upstream, result }) =>
@@ -76,12 +71,6 @@ export function settle(best: AttemptFailed | null, { journal }: Call, error: unk
     throw new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
   const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
   throw new RelayError(kind, `no upstream answered ${told}`, { cause })
-}
-
-function isDoubted({ failure }: AttemptFailed, { attempts }: Call['journal']): boolean {
-  return attempts.some(
-    ({ result, violation }) => result === failure && violation !== null && !violation.certain,
-  )
 }
 
 /** Neither a failed attempt nor a failure that the router tells the client. */

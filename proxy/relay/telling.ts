@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { AttemptFailed } from './attempt-failed.ts'
 import type { Reply } from './reply.ts'
 
 /**
@@ -17,4 +18,30 @@ export function telling(reply: Reply | null): number {
   if (refusal.holdOff) return 2
   if (refusal.weight > 0) return 3
   return refusal.retry ? 4 : 5
+}
+
+/** How much an upstream is to be believed, the higher the more. */
+export type TrustIn = (upstream: string) => number
+
+/**
+ * Of two failures the one that tells the client more. An answer that is only doubted comes before
+ * null from one that may lack the block; of two that are doubted, the word of whom there is more
+ * trust in; of equals the later.
+ */
+export function moreTelling(
+  best: AttemptFailed | null,
+  failed: AttemptFailed,
+  trustIn: TrustIn,
+): AttemptFailed {
+  if (best === null) return failed
+  const [one, other] = [doubtedOf(best), doubtedOf(failed)]
+  if (one && other) return trustIn(one.upstream) > trustIn(other.upstream) ? best : failed
+  if (one || other) return one ? best : failed
+  return telling(best.reply) > telling(failed.reply) ? best : failed
+}
+
+/** It is an answer all the same: what speaks against it is another upstream's word alone. */
+function doubtedOf({ failure, reply }: AttemptFailed): Reply | null {
+  const isAnswer = reply?.refusal === null && reply.incoming.status < 400
+  return isAnswer && failure.whose === 'upstream' ? reply : null
 }

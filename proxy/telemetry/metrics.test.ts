@@ -267,7 +267,7 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
   },
 )
 
-test('untrue answers are counted by check, and null for blocks that exist', async () => {
+test('untrue answers are counted by check, apart from those that are doubted, and null for blocks that exist', async () => {
   const metrics = make()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
   const call = aCall()
@@ -276,8 +276,14 @@ test('untrue answers are counted by check, and null for blocks that exist', asyn
   attemptEnded(call, lie())
   attemptEnded(call, lie())
   attemptEnded(call, anAttempt(call, 'node-b', 'answer', { missedBlock: true }))
+  const doubt = { ...violationOf('parent', '0xa was 5, now 6'), certain: false }
+  const doubted = aFailure('integrity-doubted')
+  attemptEnded(call, anAttempt(call, 'node-c', doubted, { violation: doubt }))
   expect(await told(metrics, 'router_integrity_violations_total')).toEqual({
     [`{${on},upstream="node-a",check="logs-range"}`]: 2,
+  })
+  expect(await told(metrics, 'router_integrity_doubts_total')).toEqual({
+    [`{${on},upstream="node-c"}`]: 1,
   })
   expect(await told(metrics, 'router_missing_block_answers_total')).toEqual({
     [`{${on},upstream="node-b"}`]: 1,

@@ -42,6 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     duration: histogramCells(registry, series.attemptDuration),
   }
   const violations = counter(registry, series.integrityViolations)
+  const doubts = counter(registry, series.integrityDoubts)
   const missingBlocks = counter(registry, series.missingBlockAnswers)
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
@@ -70,7 +71,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
         attemptEnded(call, attempt) {
           countAttempt(call, attempt)
           const { upstream, violation, missedBlock } = attempt
-          if (violation) violations.inc({ ...listener, upstream, check: violation.check })
+          if (violation?.certain === true)
+            violations.inc({ ...listener, upstream, check: violation.check })
+          if (violation?.certain === false) doubts.inc({ ...listener, upstream })
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
         breakerChanged(open) {

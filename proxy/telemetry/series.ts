@@ -138,7 +138,13 @@ export const series = {
     name: 'router_integrity_violations_total',
     type: 'counter',
     labels: [...upstream, 'check'],
-    help: 'Answers that cannot be true, by the check that found it. None of them reached a client.',
+    help: 'Answers that cannot be true, by the check that found it. None of them reached a client whole.',
+  },
+  integrityDoubts: {
+    name: 'router_integrity_doubts_total',
+    type: 'counter',
+    labels: upstream,
+    help: 'Answers that contradict another upstream, when nobody knows which of the two is right. One reaches a client only when nothing better came.',
   },
   missingBlockAnswers: {
     name: 'router_missing_block_answers_total',

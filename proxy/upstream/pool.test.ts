@@ -8,10 +8,11 @@ import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../config/types.ts'
 import { createPool } from './create-pool.ts'
 import { lagOf } from './lag.ts'
-import type { Pool, Wanted } from './pool.ts'
+import type { Pool } from './pool.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
 import type { Upstream } from './upstream.ts'
+import type { Wanted } from './wanted.ts'
 
 const chain = (await loadCatalog([])).find('ETH1')!
 const iface = chain.interfaces.get('jsonrpc')!
@@ -292,11 +293,54 @@ describe('a lagging upstream', () => {
     ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
     ['that it has, it comes before them', { block: number(90) }, 'a'],
     ['that is the latest, who failed is asked again', { block: latest }, 'bc'],
+    ['that its hash names, it comes before them', { block: { kind: 'hash', hash: '0x' } }, 'a'],
+    ['that holds what a hash names, it comes before them', { byHash: true }, 'a'],
   ])('when the others have failed a read of a block %s', (_, different, names) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
     expect(fixture.pool.repeats(fixture.wanted(different))).toBe(names !== 'a')
     expect(fixture.chosen(different)).toBe(names)
+  })
+
+  it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
+    ['the tried ones while they are in service', () => {}, { block: latest }, 'bc'],
+    ['of the tried ones one is in service', (pool) => pool.disable('b'), { block: latest }, 'c'],
+    [
+      'all tried ones are disabled',
+      (pool) => [...'bc'].forEach((name) => pool.disable(name)),
+      { block: latest },
+      'a',
+    ],
+  ])(
+    'is asked for the latest block last of all but disabled ones: %s',
+    (_, arrange, different, names) => {
+      const fixture = pool()
+      for (const name of 'bc') fixture.tried.add(name)
+      arrange(fixture)
+      expect(fixture.chosen(different)).toBe(names)
+    },
+  )
+
+  it('comes after tried backups for the latest block, and before tried ones on trial', () => {
+    const fixture = new PoolFixture('abz')
+    for (const [name, block] of Object.entries({ a: 90, b: 100, z: 100 })) fixture.sees(name, block)
+    for (const name of 'bz') fixture.tried.add(name)
+    expect(fixture.chosen({ block: latest, excluded: ['b'] })).toBe('a')
+    expect(fixture.chosen({ block: latest })).toBe('b')
+    expect(fixture.chosen({ byHash: true })).toBe('a')
+  })
+
+  it('may lack what a hash names while another in service does not lag', () => {
+    const fixture = pool()
+    const mayLack = (different: Partial<Wanted>) =>
+      fixture.pool.mayLack('a', fixture.wanted(different))
+    expect(mayLack({ byHash: true })).toBe(true)
+    expect(mayLack({ block: { kind: 'hash', hash: '0x' } })).toBe(true)
+    expect(mayLack({ byHash: true, excluded: ['b', 'c'] })).toBe(false)
+    expect(mayLack({ block: latest })).toBe(false)
+    expect(fixture.pool.mayLack('b', fixture.wanted({ byHash: true }))).toBe(false)
+    for (const name of 'bc') fixture.disable(name)
+    expect(mayLack({ byHash: true })).toBe(false)
   })
 
   it('serves the latest block when those that failed are out of service', () => {
@@ -355,6 +399,15 @@ it.each<[string, number, number | null, number, number]>([
 ])('an upstream is %s', (_, block, tipThen, tip, lag) => {
   const latest = { block, atMs: 0 }
   expect(lagOf({ latest, tipThen }, tip, chain.blockTimeMs - 1, chain.blockTimeMs)).toBe(lag)
+})
+
+it('an upstream that lags makes nothing up while the chain stands still', async () => {
+  const fixture = new PoolFixture('abc')
+  for (const name of 'bc') fixture.sees(name, 100)
+  fixture.sees('a', 90)
+  await fixture.clock.advance(4 * chain.blockTimeMs)
+  for (const name of 'bc') fixture.sees(name, 100)
+  expect(fixture.upstream('a').lagBlocks).toBe(10)
 })
 
 describe('the head of an upstream', () => {

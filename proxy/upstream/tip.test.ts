@@ -48,6 +48,14 @@ describe('TipMemory', () => {
     expect(memory.recall(90, 2)).toBe(100)
   })
 
+  it('keeps a tip that is seen again for as long as one that is new', () => {
+    const memory = new TipMemory()
+    memory.keep(100, 0)
+    memory.keep(100, sightingLifeMs)
+    expect(memory.recall(97, 2 * sightingLifeMs)).toBe(100)
+    expect(memory.recall(97, 2 * sightingLifeMs + 1)).toBe(97)
+  })
+
   it('follows a chain that went back once the old tip has not been seen for long', () => {
     const memory = new TipMemory()
     memory.keep(100, 0)

@@ -309,10 +309,40 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'value === hash',
   },
   {
-    name: 'what is only doubted is given while there are others',
+    name: 'what is only doubted is thrown away',
     file: relay('retry'),
-    text: '(error !== null || !isDoubted(best, journal))',
-    replacement: 'true',
+    text: 'if (best?.reply) return best.reply',
+    replacement: "if (best?.reply && best.failure.whose !== 'upstream') return best.reply",
+  },
+  {
+    name: 'null stands above what is only doubted',
+    file: relay('telling'),
+    text: 'if (one || other) return one ? best : failed',
+    replacement: 'if (one || other) return failed',
+  },
+  {
+    name: 'of two that are doubted the later has the word, however often it failed',
+    file: relay('telling'),
+    text: 'trustIn(one.upstream) > trustIn(other.upstream) ? best : failed',
+    replacement: 'failed',
+  },
+  {
+    name: 'null from one that lags is the answer to what a hash names',
+    file: relay('absence'),
+    text: 'if (!isAbsence(reply, call) || !mayBeElsewhere(reply, call, pool)) return reply',
+    replacement: 'if (reply) return reply',
+  },
+  {
+    name: 'null from one that lags costs a retry',
+    file: relay('absence'),
+    text: 'get costsRetry(): boolean {\n    return false',
+    replacement: 'get costsRetry(): boolean {\n    return true',
+  },
+  {
+    name: 'one that lags and said null is asked again',
+    file: relay('needs'),
+    text: "result === 'answer' || result === 'node-error'",
+    replacement: 'false',
   },
   {
     name: 'what never reached a node costs a retry after all',

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Arena } from './arena.ts'
+import type { Exchange } from './exchange.ts'
+
+/** What one upstream told of its head, over the wire. */
+interface Told {
+  readonly head: number
+  readonly sentMs: number
+  readonly endedMs: number
+}
+
+/**
+ * The tip as the documentation has it, worked out apart from the engine: the highest head that two
+ * upstreams are within the allowed lag of, or the only one that there is.
+ */
+export function tipOf(heads: readonly number[], allowedLagBlocks: number): number | null {
+  const wanted = heads.length > 1 ? 2 : 1
+  const witnessed = heads.filter(
+    (head) => heads.filter((other) => other >= head - allowedLagBlocks).length >= wanted,
+  )
+  return witnessed.length > 0 ? Math.max(...witnessed) : null
+}
+
+/** Keeps a book of the heads that went over the wire, and compares the engine's with it. */
+export class HeadWatch {
+  readonly #arena: Arena
+  readonly #told = new Map<string, Told>()
+  /** The engine's sighting of each upstream at the last look, and the least that it was behind then. */
+  readonly #least = new Map<string, { readonly latest: object; readonly lag: number }>()
+  readonly #isQuiet: boolean
+  #tip = -1
+
+  constructor(arena: Arena) {
+    this.#arena = arena
+    const { chain, nodes } = arena.schedule
+    // Where the tip may go back, how far one is behind is not to be told from before.
+    this.#isQuiet =
+      chain.reorgs.length === 0 &&
+      nodes.every(({ urls }) =>
+        urls.every(({ ailments }) => ailments.every(({ kind }) => kind !== 'lie')),
+      )
+  }
+
+  ended({ place, callId, method, fate, saysError, isTakenBack, head, sentMs, endedMs }: Exchange) {
+    if (callId !== null || method !== 'eth_blockNumber' || endedMs === null) return
+    if (fate.kind !== 'honest' || saysError || isTakenBack) return
+    this.#told.set(place.upstream, { head, sentMs, endedMs })
+  }
+
+  look(): void {
+    const { pool, clock, allowedLagBlocks } = this.#arena
+    const { tip } = pool
+    const nowMs = clock.nowMs()
+    for (const upstream of pool.upstreams) {
+      const { name, latest } = upstream
+      const told = this.#told.get(name)
+      // In the moment of its end the engine may not have read it yet.
+      if (told && told.endedMs < nowMs) {
+        const isHeard = latest !== null && latest.atMs >= told.endedMs
+        const isOvertaken = latest !== null && told.head < latest.block && told.sentMs < latest.atMs
+        if (!isHeard && !isOvertaken)
+          this.#arena.report('head-is-heard', `${name} told ${told.head}, and it is not known`)
+      }
+      if (!latest || tip === null) continue
+      const before = this.#least.get(name)
+      const lag = before?.latest === latest ? before.lag : this.#tip - latest.block
+      this.#least.set(name, { latest, lag })
+      if (this.#isQuiet && tip >= this.#tip && upstream.lagBlocks < lag)
+        this.#arena.report('lag-is-told', `${name} lags ${lag} blocks, told ${upstream.lagBlocks}`)
+    }
+    const heads = this.#lately(nowMs)
+    const witnessed = tipOf(heads, allowedLagBlocks)
+    if (witnessed !== null && (tip ?? -1) < witnessed)
+      this.#arena.report('tip-is-true', `the tip is ${tip}, two have seen ${witnessed}`)
+    // What one said alone may be taken back.
+    this.#tip = heads.length > 1 ? (witnessed ?? -1) : -1
+  }
+
+  /** Heads that upstreams in service told within a minute. */
+  #lately(nowMs: number): readonly number[] {
+    return this.#arena.pool.upstreams.flatMap(({ availability, latest }) =>
+      availability.standing === 'eligible' && latest && latest.atMs >= nowMs - 60_000
+        ? [latest.block]
+        : [],
+    )
+  }
+}
