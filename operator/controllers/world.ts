@@ -129,19 +129,18 @@ export class World {
     }
   }
 
-  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded. */
+  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded, as they are when first looked up. */
   dataOf(namespace: string): ReferenceData {
-    return {
-      secret: (name) => {
-        const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        if (found === undefined) return null
-        return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
-      },
-      configMap: (name) => {
-        const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
-        return found === undefined ? null : configMapData(whole(found).data)
-      },
+    const secret = (name: string) => {
+      const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
+      if (found === undefined) return null
+      return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
     }
+    const configMap = (name: string) => {
+      const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
+      return found === undefined ? null : configMapData(whole(found).data)
+    }
+    return { secret: onceEach(secret), configMap: onceEach(configMap) }
   }
 
   /** Changes whenever a router, its providers or what they refer to do. */
@@ -176,6 +175,15 @@ export class World {
         : this.provider(object).value &&
           referencesOfProvider(this.provider(object).value as UpstreamProvider)
     return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
+  }
+}
+
+/** Looks each name up once. */
+function onceEach<T>(find: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>()
+  return (name) => {
+    if (!known.has(name)) known.set(name, find(name))
+    return known.get(name) as T
   }
 }
 
