@@ -24,19 +24,27 @@ interface WithVariables {
 }
 
 /** Values that no process can have in its environment. */
-export function refusalsOfLength(
+export function refusalsOfVariables(
   { variables }: WithVariables,
   data: ReferenceData,
 ): readonly Refusal[] {
-  return variables
-    .filter((variable) => bytesOf(variable, data) > longestVariableBytes)
-    .map((variable) => {
-      const { name, key } = variable.secret
-      const most = longestVariableBytes - bytesOf({ ...variable, secret: nowhere }, data)
-      const bytes = bytesOf(variable, data) - longestVariableBytes + most
-      const message = `the key ${key} of the Secret ${name} has ${bytes} bytes, and a value takes ${most}: is it the right key?`
-      return { reason: 'InvalidSpec', field: '', message }
-    })
+  return variables.flatMap((variable): readonly Refusal[] => {
+    const why = valueOf(variable.secret, data)?.includes('\0')
+      ? 'has a NUL byte in it, and no variable of a process can have one: is it the right key?'
+      : tooLong(variable, data)
+    if (why === null) return []
+    const { name, key } = variable.secret
+    return [
+      { reason: 'InvalidSpec', field: '', message: `the key ${key} of the Secret ${name} ${why}` },
+    ]
+  })
+}
+
+function tooLong(variable: Variable, data: ReferenceData): string | null {
+  const surplus = bytesOf(variable, data) - longestVariableBytes
+  if (surplus <= 0) return null
+  const most = longestVariableBytes - bytesOf({ ...variable, secret: nowhere }, data)
+  return `has ${most + surplus} bytes, and a value takes ${most}: is it the right key?`
 }
 
 const nowhere = { name: '', key: '' }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
-import { refusalsOfLength, refusalsOfSize, Sizes, withIt } from './bounds.ts'
+import { refusalsOfVariables, refusalsOfSize, Sizes, withIt } from './bounds.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
@@ -101,7 +101,7 @@ class Translator {
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
       ...ofRouter,
-      ...refusalsOfLength(this.#plan, data),
+      ...refusalsOfVariables(this.#plan, data),
       ...this.#refusalsOfSize(upstreams, config),
     ]
     const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
@@ -189,7 +189,7 @@ class Translator {
     )
     const refusals = [
       ...(ofProviders.get(plan.provider) ?? []),
-      ...refusalsOfLength(plan, data),
+      ...refusalsOfVariables(plan, data),
       ...refusalsOfTls(plan, data),
     ]
     this.#judged.set(plan, refusals)
