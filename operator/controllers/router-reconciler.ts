@@ -171,6 +171,7 @@ export class RouterReconciler {
     // What is there now, for both: while one is made, events may come.
     const seen = {
       providers: world.providersOf(router),
+      unreadable: world.unreadableProvidersOf(router),
       data: world.dataOf(router.metadata.namespace),
     }
     const kept = await this.#translate(router, running, redisPassword, seen, false)
@@ -190,13 +191,14 @@ export class RouterReconciler {
     router: RpcRouter,
     running: Running,
     redisPassword: string | null,
-    { providers, data }: Pick<TranslateInput, 'providers' | 'data'>,
+    { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
     newPods: boolean,
   ): Promise<Translation> {
     const { world, chains, translations, clock } = this.#parts
     const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
     const fingerprint = JSON.stringify([
       world.fingerprint(router, providers, running),
+      unreadable,
       redisPassword,
       newPods,
       running.upstreams,
@@ -204,7 +206,7 @@ export class RouterReconciler {
     ])
     return translations.of(keyOf(router.metadata), fingerprint, () =>
       takeTurns(
-        translateInSteps({ router, providers, data: known, chains, running, newPods }),
+        translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
         clock,
       ),
     )

@@ -24,7 +24,7 @@ import { usesBundledSpecsAlone } from './spec-source-section.ts'
 import { chooseState } from './state-store.ts'
 import { finish, type Steps } from './steps.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
-import { type Candidate, chainNames, planUpstreams } from './upstream-plan.ts'
+import { type Candidate, chainNames, planUpstreams, unreadableCandidate } from './upstream-plan.ts'
 import type { Dangling, Refusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
@@ -71,7 +71,7 @@ class Translator {
   }
 
   *translate(): Steps<Translation> {
-    const { providers, data, router, newPods } = this.#input
+    const { providers, unreadable = [], data, router, newPods } = this.#input
     const isRunning = (provider: string) => this.#running.of(provider).length > 0
     const candidates = planUpstreams(
       router.metadata.name,
@@ -80,6 +80,7 @@ class Translator {
       this.#serving,
       this.#chainIdOf,
       data,
+      unreadable.map((each) => unreadableCandidate(each, this.#running.of(each.name)[0])),
     )
     const written = new Set(candidates.map(({ plan }) => plan))
     const pick = yield* this.#pick(candidates.map((candidate) => this.#choice(candidate)))
