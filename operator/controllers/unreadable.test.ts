@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../kube/object.ts'
 import { configMaps, deployments, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -88,7 +87,7 @@ test('providers keep what they say while their router is unreadable, whichever o
   first.keeper.put(upstreamProviders, {
     ...first.get(upstreamProviders, 'a'),
     metadata: { namespace: 'ns', name: 'a', annotations: { looked: 'at' } },
-  } as KubeObject)
+  })
   await first.pass(120_000)
   expect(first.status(upstreamProviders, 'a')).toEqual(before)
   await first[Symbol.asyncDispose]()

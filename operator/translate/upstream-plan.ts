@@ -41,7 +41,7 @@ export function planUpstreams(
   const seniority = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
     `${isRunning(name) ? 0 : 1} ${creationTimestamp} ${name}`
   const holders = new Map(
-    unreadable.map(({ plan }) => [`${plan.serves} ${String(plan.entry['name'])}`, plan.provider]),
+    unreadable.map(({ plan }) => [`${plan.serves} ${plan.entry['name'] as string}`, plan.provider]),
   )
   const candidates = providers
     .toSorted((a, b) => (seniority(a) < seniority(b) ? -1 : 1))
