@@ -44,12 +44,17 @@ export function text({
   ...about
 }: TextOptions): z.ZodString {
   const bounded = z.string().min(min).max(max)
-  const schema = pattern === undefined ? bounded : bounded.regex(pattern, must)
+  const schema = pattern === undefined ? bounded : bounded.regex(asRe2(pattern), must)
   const all =
     pattern === undefined || must === undefined
       ? rules
       : [{ rule: matches(pattern), message: must }, ...rules]
   return schema.meta({ ...about, ...withRules(all) })
+}
+
+/** For RE2, which the API server reads patterns with, white space is ASCII; for JavaScript it is more. */
+function asRe2({ source }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(String.raw`\s`, String.raw`\t\n\f\r `))
 }
 
 function matches(pattern: RegExp): string {

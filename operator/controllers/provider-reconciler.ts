@@ -6,7 +6,7 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
-import { refOf } from '../kube/object.ts'
+import { type KubeObject, refOf } from '../kube/object.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
 import { providerOccurrences } from '../status/occurrences.ts'
 import { providerStatus, type RouterVerdict } from '../status/provider-status.ts'
@@ -46,7 +46,7 @@ export class ProviderReconciler {
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<Outcome> => {
-    const { world, statuses, clock } = this.#parts
+    const { world, statuses, events, clock } = this.#parts
     const object = world.providers.get(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
       this.#waiting.delete(key)
@@ -55,8 +55,12 @@ export class ProviderReconciler {
     const now = rfc3339(clock.wallMs())
     const { value, faults } = world.provider(object)
     if (value === null) {
-      const invalid = { object: statuses.latest(object), faults, now }
-      await statuses.write(object, invalidProviderStatus(invalid), signal)
+      const latest: KubeObject & { status?: UpstreamProviderStatus } = statuses.latest(object)
+      const outcomes = this.#outcomes(key, latest, this.#routersOf(latest))
+      const status = invalidProviderStatus({ object: latest, faults, now }, outcomes)
+      const occurrences = providerOccurrences(latest, status)
+      if (await statuses.write(object, status, signal))
+        for (const told of occurrences) events.record({ ...told, regarding: object })
       return {}
     }
     return this.#reconcile(key, statuses.latest(value), now, signal)
@@ -68,15 +72,14 @@ export class ProviderReconciler {
     now: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { world, references, statuses, verdicts, events, chains } = this.#parts
+    const { world, references, statuses, events, chains } = this.#parts
     const { metadata } = provider
-    // One that is on its way out gives its word no more.
-    const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
-    const outcomes = routers.map((router) => {
-      const outcome = verdicts.get(router, key)
-      return outcome !== null && isOf(provider, outcome) ? outcome : pending(router)
-    })
+    const routers = this.#routersOf(provider)
+    const outcomes = this.#outcomes(key, provider, routers)
     const silent = routers.filter((_, index) => outcomes[index]?.isPending)
+    // Such a router goes on as it is, so what was said of it holds.
+    const isJudged = provider.status?.observedGeneration === metadata.generation
+    if (isJudged && silent.some((router) => world.isUnreadable(router))) return {}
     const waitMs = this.#waitMs(key, provider, silent)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const { refusals, dangling } = await references.read(
@@ -97,6 +100,23 @@ export class ProviderReconciler {
     return {}
   }
 
+  /** One that is on its way out gives its word no more. */
+  #routersOf(provider: KubeObject): readonly string[] {
+    const { world } = this.#parts
+    return world.routersOf(provider).filter((router) => !world.isLeaving(router))
+  }
+
+  #outcomes(
+    key: string,
+    provider: KubeObject,
+    routers: readonly string[],
+  ): readonly RouterVerdict[] {
+    return routers.map((router) => {
+      const outcome = this.#parts.verdicts.get(router, key)
+      return outcome !== null && isOf(provider, outcome) ? outcome : pending(router)
+    })
+  }
+
   /** For how long routers that have not given their word are still to be waited for: they will say when they have. */
   #waitMs(key: string, { metadata }: UpstreamProvider, silent: readonly string[]): number {
     if (silent.length === 0) {
@@ -113,7 +133,7 @@ export class ProviderReconciler {
   }
 }
 
-function isOf({ metadata }: UpstreamProvider, outcome: ProviderOutcome): boolean {
+function isOf({ metadata }: KubeObject, outcome: ProviderOutcome): boolean {
   return outcome.providerUid === metadata.uid && outcome.generation === metadata.generation
 }
 

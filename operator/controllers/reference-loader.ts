@@ -41,11 +41,15 @@ export class ReferenceLoader {
     this.#children = children
   }
 
-  /** Reads what depends on the data of some names, as soon as all of it that exists is there. */
+  /**
+   * Reads what depends on the data of some names, as soon as all of it that exists is there.
+   *
+   * @param read looks all of it up before it awaits anything
+   */
   async read<T>(
     namespace: string,
     namesOf: () => ReferenceNames,
-    read: () => T,
+    read: () => T | Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
     for (;;) {

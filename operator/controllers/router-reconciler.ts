@@ -35,12 +35,13 @@ import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { readUpstreams } from '../translate/stored-upstreams.ts'
-import { translate } from '../translate/translate.ts'
+import { translateInSteps } from '../translate/translate.ts'
 import {
   type Fate,
   nothingRuns,
   type ProviderVerdict,
   type Running,
+  type TranslateInput,
   type Translation,
 } from '../translate/translation.ts'
 import type { ChildApplier } from './child-applier.ts'
@@ -48,6 +49,7 @@ import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
+import { takeTurns } from './take-turns.ts'
 import type { TranslationMemo } from './translation-memo.ts'
 import type { ProviderOutcome, Verdicts } from './verdicts.ts'
 import type { World } from './world.ts'
@@ -162,10 +164,21 @@ export class RouterReconciler {
   }
 
   /** A config with which new pods could not start is good for as long as none has to. */
-  #settle(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
-    const kept = this.#translate(router, running, redisPassword, false)
+  async #settle(
+    router: RpcRouter,
+    running: Running,
+    redisPassword: string | null,
+  ): Promise<Translation> {
+    const { world } = this.#parts
+    // What is there now, for both: while one is made, events may come.
+    const seen = {
+      providers: world.providersOf(router),
+      unreadable: world.unreadableProvidersOf(router),
+      data: world.dataOf(router.metadata.namespace),
+    }
+    const kept = await this.#translate(router, running, redisPassword, seen, false)
     const goesOn = kept.startable || kept.config === null || this.#isRunning(router, kept.config)
-    return goesOn ? kept : this.#translate(router, running, redisPassword, true)
+    return goesOn ? kept : this.#translate(router, running, redisPassword, seen, true)
   }
 
   /** Whether all pods run with a config, and with all else that the router asks of them. */
@@ -176,26 +189,28 @@ export class RouterReconciler {
     return isComplete(deployment) && children.isApplied(router, deployments, wanted)
   }
 
-  #translate(
+  async #translate(
     router: RpcRouter,
     running: Running,
     redisPassword: string | null,
+    { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
     newPods: boolean,
-  ): Translation {
-    const { world, chains, translations } = this.#parts
-    const { namespace } = router.metadata
-    const providers = world.providersOf(router)
-    const data = world.dataOf(namespace)
+  ): Promise<Translation> {
+    const { world, chains, translations, clock } = this.#parts
     const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
     const fingerprint = JSON.stringify([
       world.fingerprint(router, providers, running),
+      unreadable,
       redisPassword,
       newPods,
       running.upstreams,
       [...running.secretHashes],
     ])
     return translations.of(keyOf(router.metadata), fingerprint, () =>
-      translate({ router, providers, data: known, chains, running, newPods }),
+      takeTurns(
+        translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
+        clock,
+      ),
     )
   }
 

@@ -12,10 +12,14 @@ export class TranslationMemo {
     { readonly fingerprint: string; readonly translation: Translation }
   >()
 
-  of(key: string, fingerprint: string, translate: () => Translation): Translation {
+  async of(
+    key: string,
+    fingerprint: string,
+    translate: () => Promise<Translation>,
+  ): Promise<Translation> {
     const last = this.#last.get(key)
     if (last?.fingerprint === fingerprint) return last.translation
-    const translation = translate()
+    const translation = await translate()
     this.#last.delete(key)
     this.#last.set(key, { fingerprint, translation })
     const [oldest] = this.#last.keys()

@@ -4,6 +4,7 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
@@ -17,7 +18,7 @@ import {
 } from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
-import type { Running } from '../translate/translation.ts'
+import type { Running, UnreadableProvider } from '../translate/translation.ts'
 import { ChildStores } from './child-stores.ts'
 import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
@@ -59,31 +60,55 @@ export class World {
   }
 
   /** The providers that a router selects and that can be read, in no particular order. */
-  providersOf({ metadata, spec }: RpcRouter): readonly UpstreamProvider[] {
+  providersOf(router: RpcRouter): readonly UpstreamProvider[] {
+    return this.#selectedBy(router)
+      .map((provider) => this.provider(provider).value)
+      .filter((provider) => provider !== null)
+  }
+
+  /** The providers that a router selects and that cannot be read, with the reason, by name. */
+  unreadableProvidersOf(router: RpcRouter): readonly UnreadableProvider[] {
+    return this.#selectedBy(router)
+      .flatMap((provider) => {
+        const { faults } = this.provider(provider)
+        return faults === null ? [] : [{ name: provider.metadata.name, faults }]
+      })
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  #selectedBy({ metadata, spec }: RpcRouter): readonly KubeObject[] {
     const [key] = selectorKeys(metadata.namespace, spec.providerSelector)
     if (key === undefined) return []
     return this.providers
       .byIndex('label', key)
       .filter((provider) => selects(spec.providerSelector, provider.metadata.labels))
-      .map((provider) => this.provider(provider).value)
-      .filter((provider) => provider !== null)
   }
 
   /** The keys of the providers that a router selects. */
   providerKeysOf(router: KubeObject): readonly string[] {
     const { value } = this.router(router)
-    return value === null ? [] : this.providersOf(value).map(({ metadata }) => keyOf(metadata))
+    return value === null ? [] : this.#selectedBy(value).map(({ metadata }) => keyOf(metadata))
   }
 
-  /** The keys of the routers that select a provider. */
-  routersOf({ metadata }: KubeObject): readonly string[] {
+  /** The keys of the routers that select a provider, and of those that did and cannot be read any more. */
+  routersOf(provider: KubeObject): readonly string[] {
+    const { metadata } = provider
     const keys = labelKeys({ metadata })
-    return [...new Set(keys.flatMap((key) => this.routers.byIndex('selector', key)))]
+    const selecting = [...new Set(keys.flatMap((key) => this.routers.byIndex('selector', key)))]
       .filter((router) => {
         const { value } = this.router(router)
         return value !== null && selects(value.spec.providerSelector, metadata.labels)
       })
       .map((router) => keyOf(router.metadata))
+    const { routers = [] } = (provider as { status?: UpstreamProviderStatus }).status ?? {}
+    const named = routers.map(({ name }) => keyOf({ namespace: metadata.namespace, name }))
+    return [...selecting, ...named.filter((router) => this.isUnreadable(router))]
+  }
+
+  /** Whether a router is there that cannot be read: its fleet goes on as it is. */
+  isUnreadable(router: string): boolean {
+    const object = this.routers.get(router)
+    return object !== undefined && this.router(object).value === null
   }
 
   /** The keys of the routers that ask for a kind of monitor. */
@@ -129,19 +154,18 @@ export class World {
     }
   }
 
-  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded. */
+  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded, as they are when first looked up. */
   dataOf(namespace: string): ReferenceData {
-    return {
-      secret: (name) => {
-        const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-        if (found === undefined) return null
-        return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
-      },
-      configMap: (name) => {
-        const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
-        return found === undefined ? null : configMapData(whole(found).data)
-      },
+    const secret = (name: string) => {
+      const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
+      if (found === undefined) return null
+      return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
     }
+    const configMap = (name: string) => {
+      const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
+      return found === undefined ? null : configMapData(whole(found).data)
+    }
+    return { secret: onceEach(secret), configMap: onceEach(configMap) }
   }
 
   /** Changes whenever a router, its providers or what they refer to do. */
@@ -176,6 +200,15 @@ export class World {
         : this.provider(object).value &&
           referencesOfProvider(this.provider(object).value as UpstreamProvider)
     return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
+  }
+}
+
+/** Looks each name up once. */
+function onceEach<T>(find: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>()
+  return (name) => {
+    if (!known.has(name)) known.set(name, find(name))
+    return known.get(name) as T
   }
 }
 

@@ -6,6 +6,7 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { type Finding, providerFinding, routerFinding, settle } from './condition-set.ts'
+import { programmedOf, routerStatuses, type RouterVerdict } from './provider-status.ts'
 import { fleetFigures, readyOfWanted } from './rollout.ts'
 
 /** An object that does not fit the types of this operator: it was stored before they were as they are. */
@@ -40,11 +41,10 @@ export function invalidRouterStatus(
 }
 
 /** The same for a provider. */
-export function invalidProviderStatus({
-  object,
-  faults,
-  now,
-}: InvalidObject<UpstreamProviderStatus>): UpstreamProviderStatus {
+export function invalidProviderStatus(
+  { object, faults, now }: InvalidObject<UpstreamProviderStatus>,
+  routers: readonly RouterVerdict[],
+): UpstreamProviderStatus {
   const { status, metadata } = object
   const findings = [
     providerFinding('Accepted', 'InvalidSpec', faults),
@@ -54,6 +54,8 @@ export function invalidProviderStatus({
     ...status,
     observedGeneration: metadata.generation ?? 0,
     conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
+    routers: routerStatuses(routers, status, metadata.generation ?? 0, now),
+    ...(status?.summary && { summary: { ...status.summary, routers: programmedOf(routers) } }),
   }
 }
 

@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
-import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Condition } from '../api/condition.ts'
 import { type EventReason, eventReasons } from '../api/events.ts'
@@ -77,7 +76,7 @@ export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus)
 
 /** What people are told when the status of a provider changes. */
 export function providerOccurrences(
-  { status }: UpstreamProvider,
+  { status }: { readonly status?: UpstreamProviderStatus | undefined },
   after: UpstreamProviderStatus,
 ): readonly Told[] {
   const changed = changedConditions(status?.conditions, after.conditions)

@@ -47,7 +47,6 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
   const { generation } = metadata
   const accepted = acceptance(observation)
   const resolved = resolution(observation)
-  const programmed = routers.filter(isProgrammed).length
   return {
     observedGeneration: generation,
     conditions: settle(
@@ -56,23 +55,38 @@ export function providerStatus(observation: ProviderObservation): UpstreamProvid
       generation,
       now,
     ),
-    routers: routers
-      .toSorted((a, b) => (a.router < b.router ? -1 : 1))
-      .slice(0, mostRouters)
-      .map((verdict) => {
-        const before = status?.routers?.find(({ name }) => name === verdict.router)
-        return {
-          name: verdict.router,
-          conditions: settle(routerFindings(verdict), before?.conditions, generation, now),
-        }
-      }),
-    summary: { routers: `${programmed}/${routers.length}`, urls: spec.nodeUrls.length },
+    routers: routerStatuses(routers, status, generation, now),
+    summary: { routers: programmedOf(routers), urls: spec.nodeUrls.length },
   }
 }
 
 /** That pods are ready with it is not known here: each provider would be written with every pod. */
 const readyText =
   'At least one RpcRouter is configured with it; whether pods serve yet, its own condition Ready tells.'
+
+/** `1/2`: routers that run with a provider as it is written, of those that select it. */
+export function programmedOf(routers: readonly RouterVerdict[]): string {
+  return `${routers.filter(isProgrammed).length}/${routers.length}`
+}
+
+/** What each router says of a provider. */
+export function routerStatuses(
+  routers: readonly RouterVerdict[],
+  status: UpstreamProviderStatus | undefined,
+  generation: number,
+  now: string,
+): UpstreamProviderStatus['routers'] {
+  return routers
+    .toSorted((a, b) => (a.router < b.router ? -1 : 1))
+    .slice(0, mostRouters)
+    .map((verdict) => {
+      const before = status?.routers?.find(({ name }) => name === verdict.router)
+      return {
+        name: verdict.router,
+        conditions: settle(routerFindings(verdict), before?.conditions, generation, now),
+      }
+    })
+}
 
 /** As many as the status can hold. */
 const mostRouters = 256

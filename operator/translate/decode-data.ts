@@ -14,7 +14,9 @@ export interface SecretData {
 export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
   return {
     uid,
-    keys: Object.keys({ ...data, ...stringData }),
+    get keys() {
+      return [...new Set([...Object.keys(data), ...Object.keys(stringData)])]
+    },
     get(key) {
       if (Object.hasOwn(stringData, key)) return stringData[key] ?? null
       const encoded = Object.hasOwn(data, key) ? data[key] : undefined
@@ -26,7 +28,9 @@ export function secretData({ data = {}, stringData = {}, uid }: SecretData): Key
 /** Reads a ConfigMap's data. */
 export function configMapData(data: Readonly<Record<string, string>> = {}): KeyedData {
   return {
-    keys: Object.keys(data),
+    get keys() {
+      return Object.keys(data)
+    },
     get: (key) => (Object.hasOwn(data, key) ? (data[key] ?? null) : null),
   }
 }

@@ -4,9 +4,12 @@ import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
+import { renderPlaceholders } from '../../proxy/config/placeholder.ts'
+import { upstreamUrl } from '../../proxy/config/upstream-url.ts'
 import { providerField, routerField } from './config-field.ts'
+import { standIn } from './environment.ts'
 import { configFile } from './pod-paths.ts'
-import type { RouterDocument } from './router-document.ts'
+import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import type { Refusal, RefusalReason } from './violation.ts'
 
 /** What the router itself says of a config: of which provider, or of the router object. */
@@ -41,21 +44,51 @@ export function judgeConfig(
       ofRouter.push({ reason, field, message })
       continue
     }
+    if (isOfStandIn(place, environment)) continue
     const refusal = { reason, field: providerField(place.within), message }
-    ofProviders.set(place.provider, [...(ofProviders.get(place.provider) ?? []), refusal])
+    const { provider } = place.upstream
+    const refusals = ofProviders.get(provider) ?? []
+    refusals.push(refusal)
+    ofProviders.set(provider, refusals)
   }
   return { ofRouter, ofProviders }
 }
 
-function upstreamPlace(
-  path: string,
-  { upstreams }: RouterDocument,
-): { provider: string; within: string } | null {
+/** A place in the entry of an upstream. */
+interface UpstreamPlace {
+  readonly upstream: UpstreamPlan
+  readonly within: string
+}
+
+function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPlace | null {
   const [, list, index, within = ''] = /^((?:backup-)?direct-rpc)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
   if (list === undefined) return null
   const tier = list === 'direct-rpc' ? 'primary' : 'backup'
-  const provider = upstreams.filter((upstream) => upstream.tier === tier)[Number(index)]?.provider
-  return provider === undefined ? null : { provider, within }
+  const upstream = upstreams.filter((each) => each.tier === tier)[Number(index)]
+  return upstream === undefined ? null : { upstream, within }
+}
+
+const urlField = upstreamUrl()
+
+/**
+ * Whether a URL is no URL for want of a value that is not known: that may be a port or all of it, and is missing, not
+ * wrong. Anything else can be said of every place with the stand-in.
+ */
+function isOfStandIn(
+  { upstream, within }: UpstreamPlace,
+  environment: Readonly<Record<string, string>>,
+): boolean {
+  const [, index] = /^node-urls\[(\d+)\]\.url$/.exec(within) ?? []
+  if (index === undefined) return false
+  const { 'node-urls': nodeUrls } = upstream.entry as unknown as UrlEntry
+  const { scalar } = renderPlaceholders(nodeUrls[Number(index)]?.url ?? '', environment)
+  const isKnown = scalar.reveal()?.includes(standIn) !== true
+  return !isKnown && !urlField.safeParse(scalar).success
+}
+
+/** What is looked at of an entry of the config. */
+interface UrlEntry {
+  readonly 'node-urls': readonly { readonly url: string }[]
 }
 
 const unsupportedEnding = unsupportedMessage('').trim()

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Judgement } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
+import type { Steps } from './steps.ts'
 import type { Refusal } from './violation.ts'
 
 /** What one provider can be in the config. */
@@ -27,10 +28,10 @@ export interface Pick {
  * Finds the upstreams that the router accepts: of each provider the first form that it does not refuse, or none. The
  * others are not touched by that.
  */
-export function pickUpstreams(
+export function* pickUpstreams(
   choices: readonly Choice[],
-  judge: (upstreams: readonly UpstreamPlan[]) => Judgement,
-): Pick {
+  judge: (upstreams: readonly UpstreamPlan[]) => Steps<Judgement>,
+): Steps<Pick> {
   const left = new Map(choices.map(({ provider, forms }) => [provider, forms]))
   const refusals = new Map(
     choices
@@ -39,7 +40,7 @@ export function pickUpstreams(
   )
   for (;;) {
     const chosen = new Map([...left].flatMap(([name, [best]]) => (best ? [[name, best]] : [])))
-    const { ofProviders, ofRouter } = judge([...chosen.values()])
+    const { ofProviders, ofRouter } = yield* judge([...chosen.values()])
     if (ofProviders.size === 0) return { chosen, refusals, ofRouter }
     for (const [provider, why] of ofProviders) {
       refusals.set(provider, refusals.get(provider) ?? why)

@@ -4,6 +4,7 @@
 export interface KeyedData {
   /** Of a Secret of the API server: known to those alone who may read it. */
   readonly uid?: string | undefined
+  /** Listed when they are asked for: there can be tens of thousands, and a value is looked up without. */
   readonly keys: readonly string[]
   /** Null when there is no such key. */
   get(key: string): string | null

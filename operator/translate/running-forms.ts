@@ -17,8 +17,8 @@ type WithSecrets = Pick<UpstreamPlan, 'variables' | 'files'>
 export class RunningForms {
   readonly #data: ReferenceData
   readonly #forms: ReadonlyMap<string, readonly UpstreamPlan[]>
-  /** By form that goes on with values of the past: the keys that have others now. */
-  readonly #replaced = new Map<WithSecrets, readonly SecretKey[]>()
+  /** By form that goes on with values of the past: the places of the keys that have others now. */
+  readonly #replaced = new Map<WithSecrets, ReadonlySet<string>>()
 
   constructor({ upstreams, secretHashes }: Running, data: ReferenceData) {
     this.#data = data
@@ -41,27 +41,29 @@ export class RunningForms {
 
   /** What is known of the values that a plan is in force with. */
   dataFor(plan: WithSecrets): ReferenceData {
-    return withhold(this.#data, this.#replaced.get(plan) ?? [])
+    return withhold(this.#data, this.#replaced.get(plan) ?? nothing)
   }
 
   /** What is known of the values that all of these are in force with. A key that one of them needs anew is. */
   dataForAll(plans: readonly WithSecrets[]): ReferenceData {
-    const anew = plans.filter((plan) => !this.#replaced.has(plan)).flatMap(secretsOf)
-    const replaced = plans.flatMap((plan) => this.#replaced.get(plan) ?? [])
-    return withhold(
-      this.#data,
-      replaced.filter((each) => !anew.some((other) => isSame(each, other))),
+    const anew = new Set(
+      plans
+        .filter((plan) => !this.#replaced.has(plan))
+        .flatMap(secretsOf)
+        .map(placeOf),
     )
+    const replaced = plans.flatMap((plan) => [...(this.#replaced.get(plan) ?? [])])
+    return withhold(this.#data, new Set(replaced.filter((place) => !anew.has(place))))
   }
 
   /** What pods run with and new pods would not find. */
   lostBy(plan: UpstreamPlan): readonly Unmet[] {
-    const replaced = this.#replaced.get(plan) ?? []
+    const replaced = this.#replaced.get(plan) ?? nothing
     return secretsOf(plan).flatMap((secret): readonly Unmet[] => {
       const { name, key } = secret
       const of = (what: string): string =>
         `UpstreamProvider ${plan.provider}: the pods run with ${what}`
-      if (replaced.some((each) => isSame(each, secret))) {
+      if (replaced.has(placeOf(secret))) {
         const message = of(
           `an earlier value of the key ${key} of the Secret ${name}; the present one is refused, see the provider`,
         )
@@ -78,7 +80,7 @@ export class RunningForms {
     const replaced = secretsOf(plan).filter((secret) => hasChanged(secret, this.#data, before))
     if (replaced.length === 0) return []
     const form = { ...plan }
-    this.#replaced.set(form, replaced)
+    this.#replaced.set(form, new Set(replaced.map(placeOf)))
     return [form]
   }
 }
@@ -87,22 +89,26 @@ function secretsOf({ variables, files }: WithSecrets): readonly SecretKey[] {
   return [...variables, ...files].map(({ secret }) => secret)
 }
 
-function isSame(a: SecretKey, b: SecretKey): boolean {
-  return a.name === b.name && a.key === b.key
+const nothing: ReadonlySet<string> = new Set()
+
+/** Tells keys apart: no name of a Secret has a slash. */
+function placeOf({ name, key }: SecretKey): string {
+  return `${name}/${key}`
 }
 
-/** Makes as if nobody knew the values of these keys. */
-function withhold(data: ReferenceData, keys: readonly SecretKey[]): ReferenceData {
-  if (keys.length === 0) return data
+/** Makes as if nobody knew the values at these places. */
+function withhold(data: ReferenceData, places: ReadonlySet<string>): ReferenceData {
+  if (places.size === 0) return data
   return {
     secret(name) {
       const found = data.secret(name)
       if (found === null) return null
-      const isWithheld = (key: string): boolean => keys.some((each) => isSame(each, { name, key }))
       return {
         uid: found.uid,
-        keys: found.keys,
-        get: (key) => (isWithheld(key) ? null : found.get(key)),
+        get keys() {
+          return found.keys
+        },
+        get: (key) => (places.has(placeOf({ name, key })) ? null : found.get(key)),
       }
     },
     configMap: (name) => data.configMap(name),

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
-import { largestOf, refusalsOfLength, refusalsOfSize } from './bounds.ts'
+import { refusalsOfVariables, refusalsOfSize, Sizes, withIt } from './bounds.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
@@ -22,12 +22,18 @@ import { Serving } from './serving.ts'
 import { settleReferences, type Settled } from './settle-references.ts'
 import { usesBundledSpecsAlone } from './spec-source-section.ts'
 import { chooseState } from './state-store.ts'
+import { finish, type Steps } from './steps.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
-import { type Candidate, chainNames, planUpstreams } from './upstream-plan.ts'
+import { type Candidate, chainNames, planUpstreams, unreadableCandidate } from './upstream-plan.ts'
 import type { Dangling, Refusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
 export function translate(input: TranslateInput): Translation {
+  return finish(translateInSteps(input))
+}
+
+/** The same in steps, for those who have more to do. What there is of `data` is looked up before the first ends. */
+export function translateInSteps(input: TranslateInput): Steps<Translation> {
   return new Translator(input).translate()
 }
 
@@ -45,6 +51,12 @@ class Translator {
   readonly #state: Translation['state']
   readonly #plan: RouterPlan
   readonly #running: RunningForms
+  readonly #sizes: Sizes
+  /** What was found wrong with each upstream by itself. */
+  readonly #judged = new Map<UpstreamPlan, readonly Refusal[]>()
+  /** Of all upstreams together: most are judged again as they were. */
+  #last: { readonly upstreams: readonly UpstreamPlan[]; readonly judgement: Judgement } | null =
+    null
 
   constructor(input: TranslateInput) {
     const { spec } = input.router
@@ -55,10 +67,11 @@ class Translator {
     this.#state = chooseState(spec)
     this.#plan = planRouter(input.router, this.#state, input.data, this.#chainIdOf)
     this.#running = new RunningForms(input.running, input.data)
+    this.#sizes = new Sizes(this.#running)
   }
 
-  translate(): Translation {
-    const { providers, data, router, newPods } = this.#input
+  *translate(): Steps<Translation> {
+    const { providers, unreadable = [], data, router, newPods } = this.#input
     const isRunning = (provider: string) => this.#running.of(provider).length > 0
     const candidates = planUpstreams(
       router.metadata.name,
@@ -67,25 +80,29 @@ class Translator {
       this.#serving,
       this.#chainIdOf,
       data,
+      unreadable.map((each) => unreadableCandidate(each, this.#running.of(each.name)[0])),
     )
     const written = new Set(candidates.map(({ plan }) => plan))
-    const pick = this.#pick(candidates.map((candidate) => this.#choice(candidate)))
+    const pick = yield* this.#pick(candidates.map((candidate) => this.#choice(candidate)))
     const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
-    const resolved = waiting.size === 0 ? pick : this.#pick(choices)
+    const resolved = waiting.size === 0 ? pick : yield* this.#pick(choices)
     const lost = this.#lost([...resolved.chosen.values()].filter((plan) => !written.has(plan)))
     const closing = this.#closingWithout([...resolved.chosen.values()], lost)
     const isLeft = newPods && closing.size === 0 && lost.size > 0
-    const { chosen: usable, ofRouter } = isLeft ? this.#pickWithout(resolved, lost) : resolved
+    const { chosen: usable, ofRouter } = isLeft
+      ? yield* this.#pickWithout(resolved, lost)
+      : resolved
     const upstreams = this.#serving.used([...usable.values()])
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
+    yield
     const config = this.#render(upstreams)
     const chosen = [...pick.chosen.values()]
     const blocking = [
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
       ...ofRouter,
-      ...refusalsOfLength(this.#plan, data),
+      ...refusalsOfVariables(this.#plan, data),
       ...this.#refusalsOfSize(upstreams, config),
     ]
     const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
@@ -111,7 +128,7 @@ class Translator {
     }
   }
 
-  #pick(choices: readonly Choice[]): Pick {
+  #pick(choices: readonly Choice[]): Steps<Pick> {
     return pickUpstreams(choices, (upstreams) => this.#judge(upstreams))
   }
 
@@ -133,7 +150,7 @@ class Translator {
   }
 
   /** Without these, the router may have something else to say. */
-  #pickWithout({ chosen }: Pick, lost: Lost): Pick {
+  #pickWithout({ chosen }: Pick, lost: Lost): Steps<Pick> {
     const left = [...chosen].filter(([provider]) => !lost.has(provider))
     return this.#pick(left.map(([provider, plan]) => ({ provider, forms: [plan], refusals: [] })))
   }
@@ -144,30 +161,74 @@ class Translator {
   }
 
   /** What the router says; nothing while it would have no listener to open. */
-  #judge(picked: readonly UpstreamPlan[]): Judgement {
+  *#judge(picked: readonly UpstreamPlan[]): Steps<Judgement> {
     const upstreams = this.#serving.used(picked)
     if (upstreams.length === 0) return nothingWrong
-    const document = this.#document(upstreams)
-    const environment = this.#environment(upstreams)
-    const { ofRouter, ofProviders } = judgeConfig(document, environment, this.#chains)
-    const all = new Map(ofProviders)
+    const alone = new Map<string, readonly Refusal[]>()
     for (const plan of upstreams) {
-      const data = this.#running.dataFor(plan)
-      const ofValues = [...refusalsOfLength(plan, data), ...refusalsOfTls(plan, data)]
-      if (ofValues.length > 0)
-        all.set(plan.provider, [...(all.get(plan.provider) ?? []), ...ofValues])
+      const refusals = this.#judgeAlone(plan)
+      if (refusals.length > 0) alone.set(plan.provider, refusals)
+      yield
     }
-    return { ofRouter, ofProviders: all.size > 0 ? all : this.#judgeSize(upstreams) }
+    if (alone.size > 0) return { ofRouter: [], ofProviders: alone }
+    const surplus = yield* this.#surplus(upstreams)
+    if (surplus.size > 0) return { ofRouter: [], ofProviders: surplus }
+    yield
+    return this.#judgeTogether(upstreams)
   }
 
-  /** Refuses one of them when they are too much together, and would not be without it or others. */
+  /** Most mistakes are those of one upstream, and are found without reading all of them again. */
+  #judgeAlone(plan: UpstreamPlan): readonly Refusal[] {
+    const known = this.#judged.get(plan)
+    if (known !== undefined) return known
+    const data = this.#running.dataFor(plan)
+    const primary = { ...plan, tier: 'primary' as const }
+    const { ofProviders } = judgeConfig(
+      this.#document([primary]),
+      Object.assign(this.#environment([]), environmentOf(plan, data)),
+      this.#chains,
+    )
+    const refusals = [
+      ...(ofProviders.get(plan.provider) ?? []),
+      ...refusalsOfVariables(plan, data),
+      ...refusalsOfTls(plan, data),
+    ]
+    this.#judged.set(plan, refusals)
+    return refusals
+  }
+
+  #judgeTogether(upstreams: readonly UpstreamPlan[]): Judgement {
+    const isSame =
+      this.#last?.upstreams.length === upstreams.length &&
+      this.#last.upstreams.every((plan, index) => plan === upstreams[index])
+    if (this.#last !== null && isSame) return this.#last.judgement
+    const document = this.#document(upstreams)
+    const { ofRouter, ofProviders } = judgeConfig(
+      document,
+      this.#environment(upstreams),
+      this.#chains,
+    )
+    const all = ofProviders.size > 0 ? ofProviders : this.#judgeSize(upstreams)
+    const judgement = { ofRouter, ofProviders: all }
+    this.#last = { upstreams, judgement }
+    return judgement
+  }
+
+  *#surplus(upstreams: readonly UpstreamPlan[]): Steps<Judgement['ofProviders']> {
+    const { router } = this.#input
+    const all = routerDocument(router, this.#plan, router.spec.endpoints, this.#chainIdOf, [])
+    const data = this.#dataForAll([])
+    const base = renderConfig(all, this.#plan, data, this.#input.running.secretHashes)
+    return yield* this.#sizes.surplus(upstreams, base, data)
+  }
+
+  /** Refuses one of them when they are too much together after all, and would not be without it or others. */
   #judgeSize(upstreams: readonly UpstreamPlan[]): Judgement['ofProviders'] {
     const [tooMuch] = this.#refusalsOfSize(upstreams)
-    const largest = largestOf(upstreams, this.#running)
-    if (tooMuch === undefined || largest === null || this.#refusalsOfSize([]).length > 0)
+    const [largest] = tooMuch === undefined ? [] : this.#sizes.inOrderOfGoing(upstreams)
+    if (tooMuch === undefined || largest === undefined || this.#refusalsOfSize([]).length > 0)
       return new Map()
-    const message = `with it, ${tooMuch.message}`
-    return new Map([[largest.provider, [{ ...tooMuch, message }]]])
+    return new Map([[largest.provider, [withIt(tooMuch)]]])
   }
 
   #refusalsOfSize(

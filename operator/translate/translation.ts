@@ -20,11 +20,20 @@ export interface Running {
 /** Before the first config. */
 export const nothingRuns: Running = { upstreams: [], secretHashes: new Map() }
 
+/** A provider that the API server took and that does not fit the types of this operator. */
+export interface UnreadableProvider {
+  readonly name: string
+  /** What does not fit. */
+  readonly faults: string
+}
+
 /** All that a router's config depends on. */
 export interface TranslateInput {
   readonly router: RpcRouter
   /** Those that the router selects, in any order. */
   readonly providers: readonly UpstreamProvider[]
+  /** Those that it selects and that cannot be read: what pods run of them goes on. */
+  readonly unreadable?: readonly UnreadableProvider[]
   readonly data: ReferenceData
   /** The chains of the image's specs. */
   readonly chains: KnownChains

@@ -5,6 +5,7 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
+import type { UnreadableProvider } from './translation.ts'
 import { upstreamEntry, upstreamNameOf } from './upstream-entry.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling, Refusal } from './violation.ts'
@@ -26,6 +27,7 @@ export function chainNames(chains: KnownChains | null): (chainId: string) => str
  *
  * @param router its name
  * @param isRunning whether the pods run with a provider now
+ * @param unreadable providers that are kept as they run: their names are taken
  */
 export function planUpstreams(
   router: string,
@@ -34,10 +36,13 @@ export function planUpstreams(
   serving: Serving,
   chainIdOf: (chainId: string) => string,
   data: ReferenceData,
+  unreadable: readonly Candidate[],
 ): readonly Candidate[] {
   const seniority = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
     `${isRunning(name) ? 0 : 1} ${creationTimestamp} ${name}`
-  const holders = new Map<string, string>()
+  const holders = new Map(
+    unreadable.map(({ plan }) => [`${plan.serves} ${plan.entry['name'] as string}`, plan.provider]),
+  )
   const candidates = providers
     .toSorted((a, b) => (seniority(a) < seniority(b) ? -1 : 1))
     .map((provider) => {
@@ -52,7 +57,20 @@ export function planUpstreams(
       holders.set(identity, plan.provider)
       return { plan, refusals, dangling }
     })
-  return candidates.toSorted((a, b) => (a.plan.provider < b.plan.provider ? -1 : 1))
+  return [...candidates, ...unreadable].toSorted((a, b) =>
+    a.plan.provider < b.plan.provider ? -1 : 1,
+  )
+}
+
+/** One that cannot be read, in the form in which the pods run it. */
+export function unreadableCandidate(
+  { name, faults }: UnreadableProvider,
+  ran: UpstreamPlan | undefined,
+): Candidate {
+  const nothing = { serves: '', entry: {}, variables: [], files: [], copies: [] }
+  const plan = { tier: 'primary' as const, ...nothing, ...ran, provider: name }
+  const refusal: Refusal = { reason: 'InvalidSpec', field: '', message: faults }
+  return { plan, refusals: [refusal], dangling: [] }
 }
 
 function planUpstream(
