@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
  * One that lags says that there is nothing of such a hash: it may be newer than its head. Kept for
  * when nobody else answers. It was asked only in the hope of what is older, so it takes no retry away.
  */
-export class UnprovenAbsence extends AttemptFailed {
+class UnprovenAbsence extends AttemptFailed {
   override get costsRetry(): boolean {
     return false
   }
