@@ -200,7 +200,7 @@ describe('the way to the cluster', () => {
   test('a kubeconfig file with a client certificate', async () => {
     const path = await writeKubeconfig(folder, namespace, access, namespace)
     const cluster = await findCluster({ env: {}, kubeconfig: path })
-    expect(cluster).toMatchObject({ server: access.server, namespace })
+    expect(cluster).toMatchObject({ server: access.server, podNamespace: null })
     const other = clientOf(access, { cluster })
     expect(await other.list(pods, { namespace }, signal)).toMatchObject({ items: [] })
     await other.close()

@@ -46,13 +46,14 @@ describe('a router', () => {
     await fleet.provider('simple', 'simple-a')
     await fleet.router('simple')
     await fleet.routerIs('simple', 'Ready', 'Ready', 30_000)
+    // Ready comes with the first pod that is enough.
+    await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
     const { status } = await fleet.get(rpcRouters, 'simple')
     expect(status).toMatchObject({
       summary: { replicas: '2/2', providers: '1/1', listeners: 1 },
       image: 'localhost/rpc-router:test',
       listeners: [{ name: 'eth1', port: 3360, providers: 1 }],
     })
-    await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
     await fleet.providerIs('simple-a', 'Ready', 'Ready')
     const provider = await fleet.get(upstreamProviders, 'simple-a')
     expect(provider.status?.routers).toMatchObject([{ name: 'simple' }])
