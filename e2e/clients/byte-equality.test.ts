@@ -69,8 +69,16 @@ beforeAll(async () => {
   }
 }, 60_000)
 
-/** Asks the node and the router the same, and tells where they differ, in short. */
-async function difference({ nodeUrl, routerUrl }: Reference, text: string): Promise<string[]> {
+/**
+ * Asks the node and the router the same, and tells where they differ, in short. anvil's pending block is of
+ * the second in which it is asked for: what differs once may have been asked for in two of them.
+ */
+async function difference(reference: Reference, text: string): Promise<string[]> {
+  const found = await differenceNow(reference, text)
+  return found.length === 0 ? found : differenceNow(reference, text)
+}
+
+async function differenceNow({ nodeUrl, routerUrl }: Reference, text: string): Promise<string[]> {
   const [straight, routed] = await Promise.all([postText(nodeUrl, text), postText(routerUrl, text)])
   const [wanted, got] = [straight, routed].map((each) => JSON.stringify(unchangeable(each)))
   if (wanted === got) return []
