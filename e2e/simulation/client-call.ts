@@ -12,6 +12,8 @@ export type Outcome =
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'error'; readonly error: RelayError }
   | { readonly kind: 'abandoned' }
+  /** A part of an answer came, and then the connection broke: nothing was taken for whole. */
+  | { readonly kind: 'broken-off'; readonly reply: Reply }
   /** Something was thrown that no caller of the relay expects. */
   | { readonly kind: 'defect'; readonly thrown: unknown }
 

@@ -5,6 +5,7 @@ import { noDirectives } from '../../proxy/relay/directives.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
 import { Journal } from '../../proxy/relay/journal.ts'
+import { MalformedAnswer } from '../../proxy/relay/reply.ts'
 import type { Relay } from '../../proxy/relay/step.ts'
 import { TransportError } from '../../proxy/upstream/transport.ts'
 import type { BodyStream } from '../../proxy/upstream/wire.ts'
@@ -81,8 +82,9 @@ export function beginCall(
   relay(call).then(
     async (reply) => {
       const { body } = reply.incoming
-      if (!(body instanceof Uint8Array)) await readToEnd(body)
-      end(client.leftMs === null ? { kind: 'reply', reply } : { kind: 'abandoned' })
+      const isWhole = body instanceof Uint8Array || (await readToEnd(body))
+      if (client.leftMs !== null) end({ kind: 'abandoned' })
+      else end({ kind: isWhole ? 'reply' : 'broken-off', reply })
     },
     (thrown: unknown) => {
       end(outcomeOf(thrown, client))
@@ -91,12 +93,14 @@ export function beginCall(
   return client
 }
 
-/** A client takes all of a stream; one that breaks off is none of its answers. */
-async function readToEnd(body: BodyStream): Promise<void> {
+/** A client takes all of a stream. @returns false when it breaks off: then it is none of its answers */
+async function readToEnd(body: BodyStream): Promise<boolean> {
   try {
     for await (const piece of body) void piece
+    return true
   } catch (error) {
-    if (!(error instanceof TransportError && error.fault === 'aborted')) throw error
+    if (error instanceof TransportError || error instanceof MalformedAnswer) return false
+    throw error
   }
 }
 

@@ -242,7 +242,12 @@ class Simulation implements Arena, WireObserver {
     this.#say(`${client.id} = ${outcomeOf(client)}`)
     countCall(this.#tally, client)
     if (outcome && outcome.kind !== 'defect')
-      this.#listening?.callEnded(call, outcome, this.clock.nowMs() - startedMs)
+      this.#listening?.callEnded(
+        call,
+        // When the head of an answer goes out, nobody knows yet that it will break off.
+        outcome.kind === 'broken-off' ? { ...outcome, kind: 'reply' } : outcome,
+        this.clock.nowMs() - startedMs,
+      )
     checkEnding(this, client)
     this.#tip.look()
     this.#heads.look()
