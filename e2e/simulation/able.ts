@@ -56,7 +56,11 @@ export function budgetLeft({ schedule, clock }: Arena, client: ClientCall): bool
 }
 
 /** The honest word of one that had not got the block yet: asking on costs no retry. */
-function saidNothing({ head, fate }: Exchange, { question, call: { asked } }: ClientCall): boolean {
+function saidNothing(
+  { head, fate, isTakenBack }: Exchange,
+  { question, call: { asked } }: ClientCall,
+): boolean {
+  if (isTakenBack) return false
   const isByHash = asked.block.kind === 'hash' || (asked.block.kind === 'none' && asked.byHash)
   const { neededBlock } = question
   return isByHash && fate.kind === 'honest' && neededBlock !== null && head < neededBlock
