@@ -329,7 +329,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'null from one that lags is the answer to what a hash names',
     file: relay('absence'),
-    text: 'if (!isAbsence(reply, call) || !mayBeElsewhere(reply, call, pool)) return reply',
+    text: 'if (!mayBeElsewhere(reply, call, pool) || !isAbsence(reply, call)) return reply',
     replacement: 'if (reply) return reply',
   },
   {
