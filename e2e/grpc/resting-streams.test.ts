@@ -3,11 +3,10 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { serveRouter } from '../served/served-router.ts'
-import { EchoClient, seenOf, type Seen } from './echo-client.ts'
+import { type EchoClient, seenOf, type Seen } from './echo-client.ts'
 import { EchoServer } from './echo-server.ts'
 import { answerWith, type Manner } from './raw-node.ts'
-import { served } from './served-nodes.ts'
+import { behindRouter, served } from './served-nodes.ts'
 
 /*
  * A stream may rest longer than any attempt and than the whole relay budget: also before its first
@@ -24,20 +23,7 @@ async function pair() {
     stack.use(await new EchoServer().start()),
     stack.use(await new EchoServer().start()),
   ]
-  const router = stack.use(
-    await serveRouter({
-      chainId: 'ECHO',
-      apiInterface: 'grpc',
-      specSources: [new URL('echo.yml', import.meta.url).pathname],
-      primaries: nodes.map(({ port }, at) => ({
-        name: `node-${at}`,
-        url: `grpc://127.0.0.1:${port}`,
-      })),
-      settings,
-    }),
-  )
-  const client = stack.use(new EchoClient(router.port))
-  return { nodes, router, client, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return behindRouter(stack, nodes, settings)
 }
 
 const times = 12

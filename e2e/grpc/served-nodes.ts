@@ -6,18 +6,30 @@ import { RawNode, type Manner } from './raw-node.ts'
 
 const specSources = ['echo.yml', 'tall.yml'].map((name) => new URL(name, import.meta.url).pathname)
 
+interface ServedChain {
+  readonly chainId: string
+  readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
 /** A router in front of nodes with these manners, in the order in which they are asked. */
 export async function served(
   manners: readonly Manner[],
   settings: Record<string, unknown> = {},
-  chain: {
-    readonly chainId: string
-    readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  } = { chainId: 'ECHO' },
+  chain?: ServedChain,
 ) {
   const stack = new AsyncDisposableStack()
   const nodes: RawNode[] = []
   for (const manner of manners) nodes.push(stack.use(await new RawNode(manner).start()))
+  return behindRouter(stack, nodes, settings, chain)
+}
+
+/** A router in front of nodes that run, and a client of it; all of them end with `stack`. */
+export async function behindRouter<Node extends { readonly port: number }>(
+  stack: AsyncDisposableStack,
+  nodes: readonly Node[],
+  settings: Record<string, unknown>,
+  chain: ServedChain = { chainId: 'ECHO' },
+) {
   const router = stack.use(
     await serveRouter({
       ...chain,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../kube/clock.ts'
+import { type Clock, nextTurn } from '../kube/clock.ts'
 import type { Steps } from '../translate/steps.ts'
 
 /** How long work may go on before the event loop has its turn: watches, probes, the renewal of the lease. */
@@ -13,7 +13,7 @@ export async function takeTurns<T>(steps: Steps<T>, clock: Clock): Promise<T> {
     const { done, value } = steps.next()
     if (done) return value
     if (clock.nowMs() - sinceMs < sliceMs) continue
-    await new Promise<void>((resolve) => void clock.after(0, resolve))
+    await nextTurn(clock)
     sinceMs = clock.nowMs()
   }
 }

@@ -62,6 +62,11 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   })
 }
 
+/** Resolves when the event loop has had its turn. */
+export function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.after(0, resolve))
+}
+
 /** The instant as statuses have it, RFC 3339 without fractions: `2026-01-01T00:00:00Z`. */
 export function rfc3339(wallMs: number): string {
   return new Date(wallMs).toISOString().replace(/\.\d+Z$/, 'Z')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock, Random } from './clock.ts'
+import { type Clock, nextTurn, type Random } from './clock.ts'
 import { deadline } from './deadline.ts'
 import { ApiError, TerminalError, TimeoutError } from './errors.ts'
 import { keyOf, type KubeObject } from './object.ts'
@@ -87,7 +87,7 @@ export class Controller {
     for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
       // Reconciles that find nothing to do wait for nothing: a thousand of them would be one turn of the event loop, in
       // which no watch is read, no probe answered and no lease renewed.
-      await new Promise<void>((resolve) => void this.#options.clock.after(0, resolve))
+      await nextTurn(this.#options.clock)
       await this.#reconcile(key, signal)
       this.queue.done(key)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Place } from '../chain-spec.ts'
-import type { CheckPath, CheckRule, Shape } from '../check-rule.ts'
+import type { CheckPath, CheckRule, Likeness, Shape } from '../check-rule.ts'
 
 /*
  * The catalog has no checks. These hold on every chain that speaks Ethereum's JSON-RPC: an answer repeats what was asked
@@ -18,20 +18,15 @@ function block(number: CheckPath): CheckRule {
   }
 }
 
-function hash(result: CheckPath): CheckRule {
-  return {
-    ...{ check: 'identity', place: param(0), result },
-    ...{ as: 'hash', each: false, optional: true },
-  }
+function identity(place: Place, result: CheckPath, as: Likeness): CheckRule {
+  return { check: 'identity', place, result, as, each: false, optional: true }
 }
+
+const hash = (result: CheckPath) => identity(param(0), result, 'hash')
+const index = identity(param(1), ['transactionIndex'], 'number')
 
 function shape(as: Shape): CheckRule {
   return { check: 'shape', place: null, result: [], as, members: new Map() }
-}
-
-const index: CheckRule = {
-  ...{ check: 'identity', place: param(1), result: ['transactionIndex'] },
-  ...{ as: 'number', each: false, optional: true },
 }
 
 const rules = new Map<string, readonly CheckRule[]>([
