@@ -121,14 +121,20 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   if (primary && chosen.tier === 'backup')
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
   const { kind } = call.asked
-  // One that answers already is no reason to ask one that is behind as well.
+  // One that answers already is no reason to ask one that is behind as well; one that has said no is.
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
-  const fresh = (isHedge ? able : better).find(
+  const saidNo = (upstream: Upstream) =>
+    before.some(
+      ({ place, saysError, endedMs, isTakenBack }) =>
+        place.upstream === upstream.name && saysError && endedMs !== null && !isTakenBack,
+    )
+  const earlier = isHedge ? able.filter((each) => !saidNo(each)) : better
+  const fresh = earlier.find(
     (each) => each.tier === chosen.tier && each.latest !== null && isFresh(each),
   )
   if (kind !== 'write' && isAboutTip(client) && fresh && !isFresh(chosen))
     arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
-  const having = lacksBlock(arena, chosen, client) && (isHedge ? able : better)[0]
+  const having = lacksBlock(arena, chosen, client) && earlier[0]
   if (having) arena.report('fresh-first', `${where}, which lacks the block, before ${having.name}`)
 }
 
