@@ -173,7 +173,7 @@ export class ChildApplier {
   }
 }
 
-export function belongsTo({ metadata }: KubeObject, router: RpcRouter): boolean {
+export function belongsTo({ metadata }: KubeObject, router: Pick<KubeObject, 'metadata'>): boolean {
   return (
     metadata.ownerReferences?.some(
       ({ uid, controller }) => controller === true && uid === router.metadata.uid,
