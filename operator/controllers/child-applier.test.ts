@@ -46,7 +46,7 @@ test('an object of ours that no watch tells of, as after an answer that was lost
     if (!isLost || verb !== 'patch' || plural !== services.plural) return null
     isLost = false
     const owner = { apiVersion: 'rpcrouter.dev/v1alpha1', kind: 'RpcRouter', name: 'r' }
-    const { uid = '' } = desk.get(rpcRouters, 'r').metadata
+    const { uid } = desk.get(rpcRouters, 'r').metadata
     const ownerReferences = [{ ...owner, uid, controller: true }]
     const metadata = { namespace: 'ns', name: 'r-router', ownerReferences }
     desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
