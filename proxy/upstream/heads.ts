@@ -4,7 +4,7 @@ import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { lagOf, runsAhead } from './lag.ts'
 import type { PoolObserver } from './observer.ts'
-import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
+import { corroboratedTip, headInPace, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface HeadsOptions {
@@ -18,6 +18,8 @@ export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
+  /** The tip when it was last corroborated, however long ago. */
+  #agreed: Sighting | null = null
   readonly #lagging = new Set<Upstream>()
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
@@ -30,12 +32,18 @@ export class Heads {
   get tip(): number | null {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
-    const told = this.#told().map(({ block }) => block)
-    const tip = corroboratedTip(told, chain.allowedLagBlocks)
-    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    const told = this.#told()
+    const blocks = told.map(({ block }) => block)
+    const tip = corroboratedTip(blocks, chain.allowedLagBlocks)
+    if (tip === null) return this.#memory.recall(null, nowMs)
+    const lone = this.#agreed && headInPace(told, this.#agreed, chain)
     // What one of several says alone may be taken back, and is not remembered.
-    if (tip !== null && witnesses.length >= Math.min(2, this.#upstreams.length))
+    if (lone && lone.block > tip) return this.#memory.recall(lone.block, nowMs)
+    const witnesses = blocks.filter((block) => block >= tip - chain.allowedLagBlocks)
+    if (witnesses.length >= Math.min(2, this.#upstreams.length)) {
       this.#memory.keep(tip, nowMs)
+      this.#agreed = { block: tip, atMs: nowMs }
+    }
     return this.#memory.recall(tip, nowMs)
   }
 
@@ -63,7 +71,7 @@ export class Heads {
     upstream.tipThen = tip
     for (const each of this.#upstreams) {
       this.#judgeLag(each, tip)
-      this.#judgeLead(each, told)
+      this.#judgeLead(each, told, tip)
     }
   }
 
@@ -82,12 +90,11 @@ export class Heads {
     observer.stateChanged(upstream.name, from, to, why)
   }
 
-  #judgeLead(upstream: Upstream, told: readonly Sighting[]): void {
-    const { allowedLagBlocks, blockTimeMs } = this.#options.chain
+  #judgeLead(upstream: Upstream, told: readonly Sighting[], tip: number | null): void {
     const { latest } = upstream
     const others = told.filter((each) => each !== latest)
-    if (latest && runsAhead(latest, others, allowedLagBlocks, blockTimeMs))
-      this.#ahead.add(upstream)
+    const isAbove = latest !== null && latest.block > (tip ?? 0)
+    if (isAbove && runsAhead(latest, others, this.#options.chain)) this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)
   }
 

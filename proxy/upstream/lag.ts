@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Sighting } from './tip.ts'
+import { isFarBelow, type Pace, type Sighting } from './tip.ts'
 
 /** What is known of an upstream's head. */
 export interface Standpoint {
@@ -32,20 +32,10 @@ export function lagOf(
 const leastDoubters = 2
 
 /**
- * Whether a head is one that nobody else is near to, though at least two could be: what they told,
- * and what the chain may have grown since then at its usual pace, is below it by more than the
- * allowed lag. A node that lies about its head, or is on another fork, looks like that; and so does
- * one that is right beside two that stand still, which is why it is only passed over, and not taken
- * out of service.
+ * Whether a head is one that nobody else is near to, though at least two could be. A node that lies
+ * about its head, or is on another fork, looks like that; and so does one that is right beside two
+ * that stand still, which is why it is only passed over, and not taken out of service.
  */
-export function runsAhead(
-  latest: Sighting,
-  others: readonly Sighting[],
-  allowedLagBlocks: number,
-  blockTimeMs: number,
-): boolean {
-  const isFar = ({ block, atMs }: Sighting) =>
-    block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs) <
-    latest.block - allowedLagBlocks
-  return others.length >= leastDoubters && others.every(isFar)
+export function runsAhead(latest: Sighting, others: readonly Sighting[], pace: Pace): boolean {
+  return others.length >= leastDoubters && others.every((each) => isFarBelow(each, latest, pace))
 }

@@ -241,6 +241,58 @@ describe('an upstream whose head nobody else is near to', () => {
   })
 })
 
+describe('the last upstream that keeps up', () => {
+  /** The chain grows for ten minutes, and each tells its head once a block; null: it is dead. */
+  async function grows(
+    fixture: PoolFixture,
+    headsAt: (head: number) => Readonly<Record<string, number | null>>,
+  ): Promise<string> {
+    for (let head = 1_000; head < 1_050; head++) {
+      for (const [name, block] of Object.entries(headsAt(head)))
+        if (block === null) fixture.disable(name)
+        else fixture.sees(name, block)
+      await fixture.clock.advance(chain.blockTimeMs)
+    }
+    return fixture.chosen({ block: latest })
+  }
+  const dies = (head: number, at: number) => (head < at ? head : null)
+
+  it.each<[string, string, (head: number) => Readonly<Record<string, number | null>>, string]>([
+    [
+      'serves the latest state alone, beside one that lags and one that says it does by far',
+      'abcd',
+      (head) => ({ a: head, b: dies(head, 1_010), c: head - 10, d: head - 500 }),
+      'a',
+    ],
+    [
+      'also where another claims a head far above',
+      'abcd',
+      (head) => ({ a: head, b: dies(head, 1_010), c: head - 10, d: head + 1e6 }),
+      'a',
+    ],
+    [
+      'also beside one that stands still',
+      'ab',
+      (head) => ({ a: head, b: Math.min(head, 1_010) }),
+      'a',
+    ],
+    [
+      'is not one that claims to keep up with a chain that stands still',
+      'abc',
+      (head) => ({ a: head, b: Math.min(head, 1_010), c: Math.min(head, 1_010) }),
+      'bc',
+    ],
+    [
+      'is not one that grows faster than the chain',
+      'ab',
+      (head) => ({ a: head + Math.max(0, head - 1_010), b: Math.min(head, 1_040) }),
+      'ab',
+    ],
+  ])('%s', async (_, names, headsAt, chosen) => {
+    expect(await grows(new PoolFixture(names), headsAt)).toBe(chosen)
+  })
+})
+
 describe('a lagging upstream', () => {
   const pool = (): PoolFixture => {
     const fixture = new PoolFixture('abc')
