@@ -9,11 +9,12 @@ import { freePorts } from '../../processes/free-ports.ts'
 import { waitUntil } from '../../processes/wait-until.ts'
 import { serveRouter } from '../../served/served-router.ts'
 import { runTool } from '../run-tool.ts'
+import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
 /* The public interoperability cases of gRPC, of which those are left out that need somebody's accounts. */
 
-const ground = await openGround()
+const ground = await openGround(quickPrograms)
 const startMs = 10_000
 
 let direct: number
