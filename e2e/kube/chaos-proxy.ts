@@ -109,7 +109,7 @@ export class ChaosProxy implements AsyncDisposable {
     const { pathname, searchParams } = new URL(url, 'http://any')
     const first = this.#firstVersions.get(pathname)
     if (first !== undefined) searchParams.set('resourceVersion', first)
-    return `${pathname}?${searchParams}`
+    return `${pathname}?${searchParams.toString()}`
   }
 
   #forward(

@@ -82,7 +82,7 @@ function deployment(
       availableReplicas: ready,
       conditions: [...told],
     },
-  } as Deployment
+  }
 }
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }]
