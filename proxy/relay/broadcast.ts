@@ -9,7 +9,7 @@ import { isWhole, type Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
-import { settle } from './retry.ts'
+import { settle } from './settle.ts'
 import type { Step } from './step.ts'
 import { moreTelling, telling } from './telling.ts'
 
