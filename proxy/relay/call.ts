@@ -27,15 +27,14 @@ export interface Call {
   readonly journal: Journal
   /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
   readonly attemptKind: AttemptKind
-  /** Hears when what was begun on its behalf takes longer than usual, and goes on. Once. */
+  /** Hears how attempts are taken back that run side by side, where another try is faster. */
+  readonly began?: (takeBack: () => void) => void
+  /** Hears when what was begun takes longer than usual, and goes on. Once. */
   readonly late?: Late
 }
 
-/**
- * @param failed as what it counts for who asks elsewhere now
- * @param takeBack ends what goes on; not told where the signal of the call does
- */
-export type Late = (failed: AttemptFailed, takeBack?: () => void) => void
+/** @param failed as what it counts for who asks elsewhere now */
+export type Late = (failed: AttemptFailed) => void
 
 /** It can be sent once more: most bodies that stream are gone with their first reading. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {

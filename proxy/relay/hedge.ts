@@ -125,7 +125,7 @@ class Race {
         if (isOver || isLate || latest === null || this.#lateArms.size < this.#arms.size) return
         isLate = true
         cancelTick()
-        this.#call.late?.(this.#failure instanceof AttemptFailed ? this.#failure : latest, over)
+        this.#call.late?.(this.#failure instanceof AttemptFailed ? this.#failure : latest)
       }
       const armTick = () => {
         cancelTick = this.#options.clock.after(this.#nextTickMs, () => {
@@ -134,6 +134,7 @@ class Race {
         })
       }
       signal.addEventListener('abort', over, { once: true })
+      this.#call.began?.(over)
       start(this.#call)
       journal.whenBounded(() => {
         if (!isOver) armTick()

@@ -69,12 +69,14 @@ class Tries {
   #begin(call: Call): void {
     const one: Try = { isLate: false, takeBack: () => {} }
     this.#running.add(one)
-    const late: Late = (failed, takeBack = () => {}) => {
-      one.isLate = true
+    const began = (takeBack: () => void) => {
       one.takeBack = takeBack
+    }
+    const late: Late = (failed) => {
+      one.isLate = true
       this.#goOn(failed)
     }
-    this.#next({ ...call, late }).then(
+    this.#next({ ...call, began, late }).then(
       (reply) => {
         this.#running.delete(one)
         this.#end(() => reply)

@@ -83,7 +83,7 @@ export class Upstream {
     askedMs: number,
   ): (() => void) | null {
     const nowMs = this.#clock.nowMs()
-    if (url.heardMs >= askedMs) {
+    if (url.heardMs > askedMs) {
       this.score.failed(nowMs)
       return null
     }
