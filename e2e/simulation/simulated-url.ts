@@ -24,6 +24,8 @@ export interface Wire {
   readonly chain: ChainModel
   readonly observer: WireObserver
   readonly answered: Answered
+  /** How much longer what a client asks takes on every node. */
+  heavyMs(callId: string): number
 }
 
 /** What is to happen to one request. */
@@ -71,6 +73,7 @@ export class SimulatedUrl implements Transport {
       method: call.method,
       sentMs: clock.nowMs(),
       fate,
+      dueMs: afterMs === null ? null : clock.nowMs() + afterMs,
       head: this.#node.head,
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
@@ -134,6 +137,7 @@ export class SimulatedUrl implements Transport {
     const ills = this.#illnesses()
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
+    if (typeof call.id === 'string') afterMs += this.#wire.heavyMs(call.id)
     this.#node.be(ills, this.#wire.clock.nowMs())
     for (const ill of ills) {
       if (ill.kind === 'lie') {

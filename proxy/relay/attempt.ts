@@ -163,11 +163,10 @@ class Asking {
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
     const ownMs = journal.mayRest ? Infinity : usual.ms
-    const leftMs = this.#leftMs()
-    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, leftMs)
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
     this.#isCutShort = journal.mayRest || budgetMs < ownMs
     this.#record.budgetMs = budgetMs
-    const isFirm = usual.isFirm || directives.relayTimeoutMs !== null || budgetMs >= leftMs
+    const isFirm = usual.isFirm || directives.relayTimeoutMs !== null || this.#isCutShort
     limit.allow(budgetMs, isFirm ? null : () => this.#late(limit))
   }
 

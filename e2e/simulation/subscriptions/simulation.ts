@@ -186,6 +186,7 @@ class Simulation {
       chain: this.#chain,
       observer: { sent() {}, ended() {} },
       answered: new WeakMap(),
+      heavyMs: () => 0,
     }
     const socketWire = {
       clock,
