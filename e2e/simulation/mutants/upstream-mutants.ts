@@ -367,4 +367,28 @@ export const upstreamMutants: readonly Mutant[] = [
     text: 'upstream.tipThen = tip\n',
     replacement: 'upstream.tipThen = null\n',
   },
+  {
+    name: 'calls that are late side by side have failed one by one',
+    file: 'proxy/upstream/upstream.ts',
+    text: '    url.heardMs = nowMs\n    const isCounted',
+    replacement: '    const isCounted',
+  },
+  {
+    name: 'who answers other calls has failed by being late',
+    file: 'proxy/upstream/upstream.ts',
+    text: 'if (url.heardMs > askedMs)',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'being late costs no score',
+    file: 'proxy/upstream/upstream.ts',
+    text: '      this.score.failed(nowMs)\n      return null',
+    replacement: '      return null',
+  },
+  {
+    name: 'a failure that was none is not taken back',
+    file: 'proxy/upstream/availability.ts',
+    text: 'Math.max(this.#failures - weight, 0)',
+    replacement: 'this.#failures',
+  },
 ]
