@@ -225,8 +225,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a URL that failed once is the worse one for ever',
     file: upstream('upstream'),
-    text: '    url.failures = 0\n    url.holdOff.end()',
-    replacement: '    url.holdOff.end()',
+    text: '    url.failures = 0\n    url.heardMs',
+    replacement: '    url.heardMs',
   },
   {
     name: 'an upstream that was down for long is asked late when it is down again',
@@ -273,7 +273,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a failure without blame costs a share of the traffic',
     file: upstream('upstream'),
-    text: '    if (failure.weight === 0) return\n',
+    text: '    if (failure.weight === 0) return false\n',
     replacement: '',
   },
   {
@@ -366,29 +366,5 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('heads'),
     text: 'upstream.tipThen = tip\n',
     replacement: 'upstream.tipThen = null\n',
-  },
-  {
-    name: 'calls that are late side by side have failed one by one',
-    file: 'proxy/upstream/upstream.ts',
-    text: '    url.heardMs = nowMs\n    const isCounted',
-    replacement: '    const isCounted',
-  },
-  {
-    name: 'who answers other calls has failed by being late',
-    file: 'proxy/upstream/upstream.ts',
-    text: 'if (url.heardMs > askedMs)',
-    replacement: 'if (false)',
-  },
-  {
-    name: 'being late costs no score',
-    file: 'proxy/upstream/upstream.ts',
-    text: '      this.score.failed(nowMs)\n      return null',
-    replacement: '      return null',
-  },
-  {
-    name: 'a failure that was none is not taken back',
-    file: 'proxy/upstream/availability.ts',
-    text: 'Math.max(this.#failures - weight, 0)',
-    replacement: 'this.#failures',
   },
 ]
