@@ -3,7 +3,6 @@
 import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/chains/served-node.ts'
 
 /** A document as parsed from JSON, to be changed. */
-// oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any
 
 /** One lie: what it says in place of the truth. */
