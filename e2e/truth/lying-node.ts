@@ -19,8 +19,7 @@ export const having = (path: readonly (string | number)[], change: (value: Json)
   return (result: Json): unknown => {
     const holder = path.slice(0, -1).reduce((value: Json, key) => value?.[key], result)
     const last = path.at(-1)!
-    if (typeof holder !== 'object' || holder === null || holder[last] === undefined)
-      return undefined
+    if (typeof holder !== 'object' || holder?.[last] === undefined) return undefined
     const value = change(holder[last])
     if (value === undefined) delete holder[last]
     else holder[last] = value
@@ -50,7 +49,7 @@ export class LyingNode implements ChainNode {
     if (this.#isRpc && !request.body.includes('"id":"c')) return reply
     for (const { of, forge } of this.lies) {
       if (of !== method) continue
-      const document = JSON.parse(String(reply.body)) as Json
+      const document: Json = JSON.parse(String(reply.body))
       if (this.#isRpc && document.error) return reply
       const forged = forge(this.#isRpc ? document.result : document)
       if (forged === undefined) continue
