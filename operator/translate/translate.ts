@@ -27,7 +27,7 @@ import { chooseState } from './state-store.ts'
 import { finish, type Steps } from './steps.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
 import { type Candidate, chainNames, planUpstreams, unreadableCandidate } from './upstream-plan.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { ConfigRefusal, Dangling, ProviderRefusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
 export function translate(input: TranslateInput): Translation {
@@ -55,7 +55,7 @@ class Translator {
   readonly #running: RunningForms
   readonly #sizes: Sizes
   /** What was found wrong with each upstream by itself. */
-  readonly #judged = new Map<UpstreamPlan, readonly Refusal[]>()
+  readonly #judged = new Map<UpstreamPlan, readonly ProviderRefusal[]>()
   // Of all upstreams together: most are asked for again as they were.
   readonly #document = ofLast((upstreams: readonly UpstreamPlan[]) => this.#write(upstreams))
   readonly #config = ofLast((upstreams: readonly UpstreamPlan[]) => this.#render(upstreams))
@@ -110,7 +110,7 @@ class Translator {
       ...refusalsOfVariables(this.#plan, data),
       ...this.#refusalsOfSize(upstreams, config),
     ]
-    const awaited = [...this.#plan.dangling, ...closing.map((each) => closingOf(each, isHeld))]
+    const awaited = [...this.#plan.dangling, ...closing.map(closingText)]
     const isWaiting = this.#plan.dangling.length > 0 || isHeld
     const isBlocked = blocking.length > 0 || isWaiting || served.length === 0
     return {
@@ -173,7 +173,7 @@ class Translator {
     // Nearly always all of them are good, and need not be read one by one.
     if (isQuicklyRead(upstreams) && this.#areGood(upstreams)) return nothingWrong
     yield
-    const alone = new Map<string, readonly Refusal[]>()
+    const alone = new Map<string, readonly ProviderRefusal[]>()
     for (const plan of upstreams) {
       const refusals = this.#judgeAlone(plan)
       if (refusals.length > 0) alone.set(plan.provider, refusals)
@@ -187,7 +187,7 @@ class Translator {
   }
 
   /** Most mistakes are those of one upstream, and are found without reading all of them again. */
-  #judgeAlone(plan: UpstreamPlan): readonly Refusal[] {
+  #judgeAlone(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const known = this.#judged.get(plan)
     if (known !== undefined) return known
     const data = this.#running.dataFor(plan)
@@ -202,7 +202,7 @@ class Translator {
     return refusals
   }
 
-  #refusalsOfValues(plan: UpstreamPlan): readonly Refusal[] {
+  #refusalsOfValues(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const data = this.#running.dataFor(plan)
     return [...refusalsOfVariables(plan, data), ...refusalsOfTls(plan, data)]
   }
@@ -244,7 +244,7 @@ class Translator {
   #refusalsOfSize(
     upstreams: readonly UpstreamPlan[],
     config = this.#config(upstreams),
-  ): readonly Refusal[] {
+  ): readonly ConfigRefusal[] {
     return refusalsOfSize(config, this.#dataForAll(upstreams))
   }
 
@@ -269,12 +269,13 @@ class Translator {
   /** What pods run with and is gone, of providers without which an endpoint closes. */
   #closingWithout(upstreams: readonly UpstreamPlan[], lost: Lost): readonly Closing[] {
     const left = this.#serving.served(upstreams.filter(({ provider }) => !lost.has(provider)))
+    const isAll = left.length === 0
     const closing = this.#serving.served(upstreams).filter((endpoint) => !left.includes(endpoint))
     return [...lost].flatMap(([provider, gone]) => {
       const endpoints = closing.filter((endpoint) =>
         this.#serving.of(endpoint, upstreams).some((plan) => plan.provider === provider),
       )
-      return endpoints.length === 0 ? [] : gone.map((each) => ({ gone: each, endpoints }))
+      return endpoints.length === 0 ? [] : gone.map((each) => ({ gone: each, endpoints, isAll }))
     })
   }
 
@@ -305,12 +306,13 @@ function isQuicklyRead(upstreams: readonly UpstreamPlan[]): boolean {
 interface Closing {
   readonly gone: Unmet
   readonly endpoints: readonly Endpoint[]
+  /** There would be no other endpoint. */
+  readonly isAll: boolean
 }
 
-/** @param isHeld nothing would be served at all */
-function closingOf({ gone, endpoints }: Closing, isHeld: boolean): Unmet {
+function closingText({ gone, endpoints, isAll }: Closing): Unmet {
   const names = endpoints.map(({ name }) => name).join(', ')
-  const outlook = isHeld
+  const outlook = isAll
     ? `no pod is replaced before that is mended, since nothing else serves ${names}`
     : `nothing else serves ${names}, which closes as soon as pods have to be replaced`
   return { ...gone, message: `${gone.message}; ${outlook}` }
@@ -318,7 +320,7 @@ function closingOf({ gone, endpoints }: Closing, isHeld: boolean): Unmet {
 
 function verdictOf(
   { plan, dangling }: Candidate,
-  refusals: ReadonlyMap<string, readonly Refusal[]>,
+  refusals: ReadonlyMap<string, readonly ProviderRefusal[]>,
   upstreams: readonly UpstreamPlan[],
   lost: Lost,
   data: ReferenceData,

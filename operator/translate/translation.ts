@@ -9,7 +9,7 @@ import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { SecretHashes } from './secret-hashes.ts'
 import type { StateChoice } from './state-store.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { Dangling, ProviderRefusal, RouterRefusal, Unmet } from './violation.ts'
 
 /** What the pods run with now. */
 export interface Running {
@@ -63,7 +63,7 @@ export interface ProviderVerdict {
   /** Of the keys that it uses as it is written, with their present values; empty for one that is gone. */
   readonly secretHashes: SecretHashes
   /** Of the provider as it is written now. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
 }
 
@@ -84,7 +84,7 @@ export interface Translation {
   /** Of such a config: whether a startable one would have to close an endpoint. */
   readonly closing: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
   readonly dangling: readonly Unmet[]
   /** By name. */
