@@ -28,7 +28,7 @@ export function secretPattern(values: Iterable<string>): SecretPattern | null {
   const longestFirst = [...new Set(values)].toSorted((a, b) => b.length - a.length)
   if (longestFirst.length === 0) return null
   const spellings = longestFirst.flatMap((value) => [
-    [...value].map(spellingsOf).join(''),
+    Array.from(value, spellingsOf).join(''),
     base64Of(value),
   ])
   const longest = longestSpelling * Buffer.byteLength(longestFirst[0] as string)
