@@ -41,7 +41,9 @@ function gateway(asked: Asked, response: ServerResponse): void {
   else if (/^\/SEKRETONE\/v1\/?\?/.test(asked.target))
     response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
   else if (asked.target.includes('/accounts'))
-    response.writeHead(200, json).end('{"sequence_number":"0","authentication_key":"0x0"}')
+    response
+      .writeHead(200, json)
+      .end(JSON.stringify({ sequence_number: '0', authentication_key: `0x${'1'.repeat(64)}` }))
   else page(asked, response, 404)
 }
 
