@@ -392,7 +392,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('jsonrpc', 'grpc'),
     problems: [
-      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc. Both must write the chain id alike.',
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc.',
       '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
     ],
   },

@@ -67,7 +67,7 @@ export const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
-  'chain-id': chainId().describe('Chain that it serves, written as in `endpoints`.'),
+  'chain-id': chainId().describe('Chain that it serves, by the id or an alias of its spec.'),
   'api-interface': apiInterface().describe('Interface that it serves.'),
   'group-label': label('group label')
     .optional()

@@ -189,10 +189,13 @@ class Asking {
     return this.#call.journal.deadlineMs - this.#options.clock.nowMs()
   }
 
-  #judge(incoming: Incoming): Reply | AttemptFailed {
+  #judge(received: Incoming): Reply | AttemptFailed {
     const { judge, pool, dialect } = this.#options
     const { asked } = this.#call
-    const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
+    const judgement = judge.judge(received, this.#call, this.#upstream, this.#url)
+    const isResult = judgement.kind === 'answer' && judgement.isResult
+    // Whatever else it is may repeat the URL that it was asked by.
+    const incoming = isResult ? received : this.#url.mask.incoming(received)
     if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
     this.#record.missedBlock = judgement.missedBlock
     if (judgement.kind === 'failed') {
