@@ -104,8 +104,9 @@ class GrpcExchange {
         [
           ...[':method', verb, ':path', target.pathOf(path)],
           ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
-          ...headers,
-          ...target.authHeaders,
+          ...target.headersWith(headers),
+          // Of each hop, and wanted by gRPC: servers break off a call without it.
+          ...['te', 'trailers'],
         ],
         { signal: this.#reset.signal },
       )
