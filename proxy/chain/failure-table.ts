@@ -42,6 +42,7 @@ export const transportFaults = [
   'unresolved', // the name has no address
   'tls', // certificate or handshake
   'reset', // the connection ended before the answer did
+  'declined', // the node broke the request off, and says that the request is why
   'truncated', // fewer bytes than announced, or a broken encoding
   'protocol', // not an answer in the protocol
   'too-large', // more bytes than the router takes

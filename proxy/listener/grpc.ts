@@ -6,6 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialects/grpc-message.ts'
+import { maxMetadataBytes } from '../upstream/grpc/metadata-options.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
@@ -102,8 +103,8 @@ class GrpcHandler {
     }
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives
-    if (bytesOf(headers) > maxHeaderBytes) {
-      const message = `the metadata is longer than ${maxHeaderBytes} bytes`
+    if (bytesOf(headers) > maxMetadataBytes) {
+      const message = `the metadata is longer than ${maxMetadataBytes} bytes`
       return new RelayError(errorKinds.headersTooLarge, message)
     }
     const timeoutMs = readTimeout(headers)
@@ -229,9 +230,6 @@ function isUsuallyUnary({ known, kind }: Classification): boolean {
 
 /** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */
 const isMethodPath = /^\/.+\/[^/]+$/
-
-/** More than this some nodes end the whole connection for, with the calls of others on it. */
-const maxHeaderBytes = 16 * 1024
 
 function bytesOf(headers: HeaderList): number {
   return headers.reduce((sum, { length }) => sum + length, 0)

@@ -56,6 +56,7 @@ describe('what follows from a transport fault', () => {
     ['protocol', { retry: true, whose: 'upstream', weight: 1 }],
     ['timeout', { retry: true, whose: 'upstream', weight: 1 }],
     ['too-large', { retry: false, weight: 0 }],
+    ['declined', { retry: true, whose: 'node', weight: 0 }],
     ['unsendable', { retry: false, whose: 'caller', weight: 0 }],
     ['aborted', { retry: false, weight: 0 }],
   ] as const)('%s', (fault, expected) => {

@@ -11,6 +11,9 @@ import { TransportError } from '../transport.ts'
 export function http2Fault(resetCode: number, cause: Error | null): TransportError {
   if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
     return new TransportError('reset', 'REFUSED_STREAM', false)
+  // What servers say to metadata that is too much for them, which is the client's.
+  if (resetCode === constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    return new TransportError('declined', 'ENHANCE_YOUR_CALM', true, { cause })
   // A stream whose connection never came about; why is in its cause.
   if (isCode(cause, 'ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
     return http2Fault(resetCode, cause.cause)
