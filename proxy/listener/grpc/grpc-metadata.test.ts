@@ -24,7 +24,11 @@ describe("a client's metadata for the node", () => {
     ['nothing of HTTP/2', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
     ['nothing of the hop', ['te', 'trailers', 'te', 'gzip', 'connection', 'x', 'host', 'y'], []],
     ['no directive', ['rpc-debug-relay', '1', 'rpc-any', '1'], []],
-    ['values without the space around them', ['x-a', ' \t1 2  ', 'x-b', ' '], ['x-a', '1 2', 'x-b', '']],
+    [
+      'values without the space around them',
+      ['x-a', ' \t1 2  ', 'x-b', ' '],
+      ['x-a', '1 2', 'x-b', ''],
+    ],
   ]
   test.each(rows)('%s', (_, sent, expected) => {
     expect(metadataForNode(sent, none)).toEqual(expected)
@@ -32,6 +36,17 @@ describe("a client's metadata for the node", () => {
 })
 
 test("a node's metadata for the client: all of it, but for what is of the hop", () => {
-  const told = [':status', '200', 'x-a', ' 1 ', 'set-cookie', 'a=b', 'authorization', 'x', 'te', 'y']
+  const told = [
+    ':status',
+    '200',
+    'x-a',
+    ' 1 ',
+    'set-cookie',
+    'a=b',
+    'authorization',
+    'x',
+    'te',
+    'y',
+  ]
   expect(metadataForClient(told)).toEqual(['x-a', '1', 'set-cookie', 'a=b', 'authorization', 'x'])
 })

@@ -33,6 +33,17 @@ export class GrpcReplyReader implements ReplyReader {
     return { kind: 'result' }
   }
 
+  /** The status alone: metadata and details are of the call that it ended. */
+  impersonal({ status, headers, trailers }: Incoming): Incoming {
+    const from = header(trailers(), 'grpc-status') === null ? headers : trailers()
+    const told = ['grpc-status', 'grpc-message'].flatMap((name) => {
+      const value = header(from, name)
+      return value === null ? [] : [name, value]
+    })
+    const type = ['content-type', 'application/grpc']
+    return { status, headers: [...type, ...told], body: new Uint8Array(), trailers: () => [] }
+  }
+
   /** The router answers no gRPC call in a node's name. */
   write(): Uint8Array {
     return new Uint8Array()
