@@ -3,11 +3,11 @@
 
 /**
  * Headers by which clients commonly show who they are, to the edge in front of the router or to the
- * router's operator; lower case. A provider has no business with them.
+ * router's operator; lower case. A provider has no business with them. (`proxy-authorization` belongs to
+ * the connection, as it is.)
  */
 export const clientCredentials = [
   'authorization',
-  'proxy-authorization',
   'grpcgateway-authorization',
   'x-serverless-authorization',
   'cookie',
