@@ -24,6 +24,10 @@ export interface Wire {
   readonly chain: ChainModel
   readonly observer: WireObserver
   readonly answered: Answered
+  /** The branch that an upstream is on, where not all are on the canonical one. */
+  readonly branchOf?: (upstream: string) => number | null
+  /** How much longer what a client asks takes on every node. */
+  heavyMs(callId: string): number
 }
 
 /** What is to happen to one request. */
@@ -71,6 +75,7 @@ export class SimulatedUrl implements Transport {
       method: call.method,
       sentMs: clock.nowMs(),
       fate,
+      dueMs: afterMs === null ? null : clock.nowMs() + afterMs,
       head: this.#node.head,
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
@@ -134,7 +139,9 @@ export class SimulatedUrl implements Transport {
     const ills = this.#illnesses()
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
+    if (typeof call.id === 'string') afterMs += this.#wire.heavyMs(call.id)
     this.#node.be(ills, this.#wire.clock.nowMs())
+    this.#node.branch = this.#wire.branchOf?.(this.place.upstream) ?? null
     for (const ill of ills) {
       if (ill.kind === 'lie') {
         for (const lie of ill.lies) {

@@ -4,7 +4,15 @@ import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { lagOf, runsAhead } from './lag.ts'
 import type { PoolObserver } from './observer.ts'
-import { corroboratedTip, headInPace, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
+import {
+  corroboratedTip,
+  headInPace,
+  isFarBelow,
+  isOutvoted,
+  sightingLifeMs,
+  TipMemory,
+  type Sighting,
+} from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface HeadsOptions {
@@ -18,8 +26,10 @@ export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
-  /** The tip when it was last corroborated, however long ago. */
+  /** The tip when it was last corroborated or shown, however long ago. */
   #agreed: Sighting | null = null
+  /** Who could not show the block that it claimed to be its head. */
+  readonly #boasting = new Set<Upstream>()
   readonly #lagging = new Set<Upstream>()
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
@@ -57,6 +67,26 @@ export class Heads {
     return this.#ahead.has(upstream)
   }
 
+  /** Its head is above the tip, and nobody knows whether there is such a block: it should show it. */
+  isToShow({ latest }: Upstream): boolean {
+    if (latest === null || latest.block <= (this.tip ?? Infinity)) return false
+    const told = this.#told()
+    const { chain } = this.#options
+    const others = told.filter((each) => each !== latest)
+    return (
+      others.every((each) => isFarBelow(each, latest, chain)) && !isOutvoted(latest, told, chain)
+    )
+  }
+
+  /** It was asked for the block of a height that it had told, and had it or not. */
+  shown(upstream: Upstream, block: number, hasIt: boolean): void {
+    if (hasIt) {
+      this.#boasting.delete(upstream)
+      this.#agreed = { block, atMs: this.#options.clock.nowMs() }
+    } else this.#boasting.add(upstream)
+    this.#judge()
+  }
+
   /**
    * An upstream told its latest block. What it tells moves the tip, so all are judged anew.
    * @param askedMs when it was asked
@@ -66,9 +96,13 @@ export class Heads {
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
+    upstream.tipThen = this.tip
+    this.#judge()
+  }
+
+  #judge(): void {
     const { tip } = this
     const told = this.#told()
-    upstream.tipThen = tip
     for (const each of this.#upstreams) {
       this.#judgeLag(each, tip)
       this.#judgeLead(each, told, tip)
@@ -94,8 +128,10 @@ export class Heads {
     const { latest } = upstream
     const others = told.filter((each) => each !== latest)
     const isAbove = latest !== null && latest.block > (tip ?? 0)
-    if (isAbove && runsAhead(latest, others, this.#options.chain)) this.#ahead.add(upstream)
+    const boasts = this.#boasting.has(upstream)
+    if (isAbove && runsAhead(latest, others, this.#options.chain, boasts)) this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)
+    if (!isAbove) this.#boasting.delete(upstream)
   }
 
   /** What eligible upstreams told lately of their latest blocks. */

@@ -28,14 +28,21 @@ export function lagOf(
   return Math.max(0, then - latest.block + Math.min(growth, Math.max(0, growth - usual)))
 }
 
-/** How many others must agree that a head is too high. */
+/** How many others must be far below for a head to be too high. */
 const leastDoubters = 2
 
 /**
- * Whether a head is one that nobody else is near to, though at least two could be. A node that lies
+ * Whether a head is one that nobody else is near to, though at least two could be, or one where it could
+ * not show the block. A node that lies
  * about its head, or is on another fork, looks like that; and so does one that is right beside two
  * that stand still, which is why it is only passed over, and not taken out of service.
  */
-export function runsAhead(latest: Sighting, others: readonly Sighting[], pace: Pace): boolean {
-  return others.length >= leastDoubters && others.every((each) => isFarBelow(each, latest, pace))
+export function runsAhead(
+  latest: Sighting,
+  others: readonly Sighting[],
+  pace: Pace,
+  couldNotShow: boolean,
+): boolean {
+  const doubters = couldNotShow ? 1 : leastDoubters
+  return others.length >= doubters && others.every((each) => isFarBelow(each, latest, pace))
 }

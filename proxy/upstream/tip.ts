@@ -68,12 +68,15 @@ export function headInPace(
     return block <= agreed.block + growth + allowedLagBlocks
   }
   const [highest] = told.filter(isInPace).toSorted((a, b) => b.block - a.block)
-  if (!highest) return null
-  const below = told.filter((each) => isFarBelow(each, highest, pace))
-  const isOutvoted = below.some((one) =>
-    below.some((two) => two !== one && Math.abs(two.block - one.block) <= allowedLagBlocks),
+  return highest && !isOutvoted(highest, told, pace) ? highest : null
+}
+
+/** Two others agree on a lower head. */
+export function isOutvoted(head: Sighting, told: readonly Sighting[], pace: Pace): boolean {
+  const below = told.filter((each) => isFarBelow(each, head, pace))
+  return below.some((one) =>
+    below.some((two) => two !== one && Math.abs(two.block - one.block) <= pace.allowedLagBlocks),
   )
-  return isOutvoted ? null : highest
 }
 
 /**

@@ -249,8 +249,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a URL that failed once is the worse one for ever',
     file: upstream('upstream'),
-    text: '    url.failures = 0\n    url.holdOff.end()',
-    replacement: '    url.holdOff.end()',
+    text: '    url.failures = 0\n    url.heardMs',
+    replacement: '    url.heardMs',
   },
   {
     name: 'an upstream that was down for long is asked late when it is down again',
@@ -297,7 +297,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a failure without blame costs a share of the traffic',
     file: upstream('upstream'),
-    text: '    if (failure.weight === 0) return\n',
+    text: '    if (failure.weight === 0) return false\n',
     replacement: '',
   },
   {
