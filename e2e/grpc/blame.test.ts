@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { constants } from 'node:http2'
 import { expect, test } from 'vitest'
 import { GrpcFrames } from '../../proxy/listener/grpc/grpc-frames.ts'
 import { headOf, rawCall, rawSession, valuesOf } from './raw-call.ts'
@@ -46,6 +47,12 @@ function page(status: number): Manner {
 
 const message = framed('hi')
 const none = Buffer.alloc(0)
+const resetting: Manner = (stream) => {
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+}
+
+const manyEntries = Array.from({ length: 200 }, (_, at) => [`x-${at}`, '1']).flat()
+
 const tooLarge: [whose: string, code: number, words: string][] = [
   ['grpc-go', 8, 'grpc: received message larger than max (5242885 vs. 4194304)'],
   ['grpc-js', 8, 'Received message larger than max (5000000 vs 4194304)'],
@@ -70,6 +77,22 @@ const rows: Row[] = [
     message,
     answering(13, 'grpc: error unmarshalling request: unexpected EOF'),
     13,
+  ],
+  [
+    'metadata of a length for which a node is exhausted',
+    ['x-a', 'a'.repeat(9_000)],
+    message,
+    answering(8, ''),
+    8,
+  ],
+  ['metadata of so many entries', manyEntries, message, answering(8, ''), 8],
+  ['metadata for which a node resets its stream', manyEntries, message, resetting, 14],
+  [
+    'a message so long that a node is exhausted',
+    [],
+    framed(Buffer.alloc(1_100_000)),
+    answering(8, 'out of arena'),
+    8,
   ],
   ...tooLarge.map(([whose, code, words]): Row => {
     return [`a message that ${whose} finds too large`, [], message, answering(code, words), code]

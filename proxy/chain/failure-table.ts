@@ -34,6 +34,8 @@ export interface NodeError {
   /** JSON-RPC or gRPC code; null where there is none. */
   readonly code: number | null
   readonly message: string
+  /** The request was so large that a code may be about that alone; absent: it was not. */
+  readonly ofLargeRequest?: boolean
 }
 
 /** Why no complete answer came. */

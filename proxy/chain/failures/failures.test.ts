@@ -283,3 +283,12 @@ it('knows at least 150 ways to fail', () => {
   ])
   expect(rows.length).toBeGreaterThanOrEqual(150)
 })
+
+test.each([
+  ['leaves the node alone', {}, 'too busy', true],
+  ['does not, to a large request', { ofLargeRequest: true }, 'too busy', false],
+  ['does, in words about a limit', { ofLargeRequest: true }, 'rate limit exceeded', true],
+])('a code for what is exhausted %s', (_, large, message, isHeldOff) => {
+  const table = compileFailures([tableOf('cosmos'), tableOf('common')])
+  expect(table.ofNodeError({ status: 200, code: 8, message, ...large }).holdOff).toBe(isHeldOff)
+})
