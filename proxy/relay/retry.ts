@@ -90,9 +90,10 @@ class Tries {
 
   #failed({ isLate }: Try, error: unknown): void {
     if (this.#call.signal.aborted) return this.#end(() => raise(new CallAborted()))
-    if (error instanceof AttemptFailed) this.#best = moreTelling(this.#best, error, this.#trustIn)
+    const isFailure = error instanceof AttemptFailed
+    if (isFailure) this.#best = moreTelling(this.#best, error, this.#trustIn)
     // When it was late another try was begun, or none was left.
-    if (!isLate || isDefect(error)) this.#goOn(error)
+    if (!isLate || (!isFailure && isDefect(error))) this.#goOn(error)
     else if (this.#last) this.#conclude(this.#last.error)
   }
 

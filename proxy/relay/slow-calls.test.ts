@@ -76,6 +76,12 @@ describe('a call that takes long on every node', () => {
     expect(relay.sent).toEqual(sent)
   })
 
+  it('is tried again once for an upstream that is late and fails then', async () => {
+    const failsLate: Script = () => ({ fault: 'reset', afterMs: 1_500 })
+    const { call } = await fixture({ a: failsLate, b: slow, c: slow }).ask()
+    expect(call.journal.attempts.map(({ startedMs }) => startedMs)).toEqual([0, 1_000, 2_000])
+  })
+
   it('is answered by the retry where that is ready first', async () => {
     const relay = fixture({ a: hangs, b: slow, c: hangs })
     const seen = await relay.ask()

@@ -3,6 +3,7 @@
 import { checkMutants } from './check-mutants.ts'
 import { lateMutants } from './late-mutants.ts'
 import type { Mutant } from './mutant.ts'
+import { tipMutants } from './tip-mutants.ts'
 import { upstreamMutants } from './upstream-mutants.ts'
 
 const relay = (file: string) => `proxy/relay/${file}.ts`
@@ -377,5 +378,6 @@ export const engineMutants: readonly Mutant[] = [
   },
   ...checkMutants,
   ...lateMutants,
+  ...tipMutants,
   ...upstreamMutants,
 ]

@@ -63,7 +63,7 @@ export const lateMutants: readonly Mutant[] = [
   {
     name: 'one that is late fails later and is followed by a further try',
     file: relay('retry'),
-    text: 'if (!isLate || isDefect(error)) this.#goOn(error)',
+    text: 'if (!isLate || (!isFailure && isDefect(error))) this.#goOn(error)',
     replacement: 'this.#goOn(error)',
   },
   {
