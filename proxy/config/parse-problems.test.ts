@@ -22,6 +22,9 @@ const url = (text: string): string => minimal.replace('https://one.example.com/v
 
 const auth = (text: string): string => `${minimal}        auth-config:\n          ${text}\n`
 
+const grpc = (text: string): string =>
+  url(text).replaceAll('ETH1', 'HUBCHAIN').replaceAll('jsonrpc', 'grpc')
+
 const listener = (keys: string): string =>
   minimal.replace(
     'direct-rpc:',
@@ -314,6 +317,22 @@ const configCases: readonly Case[] = [
     text: auth('auth-query: ""'),
     problems: [
       '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: there is no parameter | Write k=v&k2=v2.',
+    ],
+  },
+  {
+    text: grpc('grpcs://one.example.com/?key=S3CRET'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: gRPC has no query parameters | Write the key under auth-config, auth-headers: it is sent as metadata.',
+    ],
+  },
+  {
+    text: grpc('https://one.example.com?'),
+    problems: [],
+  },
+  {
+    text: `${grpc('http://one.example.com')}        auth-config: {auth-query: {key: S3CRET}}\n`,
+    problems: [
+      '11:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: gRPC has no query parameters | Write the key under auth-config, auth-headers: it is sent as metadata.',
     ],
   },
   {

@@ -16,6 +16,7 @@ import { attemptBudget } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
+import { impersonalRefusal } from './impersonal-refusal.ts'
 import { violation } from './integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
@@ -278,7 +279,7 @@ class Asking {
   #holdOff(failure: FailureClass, reply: Reply | null): void {
     const { clock } = this.#options
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    const refusal = reply && { incoming: reply.incoming, failure }
+    const refusal = reply && impersonalRefusal({ incoming: reply.incoming, failure }, this.#call)
     this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
   }
 
