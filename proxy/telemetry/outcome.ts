@@ -3,20 +3,27 @@
 import type { CallEnd } from '../listener/observer.ts'
 import type { Call } from '../relay/call.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
+import type { Reply } from '../relay/reply.ts'
 
 /** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason
   if (end.kind === 'subscription') return end.isRefused ? 'node-error' : 'success'
-  const { attempts } = call.journal
-  for (let at = attempts.length - 1; at >= 0; at -= 1) {
-    const attempt = attempts[at] as AttemptRecord
-    if (attempt.upstream !== end.reply.upstream || attempt.result === 'aborted') continue
-    if (attempt.result === 'node-error') return 'node-error'
-    return typeof attempt.result === 'object' && attempt.result ? 'upstream-error' : 'success'
-  }
-  return 'success'
+  return outcomeOfReply(call, end.reply)
+}
+
+/** What the attempt came to that the reply is from. */
+function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
+  const given = journal.attempts.findLast(
+    (attempt) =>
+      attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',
+  )
+  // Nothing was sent: it is what the upstream said when it asked to be left alone.
+  if (!given) return refusal ? 'held-off' : 'success'
+  // A node that has the transaction already refused it; that it has it is the answer.
+  if (given.result === 'node-error') return refusal ? 'node-error' : 'success'
+  return typeof given.result === 'object' && given.result ? 'upstream-error' : 'success'
 }
 
 /** How an attempt ended, as a metric label and a word of the log. */
