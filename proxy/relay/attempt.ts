@@ -240,16 +240,30 @@ class Asking {
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(failure, reply)
     else if (failure.late && this.#isCutShort) this.#outrun()
-    else this.#upstream.failed(this.#url, failure)
+    else {
+      this.#upstream.failed(this.#url, failure)
+      this.#pause(failure, reply)
+    }
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)
   }
 
   #holdOff(failure: FailureClass, reply: Reply | null): void {
-    const { clock } = this.#options
-    const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
     const refusal = reply && { incoming: reply.incoming, failure }
-    this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
+    this.#url.holdOff.begin(this.#retryAfterMs(reply), refusal)
+  }
+
+  /** One that is unavailable, and not for what the client asked, may say until when (RFC 9110, 10.2.3). */
+  #pause(failure: FailureClass, reply: Reply | null): void {
+    if (reply?.incoming.status !== 503 || failure.weight === 0) return
+    const retryAfterMs = this.#retryAfterMs(reply)
+    if (retryAfterMs !== null)
+      this.#url.holdOff.pause(retryAfterMs, { incoming: reply.incoming, failure })
+  }
+
+  #retryAfterMs(reply: Reply | null): number | null {
+    const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
+    return parseRetryAfter(retryAfter, this.#options.clock.wallMs())
   }
 
   /** It was not waited for to the end. */
