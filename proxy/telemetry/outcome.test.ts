@@ -37,6 +37,15 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'success',
   ],
   [
+    'an answer that came late, beside a later attempt that was late as well',
+    [
+      ['a', 'answer'],
+      ['a', page, 'retry'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  [
     'the first of two answers',
     [
       ['a', 'aborted'],

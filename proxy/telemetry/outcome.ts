@@ -13,17 +13,23 @@ export function outcomeOf(call: Call, end: CallEnd): string {
   return outcomeOfReply(call, end.reply)
 }
 
-/** What the attempt came to that the reply is from. */
+/** What came of the attempts at the upstream that the reply is from. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
-  const given = journal.attempts.findLast(
+  const made = journal.attempts.filter(
     (attempt) =>
       attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',
   )
   // Nothing was sent: it is what the upstream said when it asked to be left alone.
-  if (!given) return refusal ? 'held-off' : 'success'
-  // A node that has the transaction already refused it; that it has it is the answer.
-  if (given.result === 'node-error') return refusal ? 'node-error' : 'success'
-  return typeof given.result === 'object' && given.result ? 'upstream-error' : 'success'
+  if (made.length === 0) return refusal ? 'held-off' : 'success'
+  const isGiven = made.some(({ result }) => result === 'node-error')
+  // A node that has a transaction already refuses it; that it has it is the answer.
+  if (refusal) return isGiven ? 'node-error' : 'upstream-error'
+  return isGiven || made.some(isAnswer) ? 'success' : 'upstream-error'
+}
+
+/** A stream that has not ended yet is one too. */
+function isAnswer({ result, endedMs }: AttemptRecord): boolean {
+  return result === 'answer' || (result === null && endedMs !== null)
 }
 
 /** How an attempt ended, as a metric label and a word of the log. */
