@@ -14,11 +14,11 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 /** More than the failures in a row that disable two upstreams. */
 const times = 12
 
-async function pairOf(answer: MirrorNode['answer']) {
+async function pairOf(answer: MirrorNode['answer'], others = answer) {
   const stack = new AsyncDisposableStack()
   const nodes = [
     stack.use(await new MirrorNode('a', answer).start()),
-    stack.use(await new MirrorNode('b', answer).start()),
+    stack.use(await new MirrorNode('b', others).start()),
   ]
   const router = stack.use(
     await serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes }),
@@ -105,6 +105,22 @@ describe('whatever a node says about the request', () => {
     for (const path of ['/rate-limit', '/unauthorized', '/cloudflare', '/quota/x/exceeded'])
       expect((await fetch(pair.router.url + path)).status).toBe(404)
     expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
+  })
+})
+
+// A gateway that has lost its node refuses what the node would take, and limits differ.
+describe('a read that one node refuses is answered by another', () => {
+  const statuses = [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 422, 426, 431, 501]
+  test.each(statuses)('with %i', async (status) => {
+    const refuses: MirrorNode['answer'] = (_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' })
+      response.end('<h1>no</h1>')
+    }
+    await using pair = await pairOf(refuses, json)
+    for (let at = 0; at < times; at++) {
+      const response = await fetch(`${pair.router.url}/odd/path`)
+      expect([response.status, await response.text()]).toEqual([200, '{}'])
+    }
   })
 })
 
