@@ -13,8 +13,8 @@ import { rowsOf, seenIn } from './rows.ts'
  * - `c 429`, `c -32005`: the last node's own error page or error, unmodified
  * - a word: the reason of the router's own error
  *
- * A call about one node's own state (`local`) is asked elsewhere only when nobody heard it. Two nodes
- * that differ on the tip prove nothing of each other. `null` is an answer.
+ * A call about one node's own state (`local`) is asked elsewhere only when nobody heard it. Of two
+ * nodes that differ on the tip the lower one lags. `null` is an answer.
  */
 const grid = `
 fault             | call   | one bad of two      | one bad of three      | all three bad         | bad, and a good backup
@@ -138,8 +138,8 @@ gzip              | latest | a 1/0               | a 1/0/0               | a 1/0
 gzip              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 gzip              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 1/1
-lag               | latest | a stale 1/0         | b 0/1/0               | a stale 1/0/0         | a stale 1/0
+lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 0/1
+lag               | latest | b 0/1               | b 0/1/0               | a stale 1/0/0         | a stale 1/0
 lag               | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 lag               | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 

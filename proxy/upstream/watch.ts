@@ -168,7 +168,7 @@ export class Watch {
     const call = iface.blockAt?.(block)
     if (!call) return
     const answer = await this.#ask(url, call)
-    if (isTrouble(answer)) return void applyProbe(upstream, url, answer, 'probe')
+    if (isTrouble(answer)) return applyProbe(upstream, url, answer, 'probe')
     const { encoding } = call.result
     const hasIt =
       answer.kind === 'value' &&
