@@ -14,11 +14,15 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 /** More than the failures in a row that disable two upstreams. */
 const times = 12
 
-async function pairOf(answer: MirrorNode['answer'], urlSettings: Record<string, unknown> = {}) {
+async function pairOf(
+  answer: MirrorNode['answer'],
+  others = answer,
+  urlSettings: Record<string, unknown> = {},
+) {
   const stack = new AsyncDisposableStack()
   const nodes = [
     stack.use(await new MirrorNode('a', answer).start()),
-    stack.use(await new MirrorNode('b', answer).start()),
+    stack.use(await new MirrorNode('b', others).start()),
   ]
   const router = stack.use(
     await serveRouter({
@@ -114,6 +118,22 @@ describe('whatever a node says about the request', () => {
   })
 })
 
+// A gateway that has lost its node refuses what the node would take, and limits differ.
+describe('a read that one node refuses is answered by another', () => {
+  const statuses = [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 422, 426, 431, 501]
+  test.each(statuses)('with %i', async (status) => {
+    const refuses: MirrorNode['answer'] = (_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' })
+      response.end('<h1>no</h1>')
+    }
+    await using pair = await pairOf(refuses, json)
+    for (let at = 0; at < times; at++) {
+      const response = await fetch(`${pair.router.url}/odd/path`)
+      expect([response.status, await response.text()]).toEqual([200, '{}'])
+    }
+  })
+})
+
 test('a HEAD that a node in trouble answers still counts', async () => {
   await using pair = await pairOf((_, response) => response.writeHead(503).end())
   for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
@@ -128,7 +148,7 @@ test("a header of the operator's own, which a client sends as well, is the opera
     response.end('{}')
   }
   const own = { 'X-Listed': 'own', accept: 'own/type' }
-  await using pair = await pairOf(guarded, { 'auth-config': { 'auth-headers': own } })
+  await using pair = await pairOf(guarded, guarded, { 'auth-config': { 'auth-headers': own } })
   for (let at = 0; at < times; at++) {
     const headers = 'X-Listed: junk\r\nx-listed: more\r\nAccept: */*\r\nConnection: close\r\n'
     const answer = await send(

@@ -17,6 +17,8 @@ export interface Reply {
   readonly refusal: FailureClass | null
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
+  /** Of a transaction that this one has already: what another said is wrong with it. Absent: none did. */
+  readonly objection?: Reply
 }
 
 /**
