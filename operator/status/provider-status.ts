@@ -3,7 +3,7 @@
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Fate } from '../translate/translation.ts'
-import type { Dangling, Refusal } from '../translate/violation.ts'
+import type { Dangling, ProviderRefusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
 
@@ -12,7 +12,7 @@ export interface RouterVerdict {
   readonly router: string
   /** It has not given its word on this generation yet. */
   readonly isPending: boolean
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   /** What the pods of the router run with: the provider as it is written for `used`. */
   readonly fate: Fate
 }
@@ -33,7 +33,7 @@ const fateTexts: Readonly<Record<Fate, string>> = {
 export interface ProviderObservation {
   readonly provider: UpstreamProvider
   /** What is wrong with it whatever the router. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
   readonly routers: readonly RouterVerdict[]
   /** RFC 3339. */
@@ -101,11 +101,11 @@ function acceptance({ refusals, routers }: ProviderObservation): Finding {
   return refusalFinding(counted)
 }
 
-function refusalFinding(refusals: readonly Refusal[]): Finding {
+function refusalFinding(refusals: readonly ProviderRefusal[]): Finding {
   const [first] = refusals
   if (first === undefined) return providerFinding('Accepted', 'Accepted', 'It is good.')
   const message = sentences(refusals.map(violationText))
-  return providerFinding('Accepted', first.reason as 'InvalidConfig', message)
+  return providerFinding('Accepted', first.reason, message)
 }
 
 function resolution({ dangling }: ProviderObservation): Finding {

@@ -26,7 +26,7 @@ import { chooseState } from './state-store.ts'
 import { finish, type Steps } from './steps.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
 import { type Candidate, chainNames, planUpstreams, unreadableCandidate } from './upstream-plan.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { ConfigRefusal, Dangling, ProviderRefusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
 export function translate(input: TranslateInput): Translation {
@@ -54,7 +54,7 @@ class Translator {
   readonly #running: RunningForms
   readonly #sizes: Sizes
   /** What was found wrong with each upstream by itself. */
-  readonly #judged = new Map<UpstreamPlan, readonly Refusal[]>()
+  readonly #judged = new Map<UpstreamPlan, readonly ProviderRefusal[]>()
   // Of all upstreams together: most are asked for again as they were.
   readonly #document = ofLast((upstreams: readonly UpstreamPlan[]) => this.#write(upstreams))
   readonly #config = ofLast((upstreams: readonly UpstreamPlan[]) => this.#render(upstreams))
@@ -169,7 +169,7 @@ class Translator {
     // Nearly always all of them are good, and need not be read one by one.
     if (isQuicklyRead(upstreams) && this.#areGood(upstreams)) return nothingWrong
     yield
-    const alone = new Map<string, readonly Refusal[]>()
+    const alone = new Map<string, readonly ProviderRefusal[]>()
     for (const plan of upstreams) {
       const refusals = this.#judgeAlone(plan)
       if (refusals.length > 0) alone.set(plan.provider, refusals)
@@ -183,7 +183,7 @@ class Translator {
   }
 
   /** Most mistakes are those of one upstream, and are found without reading all of them again. */
-  #judgeAlone(plan: UpstreamPlan): readonly Refusal[] {
+  #judgeAlone(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const known = this.#judged.get(plan)
     if (known !== undefined) return known
     const data = this.#running.dataFor(plan)
@@ -198,7 +198,7 @@ class Translator {
     return refusals
   }
 
-  #refusalsOfValues(plan: UpstreamPlan): readonly Refusal[] {
+  #refusalsOfValues(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const data = this.#running.dataFor(plan)
     return [...refusalsOfVariables(plan, data), ...refusalsOfTls(plan, data)]
   }
@@ -240,7 +240,7 @@ class Translator {
   #refusalsOfSize(
     upstreams: readonly UpstreamPlan[],
     config = this.#config(upstreams),
-  ): readonly Refusal[] {
+  ): readonly ConfigRefusal[] {
     return refusalsOfSize(config, this.#dataForAll(upstreams))
   }
 
@@ -308,7 +308,7 @@ function held(gone: Unmet, closing: readonly Endpoint[]): Unmet {
 
 function verdictOf(
   { plan, dangling }: Candidate,
-  refusals: ReadonlyMap<string, readonly Refusal[]>,
+  refusals: ReadonlyMap<string, readonly ProviderRefusal[]>,
   upstreams: readonly UpstreamPlan[],
   lost: Lost,
 ): ProviderVerdict {

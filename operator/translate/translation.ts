@@ -9,7 +9,7 @@ import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { SecretHashes } from './secret-hashes.ts'
 import type { StateChoice } from './state-store.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { Dangling, ProviderRefusal, RouterRefusal, Unmet } from './violation.ts'
 
 /** What the pods run with now. */
 export interface Running {
@@ -55,7 +55,7 @@ export interface ProviderVerdict {
   /** The provider as it is written now. */
   readonly plan: UpstreamPlan
   /** Of the provider as it is written now. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
 }
 
@@ -74,7 +74,7 @@ export interface Translation {
   /** False for a config that pods which run can go on with, and with which new ones could not start. */
   readonly startable: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
   readonly dangling: readonly Unmet[]
   /** By name. */
