@@ -43,7 +43,9 @@ const nodeUrlSchema = z.strictObject({
   ),
   timeout: duration({ min: 1, max: 86_400_000 })
     .optional()
-    .describe('Time for one attempt at this URL. Unset: the router computes it from the method.'),
+    .describe(
+      'Time for one attempt at this URL, after which it is taken back. Unset: the router works out from the method when it is late.',
+    ),
   addons: list(word('add-on'))
     .optional()
     .describe(
