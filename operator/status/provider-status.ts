@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import type { Fate } from '../translate/translation.ts'
+import type { FateInPods } from '../translate/translation.ts'
 import type { Dangling, ProviderRefusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
@@ -14,18 +14,19 @@ export interface RouterVerdict {
   readonly isPending: boolean
   readonly refusals: readonly ProviderRefusal[]
   /** What the pods of the router run with: the provider as it is written for `used`. */
-  readonly fate: Fate
+  readonly fate: FateInPods
 }
 
 function isProgrammed({ isPending, fate }: RouterVerdict): boolean {
   return !isPending && fate === 'used'
 }
 
-const fateTexts: Readonly<Record<Fate, string>> = {
+const fateTexts: Readonly<Record<FateInPods, string>> = {
   used: 'It was applied.',
   kept: 'The pods do not run with it as it is written, but in its last good form.',
   'kept-by-pods':
     'The pods that run go on with what they were started with, as long as none has to start: a new one could not start with it.',
+  outdated: 'The pods run with an earlier value of a Secret: none has been replaced since.',
   'left-out': 'The pods do not run with it.',
 }
 

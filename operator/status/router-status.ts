@@ -156,11 +156,17 @@ function programming({
     case 'refused':
       return routerFinding('Programmed', 'ApplyFailed', applied.message)
     case 'held': {
-      const running =
-        deployment === null ? 'Nothing runs yet.' : 'The last good config keeps serving.'
-      return routerFinding('Programmed', 'NotAccepted', running)
+      return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
     }
   }
+}
+
+function heldText(deployment: Deployment | null): string {
+  if (deployment === null) return 'Nothing runs yet.'
+  const isServing = (deployment.status?.availableReplicas ?? 0) > 0
+  return isServing
+    ? 'The last good config keeps serving.'
+    : 'The last good config is kept, and no pod is available.'
 }
 
 const consequences = {

@@ -48,12 +48,20 @@ export interface TranslateInput {
  */
 export type Fate = 'used' | 'kept' | 'kept-by-pods' | 'left-out'
 
+/**
+ * What pods that stay as they are make of a provider; `outdated` when they have it as it is written, with an earlier value
+ * of a Secret.
+ */
+export type FateInPods = Fate | 'outdated'
+
 /** What became of one provider. */
 export interface ProviderVerdict {
   readonly provider: string
   readonly fate: Fate
   /** The provider as it is written now. */
   readonly plan: UpstreamPlan
+  /** Of the keys that it uses as it is written, with their present values; empty for one that is gone. */
+  readonly secretHashes: SecretHashes
   /** Of the provider as it is written now. */
   readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
@@ -73,6 +81,8 @@ export interface Translation {
   readonly config: RenderedConfig | null
   /** False for a config that pods which run can go on with, and with which new ones could not start. */
   readonly startable: boolean
+  /** Of such a config: whether a startable one would have to close an endpoint. */
+  readonly closing: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
   readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
