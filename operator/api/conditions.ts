@@ -134,6 +134,12 @@ export const rpcRouterConditions = {
         when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
         remedy: 'If it stays, look at the finalizers of the object that the message names.',
       },
+      FieldsContested: {
+        status: 'False',
+        when: 'Another writer sets fields of an object of the router as fast as the operator takes them back. It is tried again.',
+        remedy:
+          'Stop the writer that the message names, or let the spec of the router say what it sets.',
+      },
       ApplyFailed: {
         status: 'False',
         when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',

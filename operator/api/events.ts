@@ -99,6 +99,12 @@ export const eventReasons = {
     of: router,
     when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
   },
+  FieldsContested: {
+    type: 'Warning',
+    action: 'Apply',
+    of: router,
+    when: 'Another writer sets fields of an object of the router as fast as the operator takes them back.',
+  },
   ApplyFailed: {
     type: 'Warning',
     action: 'Apply',

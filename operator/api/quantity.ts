@@ -81,5 +81,5 @@ export function quantity(name: string, about: About) {
 /** A number of pods or a share of them: `1`, `25%`. */
 export function countOrPercent(name: string, about: About) {
   const must = `${name} must be a number of pods such as 1, or a share of them such as 25%`
-  return intOrString({ ...about, pattern: /^[0-9]{1,3}%$/, min: 0, must })
+  return intOrString({ ...about, pattern: /^(0|[1-9][0-9]{0,2})%$/, min: 0, must })
 }

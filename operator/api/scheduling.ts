@@ -58,6 +58,18 @@ const topologySpreadConstraint = object(
   },
 )
 
+/** One of the three, as Kubernetes has it: it is too much to say again. */
+function affinityOf(what: string) {
+  return z
+    .record(z.string(), z.unknown())
+    .meta({
+      description: `${what}, as in the spec of a Pod. It is checked when the Deployment is applied.`,
+      example: { preferredDuringSchedulingIgnoredDuringExecution: [] },
+      'x-kubernetes-preserve-unknown-fields': true,
+    })
+    .optional()
+}
+
 /** Where pods may run. */
 export const schedulingFields = {
   nodeSelector: textMap({
@@ -72,15 +84,17 @@ export const schedulingFields = {
     max: 32,
     kind: 'atomic',
   }).optional(),
-  affinity: z
-    .record(z.string(), z.unknown())
-    .meta({
-      description:
-        'Affinity of the pods, as in the spec of a Pod. It is checked when the Deployment is applied.',
+  affinity: object(
+    {
+      nodeAffinity: affinityOf('To nodes'),
+      podAffinity: affinityOf('To other pods'),
+      podAntiAffinity: affinityOf('Away from other pods'),
+    },
+    {
+      description: 'Affinity of the pods, as in the spec of a Pod.',
       example: { podAntiAffinity: {} },
-      'x-kubernetes-preserve-unknown-fields': true,
-    })
-    .optional(),
+    },
+  ).optional(),
   topologySpreadConstraints: list(topologySpreadConstraint, {
     description: 'How pods are spread. Unset: over nodes and zones, as far as possible.',
     example: [{ topologyKey: 'topology.kubernetes.io/zone' }],

@@ -15,6 +15,8 @@ export function logObserver(logger: Logger): KubeObserver {
       const fields = { controller, namespace, name, reconcileID: reconcileId, result }
       if (error === undefined || result === 'stopped')
         logger.debug({ ...fields, durationMs }, 'Reconciled')
+      else if (result === 'retry')
+        logger.debug({ ...fields, error }, 'Reconcile failed and is tried again')
       else logger.error({ ...fields, error }, 'Reconcile failed')
     },
     leading: (isLeading) =>

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
 import { Operator } from '../controllers/operator.ts'
 import { KubeClient } from '../kube/client.ts'
-import { systemClock, systemRandom } from '../kube/clock.ts'
+import { stayAlive, systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
 import { keyOf } from '../kube/object.ts'
@@ -37,12 +37,16 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
     write: (line) => void destination.write(line),
   })
+  // While the API server is away there may be no connection, and nothing to do but to wait.
+  const end = stayAlive()
   try {
     const stop = onceStopped(logger)
     return await operate(values, version, io, logger, stop)
   } catch (error) {
     logger.error({ error }, 'Operator ended')
     return exitCodes.failed
+  } finally {
+    end()
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -57,4 +58,45 @@ test('an object of ours that no watch tells of, as after an answer that was lost
   await desk.pass(5_000)
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   expect(desk.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
+})
+
+/** Of a manager that says it again whatever is taken from it. */
+const theirs = {
+  manager: 'busybody',
+  operation: 'Update' as const,
+  apiVersion: 'v1',
+  fieldsV1: { 'f:spec': { 'f:ports': { 'k:{"port":9999,"protocol":"TCP"}': { '.': {} } } } },
+}
+
+test('a writer that goes on setting what is ours to say stands in the status, until it stops', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const { metadata, ...service } = desk.get(services, 'r-router')
+  const touched = (managedFields: readonly object[]) =>
+    desk.keeper.put(services, {
+      ...service,
+      metadata: { ...metadata, managedFields },
+    } as KubeObject)
+  touched([theirs])
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
+    'False/FieldsContested@1: fields of the Service r-router that the operator must own are set by busybody: they are taken back.',
+  )
+  touched([])
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+})
+
+test('an object whose owner is taken from it is noticed', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const service = desk.get(services, 'r-router')
+  const metadata = { ...service.metadata, ownerReferences: [] }
+  desk.keeper.put(services, { ...service, metadata })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
 })

@@ -6,14 +6,15 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { ConfigMap } from '../resources/kinds.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import type { Child, ChildStores } from './child-stores.ts'
 import { contains } from './contains.ts'
-import { NameConflictError, StillThereError } from './errors.ts'
+import { ForeignFieldsError, NameConflictError, StillThereError } from './errors.ts'
+import { foreignManagers, takeForeignFields, withForeignFields } from './foreign-fields.ts'
 
 /** What the API server had when we last wrote an object. */
 interface Written {
@@ -22,7 +23,7 @@ interface Written {
 }
 
 export interface ChildApplierOptions {
-  readonly client: Pick<KubeClient, 'get' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'delete' | 'mergePatch'>
   readonly applier: Applier
   readonly children: ChildStores
 }
@@ -58,6 +59,7 @@ export class ChildApplier {
    *
    * @returns whether something was written
    * @throws NameConflictError when the name is taken by somebody else
+   * @throws ForeignFieldsError when somebody else goes on setting what is ours to say
    */
   async apply<T extends KubeObject>(
     router: RpcRouter,
@@ -81,7 +83,12 @@ export class ChildApplier {
     if (found !== null) await this.#claim(router, resource, found, signal)
     // Such a ConfigMap can only be replaced. Somebody else made it, or its name would tell of another content.
     if (found !== null && isFrozen(found, wanted)) await this.#delete(resource, found, signal)
-    this.#remember(resource, hash, await applier.apply(resource, intent, signal))
+    else if (found !== null && foreignManagers(found).length > 0)
+      await takeForeignFields(this.#options.client, resource, found.metadata, signal)
+    const applied = await applier.apply(resource, intent, signal)
+    this.#remember(resource, hash, applied)
+    const others = foreignManagers(applied)
+    if (others.length > 0) throw new ForeignFieldsError(resource.kind, wanted.metadata.name, others)
     return true
   }
 
@@ -107,6 +114,7 @@ export class ChildApplier {
   ): boolean {
     if (!belongsTo(known, router) || known.metadata.deletionTimestamp !== undefined) return false
     if (known.metadata.annotations?.[appliedAnnotation] !== hash) return false
+    if (foreignManagers(known).length > 0) return false
     const written = this.#written.get(pathOf(resource, keyOf(known.metadata)))
     // The API server may write an amount in another way than we do: what it made of our own words is right.
     if (written?.hash === hash && isUnchanged(written.object, known)) return true
@@ -176,7 +184,7 @@ export class ChildApplier {
   }
 
   #remember(resource: Resource, hash: string, object: KubeObject): void {
-    const kept = withoutManagedFields(object)
+    const kept = withForeignFields(object)
     this.#written.set(pathOf(resource, keyOf(object.metadata)), { hash, object: kept })
     this.#options.children.store(resource).wrote(kept)
   }

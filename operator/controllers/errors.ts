@@ -21,3 +21,15 @@ export class StillThereError extends Error {
     super(`the ${kind} ${name} of an earlier RpcRouter of this name is still being deleted`)
   }
 }
+
+/** Somebody else set fields of our objects in the moment in which we took them back. It will be tried again soon. */
+export class ForeignFieldsError extends Error {
+  readonly code = 'OP_FOREIGN_FIELDS'
+  override readonly name = 'ForeignFieldsError'
+
+  constructor(kind: string, name: string, managers: readonly string[]) {
+    super(
+      `fields of the ${kind} ${name} that the operator must own are set by ${managers.join(', ')}: they are taken back`,
+    )
+  }
+}

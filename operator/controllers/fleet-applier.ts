@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { ApiError, isUnknownKind } from '../kube/errors.ts'
+import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { componentOf } from '../resources/labels.ts'
@@ -18,7 +18,7 @@ import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
 import { type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
-import { NameConflictError, StillThereError } from './errors.ts'
+import { ForeignFieldsError, NameConflictError, StillThereError } from './errors.ts'
 import type { Revision, Revisions } from './revisions.ts'
 
 /** How an attempt ended, and the failure that is to be tried again, if there was one. */
@@ -83,7 +83,9 @@ export class FleetApplier {
         return { applied: { result: 'conflict', message: error.message }, error: null }
       if (error instanceof StillThereError)
         return { applied: { result: 'waiting', message: error.message }, error: null }
-      if (!(error instanceof ApiError)) throw error
+      if (error instanceof ForeignFieldsError)
+        return { applied: { result: 'contested', message: error.message }, error: null }
+      if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
       return { applied: { result: 'refused', message: error.message }, error }
     }
   }

@@ -15,6 +15,7 @@ import type { BuildContext } from '../resources/build-context.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
 import { ChildApplier } from './child-applier.ts'
+import { Departures } from './departures.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { fieldManager, statusManager } from './field-managers.ts'
 import { FleetApplier } from './fleet-applier.ts'
@@ -98,6 +99,7 @@ export class Operator {
       get: client.get.bind(client),
       delete: writer.delete.bind(writer),
       apply: writer.apply.bind(writer),
+      mergePatch: writer.mergePatch.bind(writer),
     }
     const children = new ChildApplier({ client: reader, applier, children: world.children })
     const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
@@ -136,15 +138,16 @@ export class Operator {
       clock,
       isInWork: (router) => this.routers.queue.has(router),
     })
+    const departures = new Departures(world.routers, world.providers)
     const shared = { clock, random, observer, workers }
     this.routers = new Controller({
       name: 'rpcrouter',
-      reconcile: routerReconciler.reconcile,
+      reconcile: departures.heeded(world.routers, routerReconciler.reconcile),
       ...shared,
     })
     this.providers = new Controller({
       name: 'upstreamprovider',
-      reconcile: providerReconciler.reconcile,
+      reconcile: departures.heeded(world.providers, providerReconciler.reconcile),
       ...shared,
     })
     connectTriggers({

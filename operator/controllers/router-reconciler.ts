@@ -70,14 +70,14 @@ export interface RouterReconcilerParts {
 /** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
-/** How long until a look whether the garbage collector is done. Its deletions may be of objects no watch told of. */
+/** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
 const stillThereMs = 1_000
 
 /** Nothing runs for a router whose config will be refused. */
 const canShareState = unsupportedName('shared-state', 'true') === null
 
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
-const passing: readonly number[] = [401, 408, 409, 410, 429]
+const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
 
 /** What may pass is told when so many tries in a row have failed: after about a second. */
 const patientTries = 8
@@ -152,7 +152,8 @@ export class RouterReconciler {
     // The pods may have changed though what came after them was refused.
     this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
-    if (applied.result === 'waiting') return { requeueAfterMs: stillThereMs }
+    if (applied.result === 'waiting' || applied.result === 'contested')
+      return { requeueAfterMs: stillThereMs }
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
     const isHeld = translation.dangling.length > 0 || applied.result === 'conflict'

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { Applier } from '../kube/applier.ts'
+import { isNotFound } from '../kube/errors.ts'
 import { isOlder, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 
@@ -27,7 +28,7 @@ export class StatusWriter<S extends object> {
     return isBehind ? { ...object, status: written.status } : object
   }
 
-  /** @returns whether it was written */
+  /** @returns whether it was written: not when it is there already, nor when the object is gone */
   async write(object: WithStatus<S>, status: S, signal: AbortSignal): Promise<boolean> {
     const { apiVersion, kind, metadata } = object
     const { name, namespace, uid } = metadata
@@ -35,12 +36,22 @@ export class StatusWriter<S extends object> {
     const wanted = JSON.parse(JSON.stringify(status)) as S
     if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
-    const written: WithStatus<S> = await this.#applier.applyStatus(this.#resource, intent, signal)
+    const written: WithStatus<S> | null = await this.#apply(intent, signal)
+    if (written === null) return false
     this.#written.set(uid ?? '', {
       metadata: written.metadata,
       status: written.status ?? wanted,
     })
     return true
+  }
+
+  async #apply(intent: WithStatus<S>, signal: AbortSignal): Promise<WithStatus<S> | null> {
+    try {
+      return await this.#applier.applyStatus(this.#resource, intent, signal)
+    } catch (error) {
+      if (isNotFound(error)) return null
+      throw error
+    }
   }
 
   /** Whether an object has the status that we wrote last. */

@@ -47,10 +47,12 @@ export function connectTriggers(parts: TriggerParts): void {
       for (const router of world.routersOf(each)) routers.enqueue(router)
   })
   for (const resource of world.children.resources)
-    world.children.store(resource).subscribe(({ type, object }) => {
+    world.children.store(resource).subscribe(({ type, object, previous }) => {
       if (type !== 'deleted' && children.isOwnWrite(resource, object)) return
       const delayMs = resource.plural === deployments.plural ? countsSettleMs : 0
-      for (const router of routersOf(object)) {
+      // It may have been taken from a router: that one is concerned as well.
+      const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
+      for (const router of new Set(owners)) {
         if (delayMs === 0) routers.enqueue(router)
         else routers.queue.addAfter(router, delayMs)
       }

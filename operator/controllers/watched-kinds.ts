@@ -14,6 +14,7 @@ import {
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
+import { withForeignFields } from './foreign-fields.ts'
 import { keepReference } from './reference-loader.ts'
 import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'
@@ -70,7 +71,7 @@ export function reflectChildren(
 
 function childrenOf(world: World, resource: Resource): WatchedKind {
   const store = world.children.store(resource)
-  return { resource, store, selection: labelled, keep: withoutManagedFields }
+  return { resource, store, selection: labelled, keep: withForeignFields }
 }
 
 function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflectors {

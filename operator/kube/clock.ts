@@ -43,6 +43,14 @@ export const systemClock: Clock = {
   },
 }
 
+/** Keeps the process alive until it is taken back, whatever else there is: what waits on the clock alone does not. */
+export function stayAlive(): Cancel {
+  const timer = setInterval(() => {}, longestMs)
+  return () => {
+    clearInterval(timer)
+  }
+}
+
 /** The machine's own chance. Not for secrets. */
 export const systemRandom: Random = { next: () => Math.random() }
 

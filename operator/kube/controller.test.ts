@@ -132,6 +132,18 @@ describe('what a reconcile ends with', () => {
     if (expected.length === 1) expect(atMs).toHaveLength(1)
   })
 
+  test('a right that is wanting: told as a failure when it stays so', async () => {
+    const clock = new VirtualClock()
+    const { controller, told } = controllerOf(clock, () =>
+      Promise.reject(new ApiError('PATCH', 403, {})),
+    )
+    controller.enqueue('a')
+    await clock.advance(4_000)
+    expect(new Set(told.map(({ result }) => result))).toEqual(new Set(['retry']))
+    await clock.advance(10_000)
+    expect(told.at(-1)?.result).toBe('error')
+  })
+
   test('a wish to come again, which forgets failures', async () => {
     const clock = new VirtualClock()
     let times = 0

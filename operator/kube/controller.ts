@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, nextTurn, type Random } from './clock.ts'
 import { deadline } from './deadline.ts'
-import { ApiError, TerminalError, TimeoutError } from './errors.ts'
+import { ApiError, isForbidden, TerminalError, TimeoutError } from './errors.ts'
 import { keyOf, type KubeObject } from './object.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import type { Store } from './store.ts'
@@ -41,6 +41,12 @@ export interface ControllerOptions {
   readonly settleMs?: number
   readonly observer?: KubeObserver
 }
+
+/**
+ * A right may be about to come: the API server hears of a new Role a moment after others do. And it may go before what it
+ * is for: a namespace that is deleted loses its Roles first. So many tries, some five seconds, are not told as failures.
+ */
+const patientTries = 10
 
 /** Takes keys from a queue and reconciles them, level-driven: what happened is not told, only that something did. */
 export class Controller {
@@ -121,9 +127,10 @@ export class Controller {
         this.queue.forget(key)
         return tell('terminal', error)
       }
+      const isEarly = isForbidden(error) && this.queue.failuresOf(key) < patientTries
       const askedMs = error instanceof ApiError ? error.retryAfterMs : null
       this.queue.addRateLimited(key, askedMs ?? 0)
-      tell(limit.signal.aborted ? 'timeout' : 'error', error)
+      tell(limit.signal.aborted ? 'timeout' : isEarly ? 'retry' : 'error', error)
     }
   }
 }

@@ -53,7 +53,8 @@ export class ApiError extends KubeError {
     this.request = request
     this.status = status
     this.reason = reason
-    this.causes = isSecret ? [] : (body.details?.causes ?? [])
+    const causes = body.details?.causes ?? []
+    this.causes = isSecret ? causes.map(({ reason = '' }) => ({ reason })) : causes
     const seconds = body.details?.retryAfterSeconds
     this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? null : seconds * 1000)
   }
@@ -92,6 +93,9 @@ export const isNotFound = (error: unknown): error is ApiError => hasStatus(error
 /** There is no such kind, or none any more: what is about to be removed takes no new object. */
 export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
+/** Its namespace is being deleted: nothing new can be made there, and what is there will go. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422)
 
 /** The name is taken, also by an object that is being deleted. */

@@ -22,6 +22,7 @@ export interface ManagedFields {
   readonly apiVersion?: string
   readonly subresource?: string
   readonly time?: string
+  readonly fieldsType?: 'FieldsV1'
   readonly fieldsV1?: Readonly<Record<string, unknown>>
 }
 

@@ -29,7 +29,7 @@ export interface KubeObserver {
   /** A worker is done with an item. */
   queueDone?(queue: string, workedMs: number): void
 
-  /** A reconcile ended. `error` stands for the results error, terminal and timeout. */
+  /** A reconcile ended. `error` stands for all results but success and requeue. */
   reconciled?(reconciled: Reconciled): void
 
   /** This process began or ceased to lead. */
@@ -43,7 +43,9 @@ export interface KubeObserver {
   eventDropped?(reason: string, why: 'rate' | 'full' | 'error', error?: Error): void
 }
 
-export type ReconcileResult = 'success' | 'requeue' | 'error' | 'terminal' | 'timeout' | 'stopped'
+/** `retry`: it failed by what often passes in a moment, and is tried again. */
+export type ReconcileResult =
+  'success' | 'requeue' | 'retry' | 'error' | 'terminal' | 'timeout' | 'stopped'
 
 export interface Reconciled {
   readonly controller: string

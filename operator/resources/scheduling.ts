@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { V1PodSpec, V1TopologySpreadConstraint } from '@kubernetes/client-node'
+import type { V1Affinity, V1PodSpec, V1TopologySpreadConstraint } from '@kubernetes/client-node'
 import type { Pod } from '../api/pod.ts'
 
 /** Where pods may run; without wishes of the user's they are spread over nodes and zones. */
@@ -15,7 +15,7 @@ export function schedulingOf(
   return {
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations: tolerations as NonNullable<V1PodSpec['tolerations']> }),
-    ...(affinity && { affinity: affinity }),
+    ...(affinity && { affinity: affinity as V1Affinity }),
     ...(priorityClassName && { priorityClassName }),
     topologySpreadConstraints: spread(pod, selector),
   }

@@ -53,6 +53,7 @@ const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason
   Programmed: {
     NameConflict: 'NameConflict',
     StillDeleting: 'StillDeleting',
+    FieldsContested: 'FieldsContested',
     ApplyFailed: 'ApplyFailed',
     Paused: 'Paused',
   },

@@ -93,13 +93,28 @@ export function routerStatuses(
 const mostRouters = 256
 
 function acceptance({ refusals, routers }: ProviderObservation): Finding {
-  const anywhere = routers.some((verdict) => !verdict.isPending && verdict.refusals.length === 0)
-  const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
+  const judged = routers.filter(({ isPending }) => !isPending)
+  const isServed = judged.some((verdict) => !verdict.refusals.some(isElsewhere))
+  const all = [...refusals, ...judged.flatMap((verdict) => verdict.refusals)]
+  const own = all.filter((refusal) => !isElsewhere(refusal))
   // One router may have no endpoint for it while another has.
-  const counted = all.filter(({ reason }) => reason !== 'ChainNotServed' || !anywhere)
-  if (counted.length === 0 && !anywhere && routers.length > 0)
+  const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
+  if (counted.length === 0 && judged.length === 0 && routers.length > 0)
     return providerFinding('Accepted', 'Pending', 'No router that selects it has judged it yet.')
   return refusalFinding(counted)
+}
+
+/** Said by a router that it was probably not meant for. */
+function isElsewhere({ reason }: ProviderRefusal): boolean {
+  return reason === 'ChainNotServed'
+}
+
+/** Many routers that say the same of themselves are one sentence. */
+function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
+  if (first === undefined) return []
+  if (others.length === 0) return [first]
+  const message = `${first.message}; nor is there one in any other RpcRouter that selects it (${others.length} more)`
+  return [{ ...first, message }]
 }
 
 function refusalFinding(refusals: readonly ProviderRefusal[]): Finding {

@@ -87,7 +87,7 @@ function deployment(
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }]
 const complete = deployment({}, progressing('NewReplicaSetAvailable'))
-const applied = (result: 'conflict' | 'waiting' | 'refused'): Applied => ({
+const applied = (result: 'conflict' | 'waiting' | 'contested' | 'refused'): Applied => ({
   result,
   message: 'why',
 })
@@ -124,6 +124,7 @@ const situations: readonly Told[] = [
   ofRouter('minimal', { deployment: deployment({ wanted: 0, updated: 0, ready: 0 }) }),
   ofRouter('minimal', { applied: applied('conflict') }),
   ofRouter('minimal', { applied: applied('waiting') }),
+  ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
   paused(),
   ...ofProviders('minimal', { isPending: true }),

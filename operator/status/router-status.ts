@@ -20,6 +20,8 @@ export type Applied =
   | { readonly result: 'conflict'; readonly message: string }
   /** An object of an earlier router of the name is still being deleted. */
   | { readonly result: 'waiting'; readonly message: string }
+  /** Somebody else goes on setting fields that are ours to say. */
+  | { readonly result: 'contested'; readonly message: string }
   /** The API server refused an object, or failed at it. */
   | { readonly result: 'refused'; readonly message: string }
 
@@ -149,6 +151,8 @@ function programming({
       return routerFinding('Programmed', 'NameConflict', applied.message)
     case 'waiting':
       return routerFinding('Programmed', 'StillDeleting', sentences([applied.message]))
+    case 'contested':
+      return routerFinding('Programmed', 'FieldsContested', sentences([applied.message]))
     case 'refused':
       return routerFinding('Programmed', 'ApplyFailed', applied.message)
     case 'held': {

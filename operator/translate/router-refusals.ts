@@ -11,11 +11,41 @@ import type { Candidate } from './upstream-plan.ts'
 import type { RouterRefusal } from './violation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
-export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly RouterRefusal[] {
+export function refusalsOfSpec(spec: RpcRouterSpec): readonly RouterRefusal[] {
+  const { tracing, cache } = spec
   return [
+    ...refusalsOfSelector(spec.providerSelector),
     ...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')]),
     ...(cache?.type === 'Memory' ? [unsupported('spec.cache.type', 'a cache in memory')] : []),
   ]
+}
+
+const labelName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const labelPrefix = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/** Labels that no object can have: rules of the CustomResourceDefinition cannot tell, since keys of a map have no bound. */
+function refusalsOfSelector(selector: RpcRouterSpec['providerSelector']): readonly RouterRefusal[] {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
+  const keys = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
+  const values = [
+    ...Object.values(matchLabels),
+    ...matchExpressions.flatMap(({ values: each = [] }) => each),
+  ]
+  const wrong = [
+    ...keys.filter((key) => !isLabelKey(key)).map((key) => `the key ${JSON.stringify(key)}`),
+    ...values
+      .filter((value) => value !== '' && !labelName.test(value))
+      .map((value) => `the value ${JSON.stringify(value)}`),
+  ]
+  if (wrong.length === 0) return []
+  const message = `${wrong.join(', ')} must be what a label can have: at most 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends; before a key, a domain and '/'`
+  return [{ reason: 'InvalidSpec', field: 'spec.providerSelector', message }]
+}
+
+function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/')
+  const hasPrefix = slash === -1 || labelPrefix.test(key.slice(0, slash))
+  return hasPrefix && labelName.test(key.slice(slash + 1))
 }
 
 function unsupported(field: string, name: string): RouterRefusal {

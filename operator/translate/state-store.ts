@@ -68,7 +68,7 @@ export function storeSection(
   if (store.kind === 'managed') {
     const name = redisObjectName(router)
     const place = { field: 'spec.sharedState.managed', words: ['', 'redis', 'password'] }
-    const password = collector.secretValue(place, { name, key: redisPasswordKey })
+    const password = collector.ownSecretValue(place, { name, key: redisPasswordKey })
     return {
       addresses: [`${name}.${router.metadata.namespace}.svc:${redisPort}`],
       password: configText([password]) ?? undefined,

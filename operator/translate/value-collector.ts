@@ -24,11 +24,20 @@ export class ValueCollector {
   readonly variables: Variable[] = []
   readonly files: SecretFile[] = []
   readonly copies: CopiedFile[] = []
-  readonly dangling: Dangling[] = []
+  readonly #dangling: Dangling[] = []
   readonly #data: ReferenceData
 
   constructor(data: ReferenceData) {
     this.#data = data
+  }
+
+  /** What is missing, each thing once, with the places that name it. */
+  get dangling(): readonly Dangling[] {
+    const byMessage = Map.groupBy(this.#dangling, ({ message }) => message)
+    return [...byMessage.values()].flatMap((all) => {
+      const [first] = all
+      return first === undefined ? [] : [{ ...first, field: fieldsText(all) }]
+    })
   }
 
   /** A value, as it is written into the config. */
@@ -40,11 +49,16 @@ export class ValueCollector {
 
   /** A value of a Secret, as it is written into the config. */
   secretValue(place: Place, secret: SecretKeyRef): Piece {
-    const name = variableName(place.words)
-    if (!this.variables.some((variable) => variable.name === name)) {
+    const isNew = !this.variables.some(({ name }) => name === variableName(place.words))
+    if (isNew) this.#checkSecret(place, secret)
+    return this.ownSecretValue(place, secret)
+  }
+
+  /** The same of a Secret that the operator makes: nobody has to be told that it is not there yet. */
+  ownSecretValue({ words }: Place, secret: SecretKeyRef): Piece {
+    const name = variableName(words)
+    if (!this.variables.some((variable) => variable.name === name))
       this.variables.push({ name, secret })
-      this.#checkSecret(place, secret)
-    }
     return { variable: name }
   }
 
@@ -78,7 +92,7 @@ export class ValueCollector {
     keys: readonly string[] | undefined,
   ): readonly (readonly [key: string, text: string])[] {
     const data = this.#data.configMap(name)
-    if (data === null) this.dangling.push(configMapNotFound(field, name))
+    if (data === null) this.#dangling.push(configMapNotFound(field, name))
     if (data === null) return []
     return (keys ?? data.keys).map((key) => {
       const place = { field: `${field}.keys`, words: [] }
@@ -89,13 +103,11 @@ export class ValueCollector {
   #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
     const data = this.#data.secret(name)
     if (data === null) {
-      // Certificate and key of one Secret are missed once.
       const message = `there is no Secret ${name}`
-      if (this.dangling.every((each) => each.field !== field || each.message !== message))
-        this.dangling.push({ reason: 'SecretNotFound', field, message })
+      this.#dangling.push({ reason: 'SecretNotFound', field, message })
     } else if (!data.get(key)) {
       const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
-      this.dangling.push({
+      this.#dangling.push({
         reason: 'SecretKeyNotFound',
         field,
         message: `the Secret ${name} ${why}`,
@@ -107,11 +119,11 @@ export class ValueCollector {
     const data = this.#data.configMap(name)
     const text = data?.get(key)
     if (text) return text
-    if (data === null) this.dangling.push(configMapNotFound(field, name))
+    if (data === null) this.#dangling.push(configMapNotFound(field, name))
     else {
       const why = text === null ? `has no key ${key}` : `is empty under the key ${key}`
       const message = `the ConfigMap ${name} ${why}`
-      this.dangling.push({ reason: 'ConfigMapKeyNotFound', field, message })
+      this.#dangling.push({ reason: 'ConfigMapKeyNotFound', field, message })
     }
     return null
   }
@@ -119,4 +131,13 @@ export class ValueCollector {
 
 function configMapNotFound(field: string, name: string): Dangling {
   return { reason: 'ConfigMapNotFound', field, message: `there is no ConfigMap ${name}` }
+}
+
+const namedFields = 3
+
+/** `a`, `a, b`, or `a, b, c and 29 more`. Certificate and key of one Secret are one place. */
+function fieldsText(all: readonly Dangling[]): string {
+  const fields = [...new Set(all.map(({ field }) => field))]
+  const named = fields.slice(0, namedFields).join(', ')
+  return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
 }

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { leases } from '../../../operator/kube/lease.ts'
+import { noFaults } from '../chaos-faults.ts'
+import { ChaosProxy } from '../chaos-proxy.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor } from '../kubectl.ts'
@@ -43,8 +45,12 @@ interface Program {
 }
 
 async function start(kubeconfig: string, ...flags: readonly string[]): Promise<Program> {
-  const port = await unusedPort(21_000)
-  const argv = [program, '--kubeconfig', kubeconfig, '--listen-address', `127.0.0.1:${port}`]
+  const address = `127.0.0.1:${await unusedPort(21_000)}`
+  return startAt(address, kubeconfig, ...flags)
+}
+
+function startAt(address: string, kubeconfig: string, ...flags: readonly string[]): Program {
+  const argv = [program, '--kubeconfig', kubeconfig, '--listen-address', address]
   const child = spawn(process.execPath, [...argv, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -53,7 +59,7 @@ async function start(kubeconfig: string, ...flags: readonly string[]): Promise<P
   child.stderr.on('data', (piece: Buffer) => (log += piece.toString()))
   return {
     child,
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${address}`,
     stderr: text(child.stderr),
     log: () => log,
     ended: once(child, 'exit').then(([code]) => code as number | null),
@@ -146,6 +152,25 @@ describe('the program', () => {
     await fleet.provider('over', 'over-a')
     await fleet.router('over')
     await fleet.routerIs('over', 'Programmed', 'Programmed', 20_000)
+  })
+
+  test('stays while the API server is away, also without an address of its own', async () => {
+    const proxy = await ChaosProxy.start(place.access, noFaults)
+    const { folder, namespace } = place
+    const kubeconfig = await writeKubeconfig(folder, `away-${namespace}`, proxy.access, namespace)
+    const alone = ['--leader-elect', 'false', '--namespaces', namespace]
+    const running = startAt('off', kubeconfig, ...alone)
+    await eventually(() => running.log().includes('Operator started'), 20_000)
+    await fleet.provider('away', 'away-a')
+    await fleet.router('away')
+    await fleet.routerIs('away', 'Programmed', 'Programmed', 30_000)
+    await proxy[Symbol.asyncDispose]()
+    const failures = () => running.log().split('Watch failed').length - 1
+    // Each kind is asked for again, and in vain: only a process that lives comes so far.
+    await eventually(() => failures() > 30, 30_000)
+    expect(running.child.exitCode).toBeNull()
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
   })
 })
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject, ManagedFields } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { fieldManager } from './field-managers.ts'
+
+/*
+ * Server-side apply leaves what another manager owns: an entry of a list, or a field of which we say nothing. What a
+ * person set by hand, or an undone rollout brought back, would stay for ever, without a word, and pods would want what is
+ * no longer there. The spec of our objects is ours alone: we take such fields over, and the next apply drops them.
+ */
+
+/** A set of fields as `fieldsV1` has it: a tree whose leaves are empty. */
+interface FieldTree {
+  readonly [path: string]: FieldTree
+}
+
+/** What others may set in the spec of our objects; null for the whole of it. */
+interface Allowed {
+  readonly [path: string]: Allowed | null
+}
+
+const allowed: Allowed = {
+  // The autoscaler's, where there is one; else we say it, by force.
+  'f:replicas': null,
+  // `kubectl rollout restart`, and tools that restart pods when something changes.
+  'f:template': { 'f:metadata': null },
+  // Of a Service: what clouds and load balancers write there.
+  'f:loadBalancerIP': null,
+  'f:loadBalancerClass': null,
+  'f:healthCheckNodePort': null,
+}
+
+/** The object with the record of those fields alone that others own and that are ours to say: mostly none. */
+export function withForeignFields<T extends KubeObject>(object: T): T {
+  const { managedFields = [], ...metadata } = object.metadata
+  const foreign = managedFields.filter((entry) => foreignPart(object, entry) !== null)
+  return {
+    ...object,
+    metadata: foreign.length === 0 ? metadata : { ...metadata, managedFields: foreign },
+  }
+}
+
+/** The managers of such fields, by their names. */
+export function foreignManagers(object: KubeObject): readonly string[] {
+  const { managedFields = [] } = withForeignFields(object).metadata
+  return [...new Set(managedFields.map(({ manager = 'unknown' }) => manager))].toSorted()
+}
+
+/**
+ * Makes the fields of others ours, so that the next apply drops those that it does not name. Only who owns what is
+ * written, no value.
+ *
+ * @throws ApiError a conflict when the object has changed since it was read
+ */
+export async function takeForeignFields(
+  client: Pick<KubeClient, 'get' | 'mergePatch'>,
+  resource: Resource,
+  ref: KubeObject['metadata'],
+  signal: AbortSignal,
+): Promise<void> {
+  const live = await client.get(resource, ref, signal)
+  const { resourceVersion } = live.metadata
+  const managedFields = takenOver(live)
+  if (isDeepStrictEqual(managedFields, live.metadata.managedFields)) return
+  const patch = { metadata: { resourceVersion, managedFields } }
+  await client.mergePatch(resource, ref, patch, signal)
+}
+
+/** The record of owners when the fields of others that are ours to say are ours. */
+export function takenOver(object: KubeObject): readonly ManagedFields[] {
+  const { apiVersion, metadata } = object
+  const { managedFields = [] } = metadata
+  const others: ManagedFields[] = []
+  let taken: FieldTree = {}
+  for (const entry of managedFields) {
+    if (isOurs(entry)) continue
+    const part = foreignPart(object, entry)
+    if (part !== null) taken = union(taken, { 'f:spec': part })
+    const left = part === null ? entry : withoutPart(entry)
+    if (left !== null) others.push(left)
+  }
+  if (Object.keys(taken).length === 0) return managedFields
+  const ours = managedFields.find(isOurs) ?? {
+    manager: fieldManager,
+    operation: 'Apply' as const,
+    apiVersion,
+    fieldsType: 'FieldsV1' as const,
+  }
+  return [...others, { ...ours, fieldsV1: union(treeOf(ours), taken) }]
+}
+
+function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
+  return manager === fieldManager && operation === 'Apply' && !subresource
+}
+
+/** What of an entry is foreign, below the spec. What webhooks of the cluster add to our own writes stands under our name. */
+function foreignPart({ apiVersion }: KubeObject, entry: ManagedFields): FieldTree | null {
+  if (entry.manager === fieldManager || entry.apiVersion !== apiVersion) return null
+  const spec = treeOf(entry)['f:spec']
+  return spec === undefined ? null : split(spec, allowed).foreign
+}
+
+/** An entry without what is foreign in it; null when nothing is left. */
+function withoutPart(entry: ManagedFields): ManagedFields | null {
+  const { 'f:spec': spec = {}, ...fields } = treeOf(entry)
+  const { left } = split(spec, allowed)
+  const fieldsV1 = left === null ? fields : { ...fields, 'f:spec': left }
+  return Object.keys(fieldsV1).length === 0 ? null : { ...entry, fieldsV1 }
+}
+
+/** Parts a tree into what others may own and what not; null for what is empty. */
+function split(
+  tree: FieldTree,
+  rules: Allowed,
+): { readonly foreign: FieldTree | null; readonly left: FieldTree | null } {
+  const foreign: [string, FieldTree][] = []
+  const left: [string, FieldTree][] = []
+  for (const [path, below] of Object.entries(tree)) {
+    const rule = rules[path]
+    if (rule === null) left.push([path, below])
+    else if (rule === undefined) foreign.push([path, below])
+    else {
+      const parts = split(below, rule)
+      if (parts.foreign !== null) foreign.push([path, parts.foreign])
+      if (parts.left !== null) left.push([path, parts.left])
+    }
+  }
+  const treeOrNull = (entries: [string, FieldTree][]) =>
+    entries.length === 0 ? null : Object.fromEntries(entries)
+  return { foreign: treeOrNull(foreign), left: treeOrNull(left) }
+}
+
+function union(a: FieldTree, b: FieldTree): FieldTree {
+  const both = { ...a }
+  for (const [path, below] of Object.entries(b)) both[path] = union(a[path] ?? {}, below)
+  return both
+}
+
+function treeOf({ fieldsV1 = {} }: ManagedFields): FieldTree {
+  return fieldsV1 as FieldTree
+}

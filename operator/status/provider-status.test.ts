@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { upstreamProviderSchema } from '../api/upstream-provider.ts'
+import type { ProviderRefusal } from '../translate/violation.ts'
+import { providerStatus, type RouterVerdict } from './provider-status.ts'
+
+const provider = upstreamProviderSchema.parse({
+  apiVersion: 'rpcrouter.dev/v1alpha1',
+  kind: 'UpstreamProvider',
+  metadata: { namespace: 'ns', name: 'a', uid: 'u', generation: 1 },
+  spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url: 'https://a.example' }] },
+})
+
+const mistake: ProviderRefusal = {
+  reason: 'InvalidConfig',
+  field: 'spec.nodeUrls[0].url',
+  message: 'has a port above 65535',
+}
+
+const elsewhere = (router: string): ProviderRefusal => ({
+  reason: 'ChainNotServed',
+  field: 'spec.chainId',
+  message: `the RpcRouter ${router} has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc`,
+})
+
+const judged = (router: string, ...refusals: readonly ProviderRefusal[]): RouterVerdict => ({
+  router,
+  isPending: false,
+  refusals,
+  fate: refusals.length === 0 ? 'used' : 'left-out',
+})
+const silent: RouterVerdict = { ...judged('silent'), isPending: true, fate: 'left-out' }
+
+function accepted(...routers: readonly RouterVerdict[]): string {
+  const observation = { provider, refusals: [], dangling: [], routers, now: '2026-01-01T00:00:00Z' }
+  const { conditions } = providerStatus(observation)
+  const { status, reason, message } = conditions?.find(({ type }) => type === 'Accepted') ?? {}
+  return `${status}/${reason}: ${message}`
+}
+
+const own = 'False/InvalidConfig: spec.nodeUrls[0].url: has a port above 65535.'
+const notServed =
+  'spec.chainId: the RpcRouter r0 has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc'
+
+test.each([
+  ['nobody has judged', [silent], 'Unknown/Pending: No router that selects it has judged it yet.'],
+  ['one takes it', [judged('eth')], 'True/Accepted: It is good.'],
+  [
+    'one takes it, another is of another chain',
+    [judged('btc', elsewhere('btc')), judged('eth')],
+    'True/Accepted: It is good.',
+  ],
+  ['its mistake, first', [judged('eth', mistake), judged('btc', elsewhere('btc'))], own],
+  ['its mistake, last', [judged('btc', elsewhere('btc')), judged('eth', mistake)], own],
+  ['its mistake, and one that has not judged', [silent, judged('eth', mistake)], own],
+  ['its mistake, told by many', [judged('eth', mistake), judged('eth2', mistake)], own],
+  [
+    'a router of another chain',
+    [judged('r0', elsewhere('r0'))],
+    `False/ChainNotServed: ${notServed}.`,
+  ],
+] as const)('%s', (_, routers, expected) => {
+  expect(accepted(...routers)).toBe(expected)
+})
+
+test('many routers of other chains are one sentence', () => {
+  const routers = Array.from({ length: 27 }, (_, index) =>
+    judged(`r${index}`, elsewhere(`r${index}`)),
+  )
+  expect(accepted(...routers)).toBe(
+    `False/ChainNotServed: ${notServed}; nor is there one in any other RpcRouter that selects it (26 more).`,
+  )
+})
