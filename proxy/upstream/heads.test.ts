@@ -155,6 +155,19 @@ describe('a head that nobody else is near to', () => {
     expect(claims(heads, shows)).toEqual(expected)
   })
 
+  it('stays the tip for a minute when the upstream that has shown it goes', async () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 1_026)
+    fixture.sees('b', 526)
+    fixture.pool.shown(fixture.upstream('a'), 1_026, true)
+    fixture.disable('a')
+    await fixture.clock.advance(59_000)
+    fixture.sees('b', 530)
+    expect(fixture.pool.tip).toBe(1_026)
+    await fixture.clock.advance(2_000)
+    expect(fixture.pool.tip).toBe(530)
+  })
+
   it('is forgiven once the others have reached it', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 1_026)

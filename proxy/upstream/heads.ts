@@ -82,7 +82,9 @@ export class Heads {
   shown(upstream: Upstream, block: number, hasIt: boolean): void {
     if (hasIt) {
       this.#boasting.delete(upstream)
-      this.#agreed = { block, atMs: this.#options.clock.nowMs() }
+      const nowMs = this.#options.clock.nowMs()
+      this.#agreed = { block, atMs: nowMs }
+      this.#memory.keep(block, nowMs)
     } else this.#boasting.add(upstream)
     this.#judge()
   }

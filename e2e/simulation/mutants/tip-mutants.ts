@@ -45,8 +45,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'a head that was shown is not believed',
     file: upstream('heads'),
-    text: 'this.#agreed = { block, atMs: this.#options.clock.nowMs() }',
-    replacement: '',
+    text: 'this.#agreed = { block, atMs: nowMs }\n',
+    replacement: '\n',
   },
   {
     name: 'a lower tip is agreed on while one in pace is believed',
