@@ -13,8 +13,8 @@ import { rowsOf, seenIn } from './rows.ts'
  * - `c 429`, `c -32005`: the last node's own error page or error, unmodified
  * - a word: the reason of the router's own error
  *
- * A call about one node's own state (`local`) is asked elsewhere only when nobody heard it. Two nodes
- * that differ on the tip prove nothing of each other. `null` is an answer.
+ * A call about one node's own state (`local`) is asked elsewhere only when nobody heard it. Of two
+ * nodes that differ on the tip the lower one lags. `null` is an answer.
  */
 const grid = `
 fault             | call   | one bad of two      | one bad of three      | all three bad         | bad, and a good backup
@@ -98,6 +98,26 @@ quota with 200    | local  | a -32005 1/0        | a -32005 1/0/0        | a -32
 401 html          | write  | * 1/1               | * 1/1/1               | * 401 1/1/1           | * 1/1
 401 html          | local  | a 401 1/0           | a 401 1/0/0           | a 401 1/0/0           | a 401 1/0
 
+400 html          | read   | b 1/1               | b 1/1/0               | c 400 1/1/1           | z 1/1
+400 html          | latest | b 1/1               | b 1/1/0               | c 400 1/1/1           | z 1/1
+400 html          | write  | * 1/1               | * 1/1/1               | * 400 1/1/1           | * 1/1
+400 html          | local  | a 400 1/0           | a 400 1/0/0           | a 400 1/0/0           | a 400 1/0
+
+404 html          | read   | b 1/1               | b 1/1/0               | c 404 1/1/1           | z 1/1
+404 html          | latest | b 1/1               | b 1/1/0               | c 404 1/1/1           | z 1/1
+404 html          | write  | * 1/1               | * 1/1/1               | * 404 1/1/1           | * 1/1
+404 html          | local  | a 404 1/0           | a 404 1/0/0           | a 404 1/0/0           | a 404 1/0
+
+413 html          | read   | b 1/1               | b 1/1/0               | c 413 1/1/1           | z 1/1
+413 html          | latest | b 1/1               | b 1/1/0               | c 413 1/1/1           | z 1/1
+413 html          | write  | * 1/1               | * 1/1/1               | * 413 1/1/1           | * 1/1
+413 html          | local  | a 413 1/0           | a 413 1/0/0           | a 413 1/0/0           | a 413 1/0
+
+415 empty         | read   | b 1/1               | b 1/1/0               | c 415 1/1/1           | z 1/1
+415 empty         | latest | b 1/1               | b 1/1/0               | c 415 1/1/1           | z 1/1
+415 empty         | write  | * 1/1               | * 1/1/1               | * 415 1/1/1           | * 1/1
+415 empty         | local  | a 415 1/0           | a 415 1/0/0           | a 415 1/0/0           | a 415 1/0
+
 empty body        | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
 empty body        | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
 empty body        | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
@@ -118,8 +138,8 @@ gzip              | latest | a 1/0               | a 1/0/0               | a 1/0
 gzip              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 gzip              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 1/1
-lag               | latest | a stale 1/0         | b 0/1/0               | a stale 1/0/0         | a stale 1/0
+lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 0/1
+lag               | latest | b 0/1               | b 0/1/0               | a stale 1/0/0         | a stale 1/0
 lag               | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 lag               | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
@@ -141,6 +161,21 @@ unknown error     | read   | b 1/1               | b 1/1/0               | c -32
 unknown error     | latest | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
 unknown error     | write  | * 1/1               | * 1/1/1               | * -32000 1/1/1        | * -32000 1/0
 unknown error     | local  | a -32000 1/0        | a -32000 1/0/0        | a -32000 1/0/0        | a -32000 1/0
+
+parse error       | read   | b 1/1               | b 1/1/0               | c -32700 1/1/1        | z 1/1
+parse error       | latest | b 1/1               | b 1/1/0               | c -32700 1/1/1        | z 1/1
+parse error       | write  | * 1/1               | * 1/1/1               | * -32700 1/1/1        | * 1/1
+parse error       | local  | a -32700 1/0        | a -32700 1/0/0        | a -32700 1/0/0        | a -32700 1/0
+
+no request        | read   | b 1/1               | b 1/1/0               | c -32600 1/1/1        | z 1/1
+no request        | latest | b 1/1               | b 1/1/0               | c -32600 1/1/1        | z 1/1
+no request        | write  | * 1/1               | * 1/1/1               | * -32600 1/1/1        | * 1/1
+no request        | local  | a -32600 1/0        | a -32600 1/0/0        | a -32600 1/0/0        | a -32600 1/0
+
+bad parameters    | read   | a -32602 1/0        | a -32602 1/0/0        | a -32602 1/0/0        | a -32602 1/0
+bad parameters    | latest | a -32602 1/0        | a -32602 1/0/0        | a -32602 1/0/0        | a -32602 1/0
+bad parameters    | write  | * 1/1               | * 1/1/1               | * -32602 1/1/1        | * -32602 1/0
+bad parameters    | local  | a -32602 1/0        | a -32602 1/0/0        | a -32602 1/0/0        | a -32602 1/0
 
 gateway error     | read   | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1
 gateway error     | latest | b 1/1               | b 1/1/0               | c -32000 1/1/1        | z 1/1

@@ -30,6 +30,27 @@ test.each<[string, PoolName, Badness, number, string]>([
     '1/6',
   ],
   [
+    'so is one that is unavailable and says until when',
+    'one of two',
+    always({ kind: 'status', status: 503, body: 'html', retryAfter: '12.5' }),
+    6,
+    '1/6',
+  ],
+  [
+    'one that takes no request of the router is not asked any more after five',
+    'with backup',
+    always({ kind: 'status', status: 400, body: 'html' }),
+    9,
+    '5/9',
+  ],
+  [
+    'one whose limit the request is beyond is not to blame',
+    'with backup',
+    always({ kind: 'status', status: 413, body: 'html' }),
+    9,
+    '9/9',
+  ],
+  [
     'a node that failed five times in a row is not asked any more',
     'with backup',
     always({ kind: 'reset', when: 'before-head' }),

@@ -14,14 +14,24 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 /** More than the failures in a row that disable two upstreams. */
 const times = 12
 
-async function pairOf(answer: MirrorNode['answer']) {
+async function pairOf(
+  answer: MirrorNode['answer'],
+  others = answer,
+  urlSettings: Record<string, unknown> = {},
+) {
   const stack = new AsyncDisposableStack()
   const nodes = [
     stack.use(await new MirrorNode('a', answer).start()),
-    stack.use(await new MirrorNode('b', answer).start()),
+    stack.use(await new MirrorNode('b', others).start()),
   ]
   const router = stack.use(
-    await serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes }),
+    await serveRouter({
+      chainId: 'MIRROR',
+      apiInterface: 'rest',
+      specSources,
+      primaries: nodes,
+      urlSettings: { a: urlSettings, b: urlSettings },
+    }),
   )
   for (const node of nodes) node.asked.length = 0
   return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
@@ -108,8 +118,44 @@ describe('whatever a node says about the request', () => {
   })
 })
 
+// A gateway that has lost its node refuses what the node would take, and limits differ.
+describe('a read that one node refuses is answered by another', () => {
+  const statuses = [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 422, 426, 431, 501]
+  test.each(statuses)('with %i', async (status) => {
+    const refuses: MirrorNode['answer'] = (_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' })
+      response.end('<h1>no</h1>')
+    }
+    await using pair = await pairOf(refuses, json)
+    for (let at = 0; at < times; at++) {
+      const response = await fetch(`${pair.router.url}/odd/path`)
+      expect([response.status, await response.text()]).toEqual([200, '{}'])
+    }
+  })
+})
+
 test('a HEAD that a node in trouble answers still counts', async () => {
   await using pair = await pairOf((_, response) => response.writeHead(503).end())
   for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
   expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])
+})
+
+test("a header of the operator's own, which a client sends as well, is the operator's", async () => {
+  const guarded: MirrorNode['answer'] = ({ headers }, response) => {
+    const isKnown = headers['x-listed'] === 'own' && headers['accept'] === 'own/type'
+    response.statusCode = isKnown ? 200 : 401
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  }
+  const own = { 'X-Listed': 'own', accept: 'own/type' }
+  await using pair = await pairOf(guarded, guarded, { 'auth-config': { 'auth-headers': own } })
+  for (let at = 0; at < times; at++) {
+    const headers = 'X-Listed: junk\r\nx-listed: more\r\nAccept: */*\r\nConnection: close\r\n'
+    const answer = await send(
+      pair.router.port,
+      `GET /things/1 HTTP/1.1\r\nHost: x\r\n${headers}\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1.1 200 /)
+  }
+  expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
 })

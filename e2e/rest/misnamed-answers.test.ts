@@ -14,8 +14,10 @@ interface Told {
   readonly body: string
 }
 
-const truth = '{"block_height":"5","block_hash":"0x' + '5'.repeat(64) + '"}'
-const other = '{"block_height":"4","block_hash":"0x' + '4'.repeat(64) + '"}'
+const block = (height: number) =>
+  `{"block_height":"${height}","block_hash":"0x${String(height).repeat(64)}","block_timestamp":"7","first_version":"8","last_version":"9"}`
+const truth = block(5)
+const other = block(4)
 const json = { 'content-type': 'application/json' }
 let told: Told = { body: truth }
 let router: ServedRouter

@@ -48,12 +48,15 @@ export function checkExchange(arena: Arena, exchange: Exchange): void {
 }
 
 /** From the first answer on that asks for it, a URL is left alone; later ones say nothing new. */
-function noteLimit({ clock, seats }: Arena, exchange: Exchange): void {
-  const { place, limitMs, isTakenBack, fate } = exchange
+function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
+  const { place, callId, limitMs, isTakenBack, fate } = exchange
   const seat = seats.get(place.printable) as Seat
   const nowMs = clock.nowMs()
-  const isTold = !isTakenBack && fate.kind === 'ill' && fate.illness === 'rate-limit'
-  if (limitMs === null || !isTold || seat.limitedUntilMs > nowMs) return
+  if (limitMs === null || isTakenBack || fate.kind !== 'ill') return
+  // To what anybody may make up, and to a probe, it says nothing of when it will be available.
+  const isCall = callId !== null && calls.get(callId)?.call.asked.known === true
+  const isTold = fate.illness === 'rate-limit' || (fate.illness === 'status' && isCall)
+  if (!isTold || Math.max(seat.limitedUntilMs, seat.heldOffUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
 }
 
@@ -144,7 +147,7 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
 }
 
 /** Nothing was sent: the client got what a URL said when it asked to be left alone. */
-function isRepeatedRefusal({ outcome, exchanges }: ClientCall): boolean {
+export function isRepeatedRefusal({ outcome, exchanges }: ClientCall): boolean {
   return outcome?.kind === 'reply' && exchanges.length === 0 && outcome.reply.refusal !== null
 }
 

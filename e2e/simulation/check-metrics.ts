@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metrics } from '../../proxy/telemetry/metrics.ts'
 import type { Arena } from './arena.ts'
+import { isRepeatedRefusal } from './check-ending.ts'
 
 /** The series of the real metrics tell what happened, no more and no less. */
 export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void> {
@@ -15,6 +16,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
       /outcome="abandoned"/,
       calls.filter(({ outcome }) => outcome?.kind === 'abandoned').length,
     ],
+    ['router_requests_total', /outcome="held-off"/, calls.filter(isRepeatedRefusal).length],
     ['router_attempts_total', /./, attempts.length],
     [
       'router_attempts_total',

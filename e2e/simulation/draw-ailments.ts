@@ -30,6 +30,12 @@ function flapping(dice: Dice): readonly Ailment[] {
   })
 }
 
+const statuses = [
+  ...[500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200].map((status) => ({ status })),
+  { status: 503, retryAfterSeconds: 5 },
+  { status: 503, retryAfterSeconds: 90 },
+]
+
 function drawIllness(dice: Dice): Illness {
   const kind = dice.pick<Illness['kind']>([
     'refuse',
@@ -67,11 +73,11 @@ function drawIllness(dice: Dice): Illness {
     case 'status':
       return {
         kind,
-        status: dice.pick([500, 502, 503, 504, 404, 401, 200]),
+        ...dice.pick(statuses),
         body: dice.pick(['html', 'empty']),
       }
     case 'error':
-      return { kind, words: dice.pick(['internal', 'unknown', 'unknown', 'gateway']) }
+      return { kind, words: dice.pick(['internal', 'unknown', 'unread', 'gateway']) }
     case 'lag':
       return { kind, blocks: dice.whole(1, 30) }
     case 'lie':

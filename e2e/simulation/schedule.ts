@@ -73,8 +73,11 @@ export interface LatencyPlan {
 /** What ails a URL for a while. It strikes a `share` of the requests. */
 export type Ailment = Span & { readonly share: number } & Illness
 
-/** In which words an error is told: a node's, nobody's, or those of a gateway before it. */
-export type ErrorWords = 'internal' | 'unknown' | 'gateway'
+/**
+ * In which words an error is told: a node's, nobody's, those of a gateway before it, or of one that
+ * could not read the request.
+ */
+export type ErrorWords = 'internal' | 'unknown' | 'gateway' | 'unread'
 
 export type Illness =
   /** Nobody listens. */
@@ -98,7 +101,13 @@ export type Illness =
     }
   /** The plan is used up, with HTTP 200. */
   | { readonly kind: 'quota' }
-  | { readonly kind: 'status'; readonly status: number; readonly body: 'html' | 'empty' }
+  /** `retryAfterSeconds`: it is unavailable for so long. */
+  | {
+      readonly kind: 'status'
+      readonly status: number
+      readonly retryAfterSeconds?: number
+      readonly body: 'html' | 'empty'
+    }
   /** An internal error of the node, with HTTP 200. */
   | { readonly kind: 'error'; readonly words: ErrorWords }
   | { readonly kind: 'lag'; readonly blocks: number }

@@ -14,6 +14,8 @@ import type { Ailment, UrlPlan } from './schedule.ts'
 const refusalMs = 1
 /** How long who says no time is left alone at least. */
 const usualLimitMs = 30_000
+/** How long who is unavailable is left alone at most. */
+const longestPauseMs = 30_000
 
 /** What came back, and the exchange that it came by. */
 export type Answered = WeakMap<object, Exchange>
@@ -171,7 +173,11 @@ export class SimulatedUrl implements Transport {
           }
         case 'status': {
           const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
-          return { fate, afterMs, end: { status: ill.status, headers: html, body } }
+          const { status, retryAfterSeconds: seconds } = ill
+          const headers = seconds === undefined ? html : [...html, 'Retry-After', `${seconds}`]
+          const end = { status, headers, body }
+          if (seconds === undefined) return { fate, afterMs, end }
+          return { fate, afterMs, end, limitMs: Math.min(seconds * 1_000, longestPauseMs) }
         }
         case 'quota':
         case 'error': {
@@ -202,6 +208,7 @@ const errors = {
   internal: { code: -32603, message: 'internal error' },
   unknown: { code: -32000, message: 'the moon is in the wrong house' },
   gateway: { code: -32000, message: 'connect ECONNREFUSED 10.0.0.7:8545' },
+  unread: { code: -32700, message: 'parse error' },
 } as const
 
 const json = ['content-type', 'application/json']

@@ -69,15 +69,13 @@ export async function sendReply(
         ...(after === undefined ? {} : { 'retry-after': String(after) }),
       })
     }
-    case 'status':
-      if (fault.body === 'html') return send(response, fault.status, 'text/html', html)
-      if (fault.body === 'empty') return send(response, fault.status, 'application/json', '')
-      return send(
-        response,
-        fault.status,
-        'application/json',
-        replyText(id, new RpcError(-32603, 'internal error')),
-      )
+    case 'status': {
+      const { status, body: form, retryAfter } = fault
+      const extra = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+      if (form === 'html') return send(response, status, 'text/html', html, extra)
+      const text = form === 'empty' ? '' : replyText(id, new RpcError(-32603, 'internal error'))
+      return send(response, status, 'application/json', text, extra)
+    }
     case 'empty-body':
       return send(response, 200, 'application/json', '')
     case 'invalid-json':

@@ -338,6 +338,13 @@ describe('faults', () => {
       /"id":1,"error"/,
     ],
     ['502 with HTML', { kind: 'status', status: 502, body: 'html' }, 502, null, /^<html>/],
+    [
+      '503 that says until when',
+      { kind: 'status', status: 503, body: 'html', retryAfter: '1.5' },
+      503,
+      '1.5',
+      /^<html>/,
+    ],
     ['500 with nothing', { kind: 'status', status: 500, body: 'empty' }, 500, null, /^$/],
     ['empty body', { kind: 'empty-body' }, 200, null, /^$/],
     ['half JSON', { kind: 'invalid-json' }, 200, null, /^\{"jsonrpc":"2.0"/],

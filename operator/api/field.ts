@@ -53,7 +53,7 @@ export function text({
 }
 
 /** A text of so many characters at most, as the API server counts them: what it stored must be readable. */
-export function atMost(max: number, schema: z.ZodString): z.ZodString {
+function atMost(max: number, schema: z.ZodString): z.ZodString {
   const fits = (value: string) => value.length <= max || textLength(value) <= max
   return schema.refine(fits, `must be at most ${max} characters`)
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import { readBlockNumber } from '../upstream/block-number.ts'
 import type { Dialect } from '../upstream/dialect.ts'
-import { parseRetryAfter } from '../upstream/hold-off.ts'
+import { parseRetryAfter, type Refusal } from '../upstream/hold-off.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TransportError } from '../upstream/transport.ts'
@@ -16,6 +16,7 @@ import { attemptBudget } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
+import { impersonalRefusal } from './impersonal-refusal.ts'
 import { violation } from './integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
@@ -189,10 +190,13 @@ class Asking {
     return this.#call.journal.deadlineMs - this.#options.clock.nowMs()
   }
 
-  #judge(incoming: Incoming): Reply | AttemptFailed {
+  #judge(received: Incoming): Reply | AttemptFailed {
     const { judge, pool, dialect } = this.#options
     const { asked } = this.#call
-    const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
+    const judgement = judge.judge(received, this.#call, this.#upstream, this.#url)
+    const isResult = judgement.kind === 'answer' && judgement.isResult
+    // Whatever else it is may repeat the URL that it was asked by.
+    const incoming = isResult ? received : this.#url.mask.incoming(received)
     if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
     this.#record.missedBlock = judgement.missedBlock
     if (judgement.kind === 'failed') {
@@ -267,16 +271,32 @@ class Asking {
       // One attempt is one failure.
       this.#excuse?.()
       this.#upstream.failed(this.#url, failure)
+      this.#pause(failure, reply)
     }
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)
   }
 
   #holdOff(failure: FailureClass, reply: Reply | null): void {
-    const { clock } = this.#options
+    this.#url.holdOff.begin(this.#retryAfterMs(reply), this.#impersonal(failure, reply))
+  }
+
+  /** One that is unavailable, and not for what the client asked, may say until when (RFC 9110, 10.2.3). */
+  #pause(failure: FailureClass, reply: Reply | null): void {
+    if (reply?.incoming.status !== 503 || failure.weight === 0) return
+    const retryAfterMs = this.#retryAfterMs(reply)
+    if (retryAfterMs !== null)
+      this.#url.holdOff.pause(retryAfterMs, this.#impersonal(failure, reply))
+  }
+
+  /** What others may be told of it while the URL is left alone. */
+  #impersonal(failure: FailureClass, reply: Reply | null): Refusal | null {
+    return reply && impersonalRefusal({ incoming: reply.incoming, failure }, this.#call)
+  }
+
+  #retryAfterMs(reply: Reply | null): number | null {
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    const refusal = reply && { incoming: reply.incoming, failure }
-    this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
+    return parseRetryAfter(retryAfter, this.#options.clock.wallMs())
   }
 
   /** Another attempt brought the answer, or nobody waits any more. */

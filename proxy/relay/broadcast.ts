@@ -104,16 +104,22 @@ class SlowOnes {
   }
 }
 
-/** @returns the first success, else the most telling refusal for good, else the most telling failure */
+/**
+ * @returns the first success, else the most telling refusal for good, else the most telling failure.
+ * That a transaction is known is told along with what speaks against it.
+ */
 function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | AttemptFailed | null> {
   return new Promise((resolve, reject) => {
     let left = attempts.length
     let answer: Reply | null = null
     let refusal: Reply | null = null
+    let objection: Reply | null = null
     let failed: AttemptFailed | null = null
     const ended = () => {
       left -= 1
-      if (left <= 0) resolve(refusal ?? failed)
+      if (left > 0) return
+      const isKnown = refusal?.refusal?.transaction === 'known'
+      resolve(refusal && isKnown && objection ? { ...refusal, objection } : (refusal ?? failed))
     }
     if (left === 0) resolve(null)
     for (const each of attempts)
@@ -124,6 +130,8 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
             if (refusal) release(refusal.incoming.body)
             return resolve(reply)
           }
+          // It may still be the better one when the other turns out not to be true.
+          if (reply.refusal?.transaction === 'refused' && isHere(reply)) objection ??= reply
           const isBetter = answer === null && telling(reply) > telling(refusal)
           const lesser = isBetter ? refusal : reply
           if (isBetter) refusal = reply
@@ -137,4 +145,9 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
         },
       )
   })
+}
+
+/** All of it, so that nothing has to be let go. */
+function isHere({ incoming: { body } }: Reply): boolean {
+  return body instanceof Uint8Array
 }

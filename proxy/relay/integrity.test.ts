@@ -269,6 +269,16 @@ describe('a transaction that is sent again', () => {
     ],
     ['known to one, dead another', { a: { fault: 'refused' }, b: [known, shown] }, { a: 1, b: 2 }],
     [
+      'known to one, shown by the last of three that are asked',
+      {
+        a: [known, result(null)],
+        b: [{ ...known, afterMs: 50 }, result(null)],
+        c: [{ ...known, afterMs: 90 }, shown],
+        d: { ...known, afterMs: 130 },
+      },
+      { a: 2, b: 2, c: 2, d: 1 },
+    ],
+    [
       'known to both, one of which does not show it',
       { a: [known, result(null)], b: [{ ...known, afterMs: 50 }, shown] },
       { a: 2, b: 2 },
@@ -292,6 +302,42 @@ describe('a transaction that is sent again', () => {
     const seen = await relay.ask(write)
     expect(seen.outcome).toBe(known.body)
     expect(relay.pool.upstreams[0]?.sessions).toBe(0)
+  })
+
+  const low = nodeError(-32000, 'nonce too low')
+  const odd = nodeError(-32000, 'the moon is in the wrong house')
+  const lost = { fault: 'reset' } as const
+  const none = result(null)
+
+  // Libraries take it for a success that a transaction is known.
+  it.each([
+    ['one refuses', { a: [known, none], b: [low, none], c: [low, none] }, low],
+    ['one refused before', { a: [{ ...known, afterMs: 50 }, none], b: [low, none] }, low],
+    ['one refused later', { a: [known, none], b: [{ ...low, afterMs: 50 }, none] }, low],
+    ['one refuses and nobody can be asked', { a: [known, lost], b: [low, lost] }, low],
+    ['nobody says what is wrong', { a: [known, none], b: [odd, none] }, known],
+    ['others are dead', { a: [known, none], b: [lost, none] }, known],
+  ] as const)(
+    'and that no node shows gets what is wrong with it: %s',
+    async (_case, answers, told) => {
+      const relay = fixture(answers as unknown as Answers)
+      const seen = await relay.ask(write)
+      expect([seen.outcome, seen.upstream]).toEqual([told.body, told === low ? 'b' : 'a'])
+      expect(seen.call.journal.attempts.some(({ kind }) => kind === 'confirm')).toBe(true)
+      await relay.clock.advance(60_000)
+      expect(relay.pool.upstreams.map(({ sessions }) => sessions)).not.toContain(1)
+    },
+  )
+
+  it('and that is asked about of three nodes, and no more', async () => {
+    const relay = fixture({
+      a: [known, none],
+      b: [{ ...known, afterMs: 50 }, none],
+      c: [{ ...known, afterMs: 90 }, none],
+      d: [{ ...known, afterMs: 130 }, shown],
+    })
+    expect((await relay.ask(write)).outcome).toBe(known.body)
+    expect(Object.values(relay.sent).reduce((sum, each) => sum + each, 0)).toBe(7)
   })
 
   it.each([

@@ -30,7 +30,8 @@ export interface KnownTransactionOptions {
 /**
  * Gives a client that sends a transaction again its hash: when the best that the nodes say is that
  * it is known, they are asked for it. When none of them finds it they meant something else, and
- * their own words go to the client; so they do when its nonce is used, which is an answer.
+ * their own words go to the client: those of one that says what is wrong with it, if there is one, for
+ * clients take it for a success that a transaction is known.
  */
 export function knownTransaction(options: KnownTransactionOptions): Step {
   return (next) => async (call) => {
@@ -38,8 +39,12 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
     if (reply.refusal?.transaction !== 'known') return reply
     // Nothing that says so is that long, and a stream would have to be let go.
     if (!(reply.incoming.body instanceof Uint8Array)) return reply
-    const hash = await confirmedHash(options, call, reply)
-    if (hash === null) return reply
+    const sent = sentIn(call)
+    const hash = sent && transactionHash(sent.raw)
+    // It cannot be named, so nobody can be asked.
+    if (!sent || !hash) return reply
+    if (!(await isConfirmed(options, call, reply, sent.confirm, hash)))
+      return reply.objection ?? reply
     const incoming = {
       status: 200,
       headers: ['content-type', 'application/json'],
@@ -50,30 +55,26 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
   }
 }
 
-/**
- * Asks the node that has the word, then others that were sent the transaction.
- * @returns null when the transaction cannot be named, or no node knows it after all
- */
-async function confirmedHash(
+/** Asks the node that has the word, then others that were sent the transaction. */
+async function isConfirmed(
   options: KnownTransactionOptions,
   call: Call,
   { upstream: first }: Reply,
-): Promise<string | null> {
+  confirm: Confirm,
+  hash: string,
+): Promise<boolean> {
   const { pool, clock } = options
   const { attempts, deadlineMs } = call.journal
-  const sent = sentIn(call)
-  const hash = sent && transactionHash(sent.raw)
-  if (!sent || !hash) return null
   const names = new Set([first, ...attempts.map(({ upstream }) => upstream)])
   const upstreams = [...names].flatMap((name) =>
     pool.upstreams.filter((each) => each.name === name),
   )
   for (const upstream of upstreams.filter((each) => each.serves([])).slice(0, mostAsked)) {
     if (call.signal.aborted) throw new CallAborted()
-    if (clock.nowMs() >= deadlineMs) return null
-    if (await knows(options, call, upstream, sent.confirm, hash)) return hash
+    if (clock.nowMs() >= deadlineMs) return false
+    if (await knows(options, call, upstream, confirm, hash)) return true
   }
-  return null
+  return false
 }
 
 async function knows(

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { header } from '../upstream/wire.ts'
 import {
   RelayFixture,
   ethereum,
@@ -36,6 +37,7 @@ const ok = result('0x1')
 const okBody = ok.body
 const refused: ScriptedAnswer = { fault: 'refused' }
 const html = { status: 502, headers: ['content-type', 'text/html'], body: '<h1>Bad gateway</h1>' }
+const telling = nodeError(-32000, 'header not found')
 const revert = nodeError(3, 'execution reverted: no')
 const backup = (answer: ScriptedAnswer): FixtureUpstream => ({
   script: () => answer,
@@ -77,6 +79,59 @@ const cells: readonly Cell[] = [
     upstreams: { a: html, b: ok },
     outcome: okBody,
     sent: { a: 1, b: 1 },
+  },
+  ...[400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 418, 422, 426, 431].flatMap(
+    (status) => [
+      {
+        name: `a page with HTTP ${status}: asked elsewhere`,
+        upstreams: { a: { ...html, status }, b: ok, c: ok },
+        outcome: okBody,
+        sent: { a: 1, b: 1, c: 0 },
+      },
+      {
+        name: `a page with HTTP ${status} from all: that is what the client gets`,
+        upstreams: { a: { ...html, status }, b: { ...html, status }, c: { ...html, status } },
+        outcome: html.body,
+        sent: { a: 1, b: 1, c: 1 },
+      },
+    ],
+  ),
+  {
+    name: 'a write to pages with HTTP 400: the backup',
+    upstreams: { a: { ...html, status: 400 }, b: { ...html, status: 400 }, z: backup(ok) },
+    asked: write,
+    outcome: okBody,
+    sent: { a: 1, b: 1, z: 1 },
+  },
+  ...[
+    nodeError(-32700, 'parse error'),
+    nodeError(-32600, 'Invalid Request', { status: 400 }),
+  ].flatMap((unread) => [
+    {
+      name: `a node that cannot read the request (${unread.status ?? 200}): asked elsewhere`,
+      upstreams: { a: unread, b: ok, c: ok },
+      outcome: okBody,
+      sent: { a: 1, b: 1, c: 0 },
+    },
+    {
+      name: `three nodes that cannot read it (${unread.status ?? 200}): the word of one`,
+      upstreams: { a: unread, b: unread, c: unread, d: ok },
+      outcome: unread.body,
+      sent: { a: 1, b: 1, c: 1, d: 0 },
+    },
+    {
+      name: `a write that no primary can read (${unread.status ?? 200}): the backup`,
+      upstreams: { a: unread, z: backup(ok) },
+      asked: write,
+      outcome: okBody,
+      sent: { a: 1, z: 1 },
+    },
+  ]),
+  {
+    name: 'bad parameters with HTTP 400 are the answer: the body decides',
+    upstreams: { a: nodeError(-32602, 'invalid params', { status: 400 }), b: ok },
+    outcome: nodeError(-32602, 'invalid params').body,
+    sent: { a: 1, b: 0 },
   },
   {
     name: 'an empty answer: asked elsewhere',
@@ -490,6 +545,57 @@ describe('availability under traffic', () => {
     expect(relay.events).toEqual([])
   })
 
+  it.each([
+    [400, ['a: eligible > disabled']],
+    [415, ['a: eligible > disabled']],
+    // What the client wrote may be too long for a node.
+    [413, []],
+    [431, []],
+  ])('serves everybody while one of three gives pages with HTTP %i', async (status, events) => {
+    const relay = fixture({ a: { ...html, status }, b: ok, c: ok })
+    for (let each = 0; each < 60; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.events).toEqual(events)
+  })
+
+  it.each([
+    ['2.5', 2_500],
+    ['3600', 30_000],
+  ])('leaves one that is unavailable for %s s alone for %i ms', async (seconds, pauseMs) => {
+    const headers = ['Retry-After', seconds]
+    const relay = fixture({ a: { ...html, status: 503, headers }, b: ok })
+    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    await relay.clock.advance(pauseMs - 100)
+    for (let each = 0; each < 4; each++) await relay.ask()
+    expect(relay.sent['a']).toBe(1)
+    await relay.clock.advance(200)
+    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+    expect(relay.sent['a']).toBe(2)
+    expect(relay.events).toEqual(Array(2).fill(`a: held off ${pauseMs} ms`))
+  })
+
+  it('tells a client what an unavailable one said, while it is left alone', async () => {
+    const relay = fixture({ a: { ...html, status: 503, headers: ['Retry-After', '20'] } })
+    for (let each = 0; each < 3; each++) {
+      const { incoming } = await relay.ask()
+      expect([incoming?.status, incoming && header(incoming.headers, 'retry-after')]).toEqual([
+        503,
+        '20',
+      ])
+    }
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  it.each([
+    ['that names no time', [], 'eth_getBalance'],
+    ['whose time makes no sense', ['Retry-After', 'soon'], 'eth_getBalance'],
+    ['for what no spec names, which anybody may make up', ['Retry-After', '9'], 'odd_method'],
+  ])('asks on at an unavailable one %s', async (_case, headers, method) => {
+    const relay = fixture({ a: { ...html, status: 503, headers } })
+    for (let each = 0; each < 3; each++) await relay.ask({ method })
+    expect(relay.sent['a']).toBeGreaterThan(2)
+    expect(relay.events.join()).not.toContain('held off')
+  })
+
   it('does not take an upstream out for one bad URL', async () => {
     const relay = fixture({
       a: { script: () => refused, urls: [{}, {}], otherScripts: [() => ok] },
@@ -818,5 +924,20 @@ describe('hedging', () => {
     relay.transport('b').play(() => result('0x6', { afterMs: 800 }))
     const seen = await relay.ask()
     expect([seen.upstream, seen.call.journal.retries]).toEqual(['b', 0])
+  })
+
+  it.each([
+    ['the first one', { fault: 'reset', afterMs: 600 }, { ...telling, afterMs: 800 }],
+    ['its company', { ...telling, afterMs: 600 }, { fault: 'reset', afterMs: 800 }],
+    ['the one that ended first', { ...html, afterMs: 600 }, { ...telling, afterMs: 800 }],
+    ['the one that ended last', { ...telling, afterMs: 600 }, { ...html, afterMs: 800 }],
+  ] as const)('when both fail, %s does not hide what the other said', async (_case, a, b) => {
+    const relay = fixture({ a: ok, b: ok }, { maxAttempts: 2 })
+    await warmUp(relay)
+    relay.transport('a').play(() => a)
+    relay.transport('b').play(() => b)
+    const seen = await relay.ask()
+    expect(seen.call.journal.attempts.map(({ kind }) => kind)).toEqual(['first', 'hedge'])
+    expect(seen.outcome).toBe(telling.body)
   })
 })

@@ -67,9 +67,10 @@ export function anAttempt(
   return attempt
 }
 
-export function repliedBy(upstream: string): CallEnd {
+/** @param refusal what the upstream's own error means; null for an answer, or for a page */
+export function repliedBy(upstream: string, refusal: FailureClass | null = null): CallEnd {
   const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
-  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal: null } }
+  return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal } }
 }
 
 export function aFailure(name: string): FailureClass {

@@ -46,7 +46,8 @@ test('calls are counted by how they ended', async () => {
     const call = aCall()
     anAttempt(call, 'node-b', aFailure('timeout'))
     anAttempt(call, 'node-a', result, { kind: 'retry' })
-    callEnded(call, repliedBy('node-a'), 20)
+    const refusal = result === 'node-error' ? aFailure('execution-reverted') : null
+    callEnded(call, repliedBy('node-a', refusal), 20)
   }
   ended('answer')
   ended('answer')
@@ -54,18 +55,20 @@ test('calls are counted by how they ended', async () => {
   ended(aFailure('server-error'))
   callEnded(aCall(), { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 30_000)
   callEnded(aCall(), { kind: 'abandoned' }, 7)
+  callEnded(aCall(), repliedBy('node-a', aFailure('rate-limited')), 1)
   callEnded(aCall(), repliedBy('cache'), 1)
   const at = (outcome: string) => `{${on},method="eth_call",outcome="${outcome}"}`
   expect(await told(metrics, 'router_requests_total')).toEqual({
     [at('success')]: 3,
     [at('node-error')]: 1,
     [at('upstream-error')]: 1,
+    [at('held-off')]: 1,
     [at('timeout')]: 1,
     [at('abandoned')]: 1,
   })
   expect(await told(metrics, 'router_retries_total')).toEqual({ [`{${on},method="eth_call"}`]: 4 })
   expect(await told(metrics, 'router_request_duration_seconds_count')).toEqual({
-    [`{${on},method="eth_call"}`]: 6,
+    [`{${on},method="eth_call"}`]: 7,
   })
 })
 

@@ -3,20 +3,33 @@
 import type { CallEnd } from '../listener/observer.ts'
 import type { Call } from '../relay/call.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
+import type { Reply } from '../relay/reply.ts'
 
 /** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason
   if (end.kind === 'subscription') return end.isRefused ? 'node-error' : 'success'
-  const { attempts } = call.journal
-  for (let at = attempts.length - 1; at >= 0; at -= 1) {
-    const attempt = attempts[at] as AttemptRecord
-    if (attempt.upstream !== end.reply.upstream || attempt.result === 'aborted') continue
-    if (attempt.result === 'node-error') return 'node-error'
-    return typeof attempt.result === 'object' && attempt.result ? 'upstream-error' : 'success'
-  }
-  return 'success'
+  return outcomeOfReply(call, end.reply)
+}
+
+/** What came of the attempts at the upstream that the reply is from. */
+function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
+  const made = journal.attempts.filter(
+    (attempt) =>
+      attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',
+  )
+  // Nothing was sent: it is what the upstream said when it asked to be left alone.
+  if (made.length === 0) return refusal ? 'held-off' : 'success'
+  const isGiven = made.some(({ result }) => result === 'node-error')
+  // A node that has a transaction already refuses it; that it has it is the answer.
+  if (refusal) return isGiven ? 'node-error' : 'upstream-error'
+  return isGiven || made.some(isAnswer) ? 'success' : 'upstream-error'
+}
+
+/** A stream that has not ended yet is one too. */
+function isAnswer({ result, endedMs }: AttemptRecord): boolean {
+  return result === 'answer' || (result === null && endedMs !== null)
 }
 
 /** How an attempt ended, as a metric label and a word of the log. */

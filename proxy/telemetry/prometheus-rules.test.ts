@@ -63,6 +63,7 @@ test('the error ratio counts the same outcomes as failures as the log does', () 
     'success',
     'node-error',
     'upstream-error',
+    'held-off',
     'abandoned',
     ...Object.values(errorKinds).map((kind) => kind.reason),
   ]

@@ -68,6 +68,24 @@ describe('HoldOff', () => {
     expect(holdOff.begin(null)).toBeCloseTo(32_997)
   })
 
+  it('pauses for as long as one in trouble says, up to 30 s, and doubles nothing', async () => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    const words = { incoming: { status: 503 }, failure: { name: 'down' } } as Refusal
+    const left: number[] = []
+    for (const retryAfterMs of [2_000, 86_400_000]) {
+      holdOff.pause(retryAfterMs, words)
+      left.push(holdOff.leftMs)
+      expect(holdOff.refusal).toBe(words)
+      await clock.advance(30_000)
+    }
+    expect([left, holdOff.active]).toEqual([[2_000, 30_000], false])
+    expect(holdOff.begin(null)).toBe(30_000)
+    // Nor does it end before its time what was asked for as a limit.
+    holdOff.pause(1_000, words)
+    expect([holdOff.leftMs, holdOff.refusal]).toEqual([30_000, null])
+  })
+
   it('does what a provider says, up to a day', () => {
     const begin = (ms: number) => new HoldOff(new VirtualClock(), noJitter).begin(ms)
     expect([begin(7_200_000), begin(864_000_000)]).toEqual([7_200_000, 86_400_000])
@@ -79,6 +97,12 @@ describe('parseRetryAfter', () => {
   it.each([
     [null, null],
     ['7', 7_000],
+    ['1.5', 1_500],
+    ['0.25', 250],
+    ['0.0', null],
+    ['1.5.5', null],
+    ['1e3', null],
+    ['9'.repeat(400), Infinity],
     [' 0 ', null],
     ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', null],

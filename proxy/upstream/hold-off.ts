@@ -9,8 +9,10 @@ const firstMs = 30_000
 const longestMs = 30 * 60_000
 /** Of what a provider says itself: quotas are counted by the day. */
 const longestToldMs = 24 * 3_600_000
+/** Of one that is in trouble: nobody knows when it is over, and there may be nobody else. */
+const longestPauseMs = 30_000
 
-/** In what words a URL asked to be left alone. */
+/** In what words a URL asked to be left alone; one that is kept holds nothing of the call that got it. */
 export interface Refusal {
   readonly incoming: Incoming
   readonly failure: FailureClass
@@ -62,10 +64,17 @@ export class HoldOff {
         ? this.#nextMs * (1 + this.#random.next() / 10)
         : Math.min(retryAfterMs, longestToldMs)
     this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
-    this.#untilMs = this.#clock.nowMs() + holdOffMs
-    this.#refusal = refusal
-    this.#began(holdOffMs)
+    this.#leaveAlone(holdOffMs, refusal)
     return holdOffMs
+  }
+
+  /**
+   * It is unavailable and says for how long: it is left alone for that time, at most 30 s. That is no
+   * limit of a plan, so the next one is not longer for it.
+   */
+  pause(retryAfterMs: number, refusal: Refusal | null): void {
+    if (this.active) return
+    this.#leaveAlone(Math.min(retryAfterMs, longestPauseMs), refusal)
   }
 
   /** An answer came. While the URL is left alone it can only be one to an earlier call. */
@@ -74,16 +83,22 @@ export class HoldOff {
     this.#untilMs = -Infinity
     this.#nextMs = firstMs
   }
+
+  #leaveAlone(holdOffMs: number, refusal: Refusal | null): void {
+    this.#untilMs = this.#clock.nowMs() + holdOffMs
+    this.#refusal = refusal
+    this.#began(holdOffMs)
+  }
 }
 
 /**
- * Reads `Retry-After`: seconds or an HTTP date. No time at all, which a provider whose clock is slow
+ * Reads `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date. No time at all, which a provider whose clock is slow
  * tells by a date that has passed, is no way to leave somebody alone.
  * @returns milliseconds from now, or null when there is none or it makes no sense
  */
 export function parseRetryAfter(value: string | null, wallMs: number): number | null {
   if (value === null) return null
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000 || null
+  if (/^\d+(?:\.\d+)?$/.test(value.trim())) return Number(value) * 1000 || null
   // Date.parse takes nearly anything for a date; an HTTP date ends with its zone.
   const atMs = value.trim().endsWith('GMT') ? Date.parse(value) : NaN
   return atMs > wallMs ? atMs - wallMs : null

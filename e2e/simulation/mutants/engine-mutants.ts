@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkMutants } from './check-mutants.ts'
+import { failureMutants } from './failure-mutants.ts'
 import { lateMutants } from './late-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { tipMutants } from './tip-mutants.ts'
@@ -377,6 +378,7 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'Math.floor(leftMs / 1_000)',
   },
   ...checkMutants,
+  ...failureMutants,
   ...lateMutants,
   ...tipMutants,
   ...upstreamMutants,

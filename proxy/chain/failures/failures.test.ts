@@ -56,6 +56,7 @@ describe('what follows from a transport fault', () => {
     ['protocol', { retry: true, whose: 'upstream', weight: 1 }],
     ['timeout', { retry: true, whose: 'upstream', weight: 1 }],
     ['too-large', { retry: false, weight: 0 }],
+    ['declined', { retry: true, whose: 'node', weight: 0 }],
     ['unsendable', { retry: false, whose: 'caller', weight: 0 }],
     ['aborted', { retry: false, weight: 0 }],
   ] as const)('%s', (fault, expected) => {
@@ -67,12 +68,15 @@ describe('what follows from an answer that is not in the form of the interface',
   test.each([
     [200, { name: 'malformed-answer', retry: true, whose: 'upstream', weight: 1 }],
     [301, { name: 'http-redirect', retry: true, whose: 'upstream' }],
-    [400, { retry: false, whose: 'caller', weight: 0 }],
     [401, { retry: true, whose: 'upstream', weight: 1 }],
     [402, { retry: true, holdOff: true, weight: 0 }],
     [403, { retry: true, whose: 'upstream', weight: 1 }],
     [404, { retry: true, whose: 'upstream', weight: 1 }],
+    [405, { retry: true, whose: 'upstream', weight: 1 }],
     [413, { whose: 'caller', retry: true, weight: 0 }],
+    [431, { whose: 'caller', retry: true, weight: 0 }],
+    [418, { name: 'http-client-error', retry: true, whose: 'upstream', weight: 1 }],
+    [451, { name: 'http-client-error', retry: true, whose: 'upstream', weight: 1 }],
     [429, { retry: true, holdOff: true, weight: 0 }],
     [500, { name: 'http-server-error', retry: true, whose: 'upstream', weight: 1 }],
     [502, { name: 'http-unavailable', retry: true, whose: 'upstream', weight: 1 }],
@@ -86,10 +90,31 @@ describe('what follows from an answer that is not in the form of the interface',
   })
 })
 
+/** On JSON-RPC, where the router itself makes the request. */
+it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
+  'a page with HTTP %i is the trouble of whoever answered',
+  (status) => {
+    const expected = { name: 'http-bad-request', retry: true, whose: 'upstream', weight: 1 }
+    expect(evm.ofStatus(status)).toMatchObject(expected)
+  },
+)
+
+/** On REST, where path, query and body are the client's: asked elsewhere, and nobody is blamed. */
+describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 501])(
+  'an error with HTTP %i that no table knows, of REST',
+  (status) => {
+    it.each(['', 'no such thing here'])('saying "%s"', (message) => {
+      const { retry, holdOff, weight, whose } = evm.ofNodeError({ status, code: null, message })
+      expect([retry, holdOff, weight, whose]).toEqual([true, false, 0, 'node'])
+    })
+  },
+)
+
 describe('what follows from an error in the form of the interface', () => {
   const blamed = { retry: true, holdOff: false, weight: 1 }
   const answer = { whose: 'node', retry: false, holdOff: false, weight: 0 }
   const elsewhere = { retry: true, holdOff: false, weight: 0 }
+  const limit = { ...elsewhere, whose: 'node', doubtful: false }
   const doubt = { ...elsewhere, name: 'unknown-error', doubtful: true }
   test.each([
     ['a revert', 200, 3, 'execution reverted: no', answer],
@@ -103,6 +128,12 @@ describe('what follows from an error in the form of the interface', () => {
     ['an error nobody knows, with a status of 400', 400, -32000, 'tenant suspended', doubt],
     ['an error nobody knows, with a status of 418', 418, null, 'teapot', doubt],
     ['a 404 of a gateway', 404, null, 'no Route matched with those values', elsewhere],
+    ['a node that cannot read what the router read', 200, -32700, 'parse error', limit],
+    ['one that takes it for no request', 200, -32600, 'Invalid Request', limit],
+    ['the same with a status of 400', 400, -32700, 'parse error', limit],
+    ['the same with a status of 500', 500, -32700, 'parse error', limit],
+    ['bad parameters with a status of 400', 400, -32602, 'invalid params', { retry: false }],
+    ['a revert with a status of 400', 400, 3, 'execution reverted', answer],
     ['invalid params', 200, -32602, 'invalid params', { whose: 'caller', retry: false, weight: 0 }],
     ['an unknown method', 200, -32601, 'Method not found', { ...elsewhere, whose: 'node' }],
     ['missing state', 200, -32000, 'missing trie node 0xab', elsewhere],
@@ -281,4 +312,13 @@ it('knows at least 150 ways to fail', () => {
     ...(file['node-errors'] ?? []),
   ])
   expect(rows.length).toBeGreaterThanOrEqual(150)
+})
+
+test.each([
+  ['leaves the node alone', {}, 'too busy', true],
+  ['does not, to a large request', { ofLargeRequest: true }, 'too busy', false],
+  ['does, in words about a limit', { ofLargeRequest: true }, 'rate limit exceeded', true],
+])('a code for what is exhausted %s', (_, large, message, isHeldOff) => {
+  const table = compileFailures([tableOf('cosmos'), tableOf('common')])
+  expect(table.ofNodeError({ status: 200, code: 8, message, ...large }).holdOff).toBe(isHeldOff)
 })

@@ -13,7 +13,7 @@ import { nodeUrlConfig } from './node-url-config.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 
 export const chain = (await loadCatalog([])).find('ETH1')!
-export const iface = chain.interfaces.get('jsonrpc')!
+const iface = chain.interfaces.get('jsonrpc')!
 
 export const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 export const number = (height: number): BlockRef => ({ kind: 'number', number: height })

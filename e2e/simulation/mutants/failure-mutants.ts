@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Mutant } from './mutant.ts'
+
+const relay = (file: string) => `proxy/relay/${file}.ts`
+
+/** Mistakes in what follows from a failure. */
+export const failureMutants: readonly Mutant[] = [
+  {
+    name: 'a page that refuses the request of the router is the mistake of the caller',
+    file: 'specs/failures/common.yml',
+    text: '422, 426],\n      whose: upstream',
+    replacement: '422, 426],\n      whose: caller',
+  },
+  {
+    name: 'a request that a node cannot read is the mistake of the caller',
+    file: 'specs/failures/common.yml',
+    text: 'whose: node\n    retry: true\n    code: [-32600, -32700]',
+    replacement: 'whose: caller\n    code: [-32600, -32700]',
+  },
+  {
+    name: 'of two that failed in a race the first has the word',
+    file: relay('hedge'),
+    text: 'error.reply ? moreTelling(was, error, trustIn) : was',
+    replacement: 'was',
+  },
+  {
+    name: 'one node alone is asked for a transaction that is said to be known',
+    file: relay('known-transaction'),
+    text: 'const mostAsked = 3',
+    replacement: 'const mostAsked = 1',
+  },
+  {
+    name: 'a transaction that no node shows is told as known',
+    file: relay('known-transaction'),
+    text: 'reply.objection ?? reply',
+    replacement: 'reply',
+  },
+  {
+    name: 'one that is unavailable is not left alone for as long as it says',
+    file: relay('attempt'),
+    text: '      this.#pause(failure, reply)\n',
+    replacement: '',
+  },
+  {
+    name: 'one that is unavailable is left alone however long it says',
+    file: 'proxy/upstream/hold-off.ts',
+    text: 'Math.min(retryAfterMs, longestPauseMs)',
+    replacement: 'retryAfterMs',
+  },
+]

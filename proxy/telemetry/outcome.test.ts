@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { FailureClass } from '../chain/failure-table.ts'
+import type { CallEnd } from '../listener/observer.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
+import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
+import { isFailure, outcomeOf } from './outcome.ts'
+
+const page = aFailure('http-unavailable')
+const revert: FailureClass = { ...aFailure('execution-reverted'), whose: 'node', retry: false }
+const limited: FailureClass = { ...aFailure('rate-limited'), holdOff: true, weight: 0 }
+const known: FailureClass = { ...revert, name: 'already-known', transaction: 'known' }
+
+type Made = readonly [upstream: string, result: AttemptRecord['result'], kind?: AttemptKind]
+
+/** Every way in which a call can end for its client: what was asked, what the client got, what is told. */
+const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
+  ['an answer', [['a', 'answer']], repliedBy('a'), 'success'],
+  [
+    'an answer after a failure',
+    [
+      ['a', page],
+      ['b', 'answer', 'retry'],
+    ],
+    repliedBy('b'),
+    'success',
+  ],
+  [
+    'an answer by another URL',
+    [
+      ['a', page],
+      ['a', 'answer', 'failover'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  [
+    'an answer that came late, beside a later attempt that was late as well',
+    [
+      ['a', 'answer'],
+      ['a', page, 'retry'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  [
+    'the first of two answers',
+    [
+      ['a', 'aborted'],
+      ['b', 'answer', 'hedge'],
+    ],
+    repliedBy('b'),
+    'success',
+  ],
+  [
+    'one that others still work at',
+    [
+      ['a', 'answer', 'broadcast'],
+      ['b', null, 'broadcast'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  ['an answer that nobody was asked for', [], repliedBy('cache'), 'success'],
+  ['the error that is the answer', [['a', 'node-error']], repliedBy('a', revert), 'node-error'],
+  ['a page when nothing better came', [['a', page]], repliedBy('a'), 'upstream-error'],
+  [
+    'an error of the node when nothing better came',
+    [['a', page]],
+    repliedBy('a', page),
+    'upstream-error',
+  ],
+  ['a 429 that was just given', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
+  ['a 429 that is told again', [], repliedBy('a', limited), 'held-off'],
+  [
+    'a 429 that is told again where others were asked in vain',
+    [['b', 'aborted']],
+    repliedBy('a', limited),
+    'held-off',
+  ],
+  ['an answer that broke on its way', [['a', page]], repliedBy('a'), 'upstream-error'],
+  [
+    'a transaction that its node knows after all',
+    [
+      ['a', 'node-error', 'broadcast'],
+      ['a', 'answer', 'confirm'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  [
+    'one that another node knows',
+    [
+      ['a', 'node-error', 'broadcast'],
+      ['a', 'node-error', 'confirm'],
+      ['b', 'answer', 'confirm'],
+    ],
+    repliedBy('a'),
+    'success',
+  ],
+  [
+    'one that no node shows',
+    [
+      ['a', 'node-error', 'broadcast'],
+      ['a', 'node-error', 'confirm'],
+    ],
+    repliedBy('a', known),
+    'node-error',
+  ],
+  [
+    'one that nobody could be asked for',
+    [
+      ['a', 'node-error', 'broadcast'],
+      ['a', page, 'confirm'],
+    ],
+    repliedBy('a', known),
+    'node-error',
+  ],
+  ['a subscription', [['a', 'answer']], { kind: 'subscription', isRefused: false }, 'success'],
+  ['a refused one', [['a', 'answer']], { kind: 'subscription', isRefused: true }, 'node-error'],
+  ['a client that left', [['a', 'aborted']], { kind: 'abandoned' }, 'abandoned'],
+  ...Object.values(errorKinds).map(
+    (kind) =>
+      [
+        `the error ${kind.reason}`,
+        [],
+        { kind: 'error', error: new RelayError(kind, 'no') },
+        kind.reason,
+      ] as const,
+  ),
+]
+
+test.each(endings)('%s is told as what it is', (_case, made, end, outcome) => {
+  const call = aCall()
+  for (const [upstream, result, kind = 'first'] of made) anAttempt(call, upstream, result, { kind })
+  expect(outcomeOf(call, end)).toBe(outcome)
+  expect(isFailure(outcome)).toBe(!['success', 'node-error', 'abandoned'].includes(outcome))
+})
