@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
-import type { KubeObject } from '../kube/object.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -78,7 +77,7 @@ test('a writer that goes on setting what is ours to say stands in the status, un
     desk.keeper.put(services, {
       ...service,
       metadata: { ...metadata, managedFields },
-    } as KubeObject)
+    })
   touched([theirs])
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(

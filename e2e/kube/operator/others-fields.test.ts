@@ -138,7 +138,8 @@ test('an object whose owner was taken from it stands in the status', async () =>
   await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)
   const { metadata } = await fleet.get(services, 'orphan-router')
   await fleet.patch(services, 'orphan-router', { metadata: { ownerReferences: null } })
-  await fleet.routerIs('orphan', 'Programmed', 'NameConflict')
+  const { message } = await fleet.routerIs('orphan', 'Programmed', 'NameConflict')
+  expect(message).toContain('a Service named orphan-router exists and does not belong to this')
   const { ownerReferences } = metadata
   await fleet.patch(services, 'orphan-router', { metadata: { ownerReferences } })
   await fleet.routerIs('orphan', 'Programmed', 'Programmed')
