@@ -7,7 +7,7 @@ import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isWhole, type Call, type Late } from './call.ts'
-import { RelayError, errorKinds } from './errors.ts'
+import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
 import { settle } from './settle.ts'
@@ -21,9 +21,10 @@ const never = new AbortController().signal
 
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on. Who takes longer than usual holds nothing up, and may still have the word. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
- * asked in turn. Where the client names an upstream, the others get the write when that one fails; one
- * alone gets it where it is a stream that still comes in.
+ * run on. Who takes longer than usual holds nothing up, and may still have the word. When none
+ * succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left
+ * is asked in turn. Where the client names an upstream, the others get the write when that one fails;
+ * one alone gets it where it is a stream that still comes in.
  */
 export function broadcast(pool: Pool, attempt: Attempt, clock: Clock): Step {
   return (next) => async (call) => {
@@ -54,6 +55,8 @@ async function inTurn(
   const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
   if (found !== null && !(found instanceof AttemptFailed)) return found
   const outcome = found ? moreTelling(told, found, alike) : told
+  // Nothing new is begun for a client that has left.
+  if (call.signal.aborted) throw new CallAborted()
   try {
     // Nobody took it, and nobody said why for good: a backup or one on trial may.
     return await next(call)

@@ -76,6 +76,18 @@ describe('a call that takes long on every node', () => {
     expect(relay.sent).toEqual(sent)
   })
 
+  it('is not begun at a backup when its client has left, where it is a write', async () => {
+    const late: FixtureUpstream = { script: prompt, tier: 'backup' }
+    const relay = fixture({ a: hangs, z: late })
+    const abort = new AbortController()
+    const seen = relay.begin({ ...write, signal: abort.signal })
+    await relay.clock.advance(usualMs / 2)
+    abort.abort()
+    await relay.clock.advance(60_000)
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual({ a: 1, z: 0 })
+  })
+
   it('is tried again once for an upstream that is late and fails then', async () => {
     const failsLate: Script = () => ({ fault: 'reset', afterMs: 1_500 })
     const { call } = await fixture({ a: failsLate, b: slow, c: slow }).ask()
