@@ -61,7 +61,13 @@ export type CheckRule =
       readonly optional: boolean
     }
   /** It is a list with an item for each item of a list in the request. */
-  | { readonly check: 'length'; readonly place: Place; readonly result: CheckPath }
+  | {
+      readonly check: 'length'
+      readonly place: Place
+      readonly result: CheckPath
+      /** The member of an item that repeats the item of the request, as a number. */
+      readonly key: string | null
+    }
   /** The objects of an array belong to the block asked for and to each other. */
   | {
       readonly check: 'items'
@@ -123,6 +129,25 @@ export type CheckRule =
       readonly as: Shape
       readonly members: Members
     }
+  /** The hash of a block is that of the header that is shown beside it. */
+  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }
+  /** The hash of a transaction is that of its members. */
+  | {
+      readonly check: 'transaction'
+      readonly place: null
+      readonly form: 'ethereum'
+      /** Of the objects in this list; null: of the result itself. */
+      readonly each: string | null
+    }
+  /** Gas, status and logs of Ethereum's receipts do not contradict each other. */
+  | {
+      readonly check: 'receipt'
+      readonly place: null
+      /** The result is a list of them, in the order of their block. */
+      readonly each: boolean
+    }
+  /** Ethereum's fee history is one of the blocks asked for. `place` is how many are wanted. */
+  | { readonly check: 'fee-history'; readonly place: Place }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */

@@ -16,8 +16,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result, as = 'hash', each = false, optional = false } = native
       return { check: 'identity', place: place(native), result, as, each, optional }
     }
-    case 'length':
-      return { check: 'length', place: place(native), result: native.result }
+    case 'length': {
+      const { result, key = null } = native
+      return { check: 'length', place: place(native), result, key }
+    }
     case 'items': {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
@@ -44,6 +46,14 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result = [], as, members = {} } = native
       return { check: 'shape', place: null, result, as, members: mapOf(members) }
     }
+    case 'header':
+      return { check: 'header', place: null, form: native.form }
+    case 'transaction':
+      return { check: 'transaction', place: null, form: native.form, each: native.each ?? null }
+    case 'receipt':
+      return { check: 'receipt', place: null, each: native.each ?? false }
+    case 'fee-history':
+      return { check: 'fee-history', place: place(native) }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {

@@ -112,6 +112,7 @@ const resultPath = strict({
 
 const place = pointPlace.shape
 const digest = z.literal('keccak256')
+const hashForm = z.literal('ethereum')
 const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
 const members = z.record(z.string().min(1), shape)
 
@@ -134,7 +135,7 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.boolean().optional(),
     optional: z.boolean().optional(),
   }),
-  strict({ check: z.literal('length'), ...place, result: path }),
+  strict({ check: z.literal('length'), ...place, result: path, key: z.string().min(1).optional() }),
   strict({
     check: z.literal('items'),
     result: path.optional(),
@@ -165,6 +166,14 @@ const checkSchema = z.discriminatedUnion('check', [
     as: shape,
     members: members.optional(),
   }),
+  strict({ check: z.literal('header'), form: hashForm }),
+  strict({
+    check: z.literal('transaction'),
+    form: hashForm,
+    each: z.string().min(1).optional(),
+  }),
+  strict({ check: z.literal('receipt'), each: z.boolean().optional() }),
+  strict({ check: z.literal('fee-history'), ...place }),
   strict({ check: z.literal('exists') }),
   strict({
     check: z.literal('sent'),
@@ -224,6 +233,7 @@ const interfaceSchema = strict({
   verifications: verifications.optional(),
   methods: methods.optional(),
   without: z.array(z.string().min(1)).optional(),
+  'without-checks': z.array(z.string().min(1)).optional(),
   'add-ons': z
     .record(word, strict({ methods: methods.optional(), verifications: verifications.optional() }))
     .optional(),

@@ -12,6 +12,7 @@ const tx = (over: object = {}) => ({
   blockHash: a,
   blockNumber: '0x10',
   transactionIndex: '0x0',
+  from: `0x${'f'.repeat(40)}`,
   ...over,
 })
 const next = { hash: hashOf('8'), transactionIndex: '0x1' }
@@ -20,6 +21,7 @@ const block = (over: object = {}) => ({
   hash: a,
   parentHash: b,
   gasUsed: '0x0',
+  timestamp: '0x1',
   transactions: [],
   ...over,
 })
@@ -245,7 +247,7 @@ describe('an honest answer about a block', () => {
       'without transactions',
       'eth_getHeaderByNumber',
       ['0x10'],
-      { number: '0x10', hash: a, parentHash: b },
+      { number: '0x10', hash: a, parentHash: b, timestamp: '0x1' },
     ],
     ['pending, a header', 'eth_getHeaderByNumber', ['pending'], { number: '0x10', hash: null }],
     ['no transactions', byNumber, ['0x10', true], block()],

@@ -7,15 +7,19 @@ import { checkBlock } from './block.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
+import { checkFeeHistory } from './fee-history.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
 import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
+import { checkHeader, checkTransaction } from './own-hash.ts'
 import { checkParent } from './parent.ts'
+import { checkReceipt } from './receipt.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
 import { checkRaw, checkSent } from './transaction.ts'
-import type { Violation } from './violation.ts'
+import { shown } from './values.ts'
+import { violation, type Violation } from './violation.ts'
 
 /** What was asked, and of whom. */
 export interface Asked {
@@ -52,17 +56,31 @@ export function findViolationIn(
   asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
+  if (asked.checks.some(looksInto)) {
+    const { twin } = document
+    if (twin !== null) return violation('shape', `${shown(twin)} stands there in two spellings`)
+  }
   const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
-  for (const check of checks) {
-    const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)
-    if (found) return found
-  }
   // What is known to be a lie leaves nothing in the memory.
-  for (const check of checks) {
-    const found = check.rule.check === 'parent' && apply(check, document, asked, memory)
-    if (found) return found
-  }
+  for (const turn of turns)
+    for (const check of checks) {
+      const found = turnOf(check) === turn && apply(check, document, asked, memory)
+      if (found) return found
+    }
   return null
+}
+
+/** Of other answers the names may be anybody's words. */
+function looksInto({ rule }: Check): boolean {
+  return rule.check !== 'expected' && (rule.check !== 'shape' || rule.members.size > 0)
+}
+
+/** What remembers comes last, and first of it what proves. */
+const turns = ['plain', 'hash', 'parent'] as const
+
+function turnOf({ rule }: Check): (typeof turns)[number] {
+  if (rule.check === 'header' || rule.check === 'transaction') return 'hash'
+  return rule.check === 'parent' ? 'parent' : 'plain'
 }
 
 function apply(
@@ -94,6 +112,14 @@ function apply(
       return checkBloom(rule, document)
     case 'shape':
       return checkShape(rule, document, block)
+    case 'header':
+      return checkHeader(document, block, upstream, memory)
+    case 'transaction':
+      return checkTransaction(rule, document, upstream, memory.transactions)
+    case 'receipt':
+      return checkReceipt(rule, document)
+    case 'fee-history':
+      return checkFeeHistory(document, block, wanted)
     case 'exists':
       return null
   }

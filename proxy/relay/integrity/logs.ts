@@ -58,6 +58,8 @@ export function checkLogs(
     const which = cursor.index
     if (!cursor.isObject) return violation('shape', `item ${which} is no log`)
     cursor.ended(fields.read(bytes, cursor.start))
+    if (fields.twin !== null)
+      return violation('shape', `log ${which} has ${fields.twin} in two spellings`)
 
     if (!filter.takesAddress(bytes, fields.start(address), fields.end(address)))
       return violation('logs-address', `log ${which} is of ${told(address)}`)

@@ -37,7 +37,8 @@ describe('a receipt', () => {
     ['that spells it in capitals', receipt({ logsBloom: `0x${bloom.slice(2).toUpperCase()}` })],
     // Polygon and Erigon wrote zeros beside the logs of state-sync receipts.
     ['of a chain that has none', receipt({ logsBloom: noBloom })],
-    ['with a status', receipt({ status: '0x0' })],
+    ['with a status', receipt({ status: '0x1' })],
+    ['of what failed', receipt({ status: '0x0', logs: [], logsBloom: noBloom })],
     ['from before Byzantium', receipt({ status: undefined, root: c })],
     ['without logs', receipt({ logs: [], logsBloom: noBloom })],
     [
@@ -114,7 +115,8 @@ describe('the receipts of a block', () => {
 
 describe('the transactions of a block', () => {
   const block = (over: object) => ({
-    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', transactions: [] },
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
+    transactions: [],
     ...over,
   })
   it.each([

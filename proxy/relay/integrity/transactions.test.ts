@@ -144,11 +144,11 @@ describe('transactions and receipts', () => {
 
   it.each([
     ['null', byHash, [a], 'null'],
-    ['the transaction', byHash, [a], { hash: a, ...place }],
-    ['in another case', byHash, [upper], { hash: a }],
-    ['pending', byHash, [a], { hash: a, blockHash: null, blockNumber: null }],
-    ['asked by what is no hash', byHash, [7], { hash: a }],
-    ['asked by nothing', byHash, [], { hash: a }],
+    ['the transaction', byHash, [a], { hash: a, from: to, ...place }],
+    ['in another case', byHash, [upper], { hash: a, from: to }],
+    ['pending', byHash, [a], { hash: a, from: to, blockHash: null, blockNumber: null }],
+    ['asked by what is no hash', byHash, [7], { hash: a, from: to }],
+    ['asked by nothing', byHash, [], { hash: a, from: to }],
     ['the receipt', receipt, [a], { ...received, logs: [log(3), log(4)] }],
     ['a receipt without logs', receipt, [a], received],
     ['no receipt', receipt, [a], 'null'],

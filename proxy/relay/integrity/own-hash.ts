@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import { valueEnd } from '../../json/value.ts'
+import { mayPend } from './block-range.ts'
+import type { BlockMemory } from './block-memory.ts'
+import type { DigestMemory } from './digest-memory.ts'
+import { headerDigest } from './header-digest.ts'
+import { ItemCursor } from './item-cursor.ts'
+import { ResultDocument } from './result-document.ts'
+import { transactionDigest } from './transaction-digest.ts'
+import { hashAt, numberAt } from './values.ts'
+import type { CheckName, Violation } from './violation.ts'
+
+/**
+ * Of the transactions of a block those are hashed that take less than this, until they take so much
+ * together. A block of Ethereum has some 300, of which few are longer.
+ */
+const longTransactionBytes = 4 * 1024
+const mostTransactionBytes = 512 * 1024
+
+/** What a digest shows: its form, and null where something is left out that it is made from. */
+interface Digest {
+  readonly form: string
+  readonly digest: string | null
+}
+
+/**
+ * The hash of a block is that of its header: nothing in it can be changed, and nothing that it
+ * tells of its parent either.
+ */
+export function checkHeader(
+  document: ResultDocument,
+  asked: BlockRef,
+  teller: string,
+  memory: BlockMemory,
+): Violation | null {
+  const { bytes } = document
+  const hash = hashIn(document)
+  // A block that is still to come has no hash, or that of another one.
+  if (hash === null || mayPend(asked)) return null
+  const digest = headerDigest(document)
+  const found = compare('header-hash', hash, digest, teller, memory.headers)
+  if (found || digest.digest !== hash) return found
+  const [number, parent] = [document.at(['number']), document.at(['parentHash'])]
+  if (number && parent)
+    memory.prove(
+      hash,
+      numberAt(bytes, number.start, number.end),
+      hashAt(bytes, parent.start, parent.end) ?? '',
+    )
+  return null
+}
+
+/** The hash of a transaction is that of its members, but for its sender and its place. */
+export function checkTransaction(
+  { each }: Extract<CheckRule, { check: 'transaction' }>,
+  document: ResultDocument,
+  teller: string,
+  memory: DigestMemory,
+): Violation | null {
+  if (each === null) return checkOne(document, teller, memory)
+  const { bytes } = document
+  const list = document.at([each])
+  if (list === null || bytes[list.start] !== 0x5b) return null
+  const cursor = new ItemCursor(bytes, list.start)
+  let total = 0
+  while (cursor.next()) {
+    if (!cursor.isObject) return null
+    const end = valueEnd(bytes, cursor.start)
+    const length = end - cursor.start
+    cursor.ended(end)
+    if (length > longTransactionBytes) continue
+    total += length
+    if (total > mostTransactionBytes) return null
+    const item = new ResultDocument(bytes, { start: cursor.start, end })
+    const found = checkOne(item, teller, memory)
+    if (found) return { ...found, evidence: `item ${cursor.index}: ${found.evidence}` }
+  }
+  return null
+}
+
+function checkOne(
+  document: ResultDocument,
+  teller: string,
+  memory: DigestMemory,
+): Violation | null {
+  const hash = hashIn(document)
+  const digest = hash === null ? null : transactionDigest(document)
+  if (hash === null || digest === null) return null
+  return compare('transaction-hash', hash, digest, teller, memory)
+}
+
+function compare(
+  check: CheckName,
+  hash: string,
+  { form, digest }: Digest,
+  teller: string,
+  memory: DigestMemory,
+): Violation | null {
+  const verdict = memory.hear(teller, form, hash, digest)
+  if (verdict === 'fits') return null
+  const shown = digest === null ? 'not all of what it is made from' : `what makes 0x${digest}`
+  return { check, evidence: `0x${hash} has ${shown}`, certain: verdict === 'contradicted' }
+}
+
+/** Null for what tells none. */
+function hashIn(document: ResultDocument): string | null {
+  const span = document.at(['hash'])
+  const hash = span && hashAt(document.bytes, span.start, span.end)
+  return hash?.length === 64 ? hash : null
+}
