@@ -12,7 +12,7 @@ import {
   type Lie,
   type Lying,
 } from './lying.ts'
-import { subtleLies, visibleSubtleLies, type SubtleLieKind } from './subtle-lies.ts'
+import { provableLies, subtleLies, visibleSubtleLies, type SubtleLieKind } from './subtle-lies.ts'
 
 /** The only log of a block that is asked for by its hash: nothing tells its height. */
 function isOnlyLog(lying: Lying): boolean {
@@ -182,9 +182,9 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   ...visibleSubtleLies,
 ])
 
-/** The same at each level of checks. */
+/** Those that are never an answer, whatever was heard before, at each level of checks. */
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
   off: new Set(),
   envelope: new Set(malformed),
-  full: coveredLies,
+  full: new Set([...coveredLies].filter((kind) => !provableLies.has(kind))),
 }

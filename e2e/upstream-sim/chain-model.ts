@@ -12,10 +12,10 @@ import type { MinedBlock } from './shapes.ts'
 const rememberedBlocks = 2_048
 /**
  * The parent hash of every so many-th block is made up, so that a hash does not need all blocks from
- * genesis on. The heads that tests begin with are far from such a block.
+ * genesis on. It is so far below the head that a chain begins with.
  */
 const segmentBlocks = 256
-const segmentStart = 128
+const ancestors = 32
 const gwei = 1_000_000_000
 
 export interface ChainOptions {
@@ -83,6 +83,7 @@ export class ChainModel {
     { place: string; height: number; signed: SignedTransaction }
   >()
   readonly #built: Map<string, MinedBlock>
+  readonly #firstHead: number
   #head: number
   #ticks = 0
 
@@ -91,6 +92,7 @@ export class ChainModel {
     this.chainId = options.chainId ?? 1
     this.blockTimeMs = options.blockTimeMs ?? 12_000
     this.#head = options.head ?? 20_000_000
+    this.#firstHead = this.#head
     this.#clock = options.clock ?? null
     this.#built = options.built ?? new Map<string, MinedBlock>()
     this.#startedMs = this.#clock?.nowMs() ?? 0
@@ -233,7 +235,7 @@ export class ChainModel {
   /** Null for genesis. */
   #parentHash(branch: number, height: number): Hex | null {
     if (height === 0) return null
-    if (height % segmentBlocks === segmentStart)
+    if ((height + ancestors - this.#firstHead) % segmentBlocks === 0)
       return toData(digest(this.seed, 'far-parent', branch, height))
     const parent = this.#branchAt(height - 1, branch)
     return this.#hashes.get(placeKey(parent, height - 1)) ?? this.#block(parent, height - 1).hash
@@ -248,7 +250,7 @@ export class ChainModel {
 
   /** A hash that another process told, of the same chain: of one of the newest blocks. */
   #toldLately(hash: string): Told | null {
-    for (let height = this.#head; height > Math.max(0, this.#head - segmentBlocks); height--)
+    for (let height = this.#head; height > Math.max(0, this.#head - ancestors); height--)
       this.block(height)
     return this.#told.get(hash) ?? null
   }

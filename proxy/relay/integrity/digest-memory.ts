@@ -8,6 +8,10 @@ const maxVersions = 6
 /** More forms than all forks of a chain have. */
 const maxForms = 64
 
+/** So many that show the same are believed; where the form is proven it takes more of them. */
+const enough = 2
+const enoughAgainstProof = 3
+
 /** What was shown of one hash. */
 interface Shown {
   /** Somebody showed what the hash is made from. */
@@ -23,8 +27,8 @@ export type DigestVerdict = 'fits' | 'doubted' | 'contradicted'
  * Whether hashes are made from what is shown beside them. Nobody can show anything else that makes
  * the same hash, so whoever does it once proves that this chain makes its hashes so from things of
  * that form: a fork may add what the router does not know. Where it is proven, what does not fit is
- * a lie. Where it is not, it is only doubted. What two show alike is believed in any case: then this
- * chain makes its hashes in another way.
+ * a lie. Where it is not, it is only doubted. What several show alike is believed: then this chain
+ * makes its hashes in another way.
  */
 export class DigestMemory {
   readonly #shown = new Map<string, Shown>()
@@ -39,7 +43,9 @@ export class DigestMemory {
    * Hash and digest are in one form, such as `bareHash` gives.
    * @param digest of what is shown; null when a part of it is left out
    */
-  hear(teller: string, form: string, hash: string, digest: string | null): DigestVerdict {
+  hear(teller: string, whole: string, hash: string, digest: string | null): DigestVerdict {
+    // What is shown in part is of a form of its own.
+    const form = digest === null ? `part of ${whole}` : whole
     if (digest === hash) {
       this.#shownOf(hash).isTrue = true
       keep(this.#proven, form)
@@ -55,7 +61,12 @@ export class DigestMemory {
     tellers.add(teller)
     if (shown.others.size < maxVersions) shown.others.set(told, tellers)
     const rivals = [...shown.others.values()].filter((each) => each !== tellers)
-    if (tellers.size > 1 && rivals.every(({ size }) => size < tellers.size)) {
+    const needed = this.#proven.has(form) ? enoughAgainstProof : enough
+    if (
+      (!shown.isTrue || digest === null) &&
+      tellers.size >= needed &&
+      rivals.every(({ size }) => size < tellers.size)
+    ) {
       keep(this.#unfit, form)
       this.#proven.delete(form)
       return 'fits'
