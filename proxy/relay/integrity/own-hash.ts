@@ -40,16 +40,15 @@ export function checkHeader(
   const hash = hashIn(document)
   // A block that is still to come has no hash, or that of another one.
   if (hash === null || mayPend(asked)) return null
+  const [number, parent] = [document.at(['number']), document.at(['parentHash'])]
+  const parentHash = parent && hashAt(bytes, parent.start, parent.end)
+  // Nothing is its own parent: that is for the check of parents to say.
+  if (parentHash === hash) return null
   const digest = headerDigest(document)
   const found = compare('header-hash', hash, digest, teller, memory.headers)
   if (found || digest.digest !== hash) return found
-  const [number, parent] = [document.at(['number']), document.at(['parentHash'])]
-  if (number && parent)
-    memory.prove(
-      hash,
-      numberAt(bytes, number.start, number.end),
-      hashAt(bytes, parent.start, parent.end) ?? '',
-    )
+  if (number && parentHash)
+    memory.prove(hash, numberAt(bytes, number.start, number.end), parentHash)
   return null
 }
 
