@@ -155,7 +155,7 @@ const blob = Transaction.from({
   },
   signature: signed[3]!.signature,
 })
-const hex = (value: bigint | number) => `0x${value.toString(16)}`
+const hex = (value: bigint | number | string) => `0x${BigInt(value).toString(16)}`
 
 /** As a node shows it. */
 function shown(transaction: Transaction) {
