@@ -42,7 +42,7 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install ## all tests (TEST_ARGS=path for some); those on a real Kubernetes API need Go, which builds it on first use
+test: install ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
 	@$(BIN)/vitest run $(TEST_ARGS)
 
 .PHONY: test-unit

@@ -3,18 +3,22 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
+/** Of the suites on real nodes those whose nodes are built in a minute or two. */
+const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,grpc-interop,h2spec}.test.ts'
 
 export default defineConfig({
   test: {
     pool: 'threads',
-    testTimeout: 20_000,
+    // What hangs is to be told; what runs on a busy machine is to pass.
+    testTimeout: 60_000,
+    hookTimeout: 30_000,
     projects: [
       {
         extends: true,
         test: {
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
-          // The suites of e2e/nodes need real nodes: vitest.nodes.config.ts.
+          // The suites of e2e/nodes need real nodes: below, and all of them in vitest.nodes.config.ts.
           exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**'],
         },
       },
@@ -24,8 +28,16 @@ export default defineConfig({
           name: 'kube',
           include: [onRealApi],
           globalSetup: 'e2e/kube/global-setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'nodes',
+          include: [onQuickNodes],
+          globalSetup: 'e2e/nodes/build/global-setup.ts',
+          testTimeout: 240_000,
+          hookTimeout: 180_000,
         },
       },
     ],

@@ -157,6 +157,24 @@ describe('server-side apply', () => {
     expect((await applier.apply(configMaps, ours, signal)).data).toEqual({ a: 'ours' })
   })
 
+  test('an object that is there is not touched by one that is to be new', async () => {
+    const intent = configMap('new', { a: '1' })
+    const made = await applier.applyNew(configMaps, intent, signal)
+    expect(made?.data).toEqual({ a: '1' })
+    expect(made?.metadata.managedFields).toMatchObject([{ manager: 'one', operation: 'Apply' }])
+    const other = configMap('new', { b: '2' })
+    expect(await applier.applyNew(configMaps, other, signal)).toBeNull()
+    const found = await client.get(configMaps, { namespace, name: 'new' }, signal)
+    expect(found).toEqual(made)
+    expect((await applier.apply(configMaps, other, signal)).data).toEqual({ b: '2' })
+  })
+
+  test('a field that the kind does not have is refused', async () => {
+    const intent = { ...configMap('odd'), nothing: 1 } as object as ReturnType<typeof configMap>
+    const error = await refusal(applier.apply(configMaps, intent, signal))
+    expect(error.message).toContain('.nothing: field not declared in schema')
+  })
+
   test('a dry run stores nothing', async () => {
     const options = { fieldManager: 'one', dryRun: true }
     await client.apply(configMaps, configMap('tried'), options, signal)

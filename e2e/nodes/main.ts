@@ -45,7 +45,7 @@ async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> 
     say(`Go programs for tests go to ${cache.directory}; the first time takes some ten minutes.`)
     // Whoever waits for this does other things meanwhile.
     setPriority(10)
-    await buildPrograms(cache, say)
+    await buildPrograms(cache, cache.missing, say)
     setPriority(0)
   }
   const directory = await mkdtemp(join(tmpdir(), 'rpc-router-nodes-'))

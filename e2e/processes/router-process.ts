@@ -9,7 +9,7 @@ import { freePorts } from './free-ports.ts'
 import { askRpc } from './rpc-client.ts'
 import { waitUntil } from './wait-until.ts'
 
-const startTimeoutMs = 20_000
+const startTimeoutMs = 60_000
 const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {

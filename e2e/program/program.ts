@@ -7,7 +7,7 @@ import { waitUntil } from '../processes/wait-until.ts'
 import type { Workspace } from './workspace.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
-const startTimeoutMs = 20_000
+const startTimeoutMs = 60_000
 
 /** What a run of the program came to. */
 export interface Ended {

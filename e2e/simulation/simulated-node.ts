@@ -32,6 +32,11 @@ export class SimulatedNode {
     return this.#node.view.head
   }
 
+  /** Null for the canonical one. */
+  set branch(branch: number | null) {
+    this.#node.view.settings.branch = branch
+  }
+
   /** Takes on what of the ailments is about its view of the chain. */
   be(ailments: readonly Ailment[], nowMs: number): void {
     const { settings } = this.#node.view

@@ -24,6 +24,8 @@ export interface Wire {
   readonly chain: ChainModel
   readonly observer: WireObserver
   readonly answered: Answered
+  /** The branch that an upstream is on, where not all are on the canonical one. */
+  readonly branchOf?: (upstream: string) => number | null
 }
 
 /** What is to happen to one request. */
@@ -135,6 +137,7 @@ export class SimulatedUrl implements Transport {
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
     this.#node.be(ills, this.#wire.clock.nowMs())
+    this.#node.branch = this.#wire.branchOf?.(this.place.upstream) ?? null
     for (const ill of ills) {
       if (ill.kind === 'lie') {
         for (const lie of ill.lies) {

@@ -135,6 +135,28 @@ export class ChainModel {
     return this.#block(this.#branchAt(height), height)
   }
 
+  /** The canonical branch as it is now, by a name that stays when it is left. */
+  get branch(): number {
+    return this.#tip
+  }
+
+  /** Height of the newest block of a branch. */
+  headOf(branch: number): number {
+    this.#follow()
+    return this.#branches[branch]!.top ?? this.#head
+  }
+
+  /** The block that a branch has at this height, which must not be above its newest one. */
+  blockOf(branch: number, height: number): MinedBlock {
+    return this.#block(this.#branchAt(height, branch), height)
+  }
+
+  /** One more block on a branch that was left: for those who have not heard yet that it was. */
+  mineOnLeft(branch: number): void {
+    const left = this.#branches[branch]!
+    if (left.top !== null) left.top += 1
+  }
+
   /** What would be mined next: one block above `height`, with what waits in the pool. */
   pendingBlock(height: number): MinedBlock {
     return this.#build(this.#branchAt(height), height + 1, [...this.#pool.values()], false)

@@ -22,6 +22,8 @@ export interface ViewSettings {
   /** The widest range of `eth_getLogs`. */
   maxLogRangeBlocks: number
   clientVersion: string
+  /** The branch that the node is on while others are on another one; the canonical one when not said. */
+  branch?: number | null
 }
 
 /** The chain as one node sees it: behind, pruned, or, when a fault says so, off by some blocks. */
@@ -42,7 +44,9 @@ export class ChainView {
   }
 
   get head(): number {
-    const behind = Math.max(0, this.chain.head - this.settings.lagBlocks)
+    const branch = this.#branch
+    const newest = branch === null ? this.chain.head : this.chain.headOf(branch)
+    const behind = Math.max(0, newest - this.settings.lagBlocks)
     return Math.min(behind, this.settings.frozenAt ?? behind)
   }
 
@@ -79,14 +83,19 @@ export class ChainView {
   /** The canonical block at a height that this node has. */
   at(height: number): MinedBlock {
     if (height < this.settings.earliestBlock) throw prunedHistory()
-    return this.chain.block(this.#skew(height))
+    const branch = this.#branch
+    const at = this.#skew(height)
+    return branch === null ? this.chain.block(at) : this.chain.blockOf(branch, at)
   }
 
   byHash(hash: string): MinedBlock | null {
     const found = this.chain.find(hash)
     if (found?.index !== null || found.mined.height > this.head) return null
     if (found.mined.height < this.settings.earliestBlock) throw prunedHistory()
-    return this.#skewBlocks === 0 ? found.mined : this.at(found.mined.height)
+    if (this.#skewBlocks !== 0) return this.at(found.mined.height)
+    // Of other branches knows who is on the canonical one.
+    if (this.#branch === null) return found.mined
+    return this.at(found.mined.height).hash === found.mined.hash ? found.mined : null
   }
 
   /** A mined transaction with its receipt; null when this node has not seen it in a block. */
@@ -112,6 +121,10 @@ export class ChainView {
     if (height < this.settings.earliestState)
       throw missingTrieNode(this.chain.block(height).block.stateRoot)
     return this.#skew(height)
+  }
+
+  get #branch(): number | null {
+    return this.settings.branch ?? null
   }
 
   #skew(height: number): number {

@@ -68,10 +68,17 @@ export class ChildApplier {
     const hash = intentHash(wanted)
     const intent = withHash(wanted, hash)
     const known = this.latest(resource, key)
-    if (this.isApplied(router, resource, wanted)) return false
+    if (known !== null && this.#isSettled(router, resource, known, intent, hash)) return false
+    const { applier } = this.#options
+    const made = known === null ? await applier.applyNew(resource, intent, signal) : null
+    if (made !== null) {
+      this.#remember(resource, hash, made)
+      return true
+    }
+    // The watch tells of nothing, and something is there: of ours, or of others.
     const found = known ?? (await this.#find(resource, intent, signal))
     if (found !== null) await this.#claim(router, resource, found, signal)
-    this.#remember(resource, hash, await this.#options.applier.apply(resource, intent, signal))
+    this.#remember(resource, hash, await applier.apply(resource, intent, signal))
     return true
   }
 

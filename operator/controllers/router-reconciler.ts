@@ -198,15 +198,12 @@ export class RouterReconciler {
   ): Promise<Translation> {
     const { world, chains, translations, clock } = this.#parts
     const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
-    const fingerprint = JSON.stringify([
-      world.fingerprint(router, providers, running),
-      unreadable,
-      redisPassword,
-      newPods,
-      running.upstreams,
-      [...running.secretHashes],
-    ])
-    return translations.of(keyOf(router.metadata), fingerprint, () =>
+    const objects = world.fingerprint(router, providers, running)
+    const basis = {
+      objects: JSON.stringify([objects, unreadable, redisPassword]),
+      running: JSON.stringify([newPods, running.upstreams, [...running.secretHashes]]),
+    }
+    return translations.of(keyOf(router.metadata), basis, () =>
       takeTurns(
         translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
         clock,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from './client.ts'
+import { isConflict } from './errors.ts'
 import type { KubeObject } from './object.ts'
 import type { Resource } from './resource.ts'
 
@@ -30,6 +31,24 @@ export class Applier {
   }
 
   /**
+   * The same for an object that is not there yet; null when one of its name is, and then nothing is written. One request
+   * where a look and a write would be two, with time between them.
+   */
+  async applyNew<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    const metadata = { ...object.metadata, resourceVersion: versionOfNothing }
+    try {
+      return await this.apply(resource, { ...object, metadata }, signal)
+    } catch (error) {
+      if (isConflict(error)) return null
+      throw error
+    }
+  }
+
+  /**
    * Applies to the status alone: `object` needs apiVersion, kind, name, namespace and `status`. With
    * a `metadata.uid` it is refused for another object of the same name.
    */
@@ -47,3 +66,9 @@ export class Applier {
     )
   }
 }
+
+/**
+ * The version of an empty etcd. A write that names a version is refused for an object of another one, and all have later
+ * ones; where there is no object, the API server makes it whatever the version.
+ */
+const versionOfNothing = '1'

@@ -8,6 +8,7 @@ import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
 import { type Choice, type Pick, pickUpstreams } from './pick-upstreams.ts'
 import type { ReferenceData } from './reference-data.ts'
+import { ofLast } from './of-last.ts'
 import { type RenderedConfig, renderConfig } from './rendered-config.ts'
 import {
   planRouter,
@@ -54,9 +55,10 @@ class Translator {
   readonly #sizes: Sizes
   /** What was found wrong with each upstream by itself. */
   readonly #judged = new Map<UpstreamPlan, readonly Refusal[]>()
-  /** Of all upstreams together: most are judged again as they were. */
-  #last: { readonly upstreams: readonly UpstreamPlan[]; readonly judgement: Judgement } | null =
-    null
+  // Of all upstreams together: most are asked for again as they were.
+  readonly #document = ofLast((upstreams: readonly UpstreamPlan[]) => this.#write(upstreams))
+  readonly #config = ofLast((upstreams: readonly UpstreamPlan[]) => this.#render(upstreams))
+  readonly #together = ofLast((upstreams: readonly UpstreamPlan[]) => this.#judgeAll(upstreams))
 
   constructor(input: TranslateInput) {
     const { spec } = input.router
@@ -96,7 +98,7 @@ class Translator {
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
     yield
-    const config = this.#render(upstreams)
+    const config = this.#config(upstreams)
     const chosen = [...pick.chosen.values()]
     const blocking = [
       ...refusalsOfSpec(router.spec),
@@ -155,7 +157,7 @@ class Translator {
     return this.#pick(left.map(([provider, plan]) => ({ provider, forms: [plan], refusals: [] })))
   }
 
-  #document(upstreams: readonly UpstreamPlan[]): RouterDocument {
+  #write(upstreams: readonly UpstreamPlan[]): RouterDocument {
     const served = this.#serving.served(upstreams)
     return routerDocument(this.#input.router, this.#plan, served, this.#chainIdOf, upstreams)
   }
@@ -164,6 +166,9 @@ class Translator {
   *#judge(picked: readonly UpstreamPlan[]): Steps<Judgement> {
     const upstreams = this.#serving.used(picked)
     if (upstreams.length === 0) return nothingWrong
+    // Nearly always all of them are good, and need not be read one by one.
+    if (isQuicklyRead(upstreams) && this.#areGood(upstreams)) return nothingWrong
+    yield
     const alone = new Map<string, readonly Refusal[]>()
     for (const plan of upstreams) {
       const refusals = this.#judgeAlone(plan)
@@ -174,7 +179,7 @@ class Translator {
     const surplus = yield* this.#surplus(upstreams)
     if (surplus.size > 0) return { ofRouter: [], ofProviders: surplus }
     yield
-    return this.#judgeTogether(upstreams)
+    return this.#together(upstreams)
   }
 
   /** Most mistakes are those of one upstream, and are found without reading all of them again. */
@@ -188,30 +193,31 @@ class Translator {
       Object.assign(this.#environment([]), environmentOf(plan, data)),
       this.#chains,
     )
-    const refusals = [
-      ...(ofProviders.get(plan.provider) ?? []),
-      ...refusalsOfVariables(plan, data),
-      ...refusalsOfTls(plan, data),
-    ]
+    const refusals = [...(ofProviders.get(plan.provider) ?? []), ...this.#refusalsOfValues(plan)]
     this.#judged.set(plan, refusals)
     return refusals
   }
 
-  #judgeTogether(upstreams: readonly UpstreamPlan[]): Judgement {
-    const isSame =
-      this.#last?.upstreams.length === upstreams.length &&
-      this.#last.upstreams.every((plan, index) => plan === upstreams[index])
-    if (this.#last !== null && isSame) return this.#last.judgement
-    const document = this.#document(upstreams)
+  #refusalsOfValues(plan: UpstreamPlan): readonly Refusal[] {
+    const data = this.#running.dataFor(plan)
+    return [...refusalsOfVariables(plan, data), ...refusalsOfTls(plan, data)]
+  }
+
+  /** Whether nothing is wrong with any of them, and nothing with all of them: then each is good by itself. */
+  #areGood(upstreams: readonly UpstreamPlan[]): boolean {
+    if (upstreams.some((plan) => this.#refusalsOfValues(plan).length > 0)) return false
+    const { ofRouter, ofProviders } = this.#together(upstreams)
+    return ofRouter.length === 0 && ofProviders.size === 0
+  }
+
+  #judgeAll(upstreams: readonly UpstreamPlan[]): Judgement {
     const { ofRouter, ofProviders } = judgeConfig(
-      document,
+      this.#document(upstreams),
       this.#environment(upstreams),
       this.#chains,
     )
     const all = ofProviders.size > 0 ? ofProviders : this.#judgeSize(upstreams)
-    const judgement = { ofRouter, ofProviders: all }
-    this.#last = { upstreams, judgement }
-    return judgement
+    return { ofRouter, ofProviders: all }
   }
 
   *#surplus(upstreams: readonly UpstreamPlan[]): Steps<Judgement['ofProviders']> {
@@ -233,7 +239,7 @@ class Translator {
 
   #refusalsOfSize(
     upstreams: readonly UpstreamPlan[],
-    config = this.#render(upstreams),
+    config = this.#config(upstreams),
   ): readonly Refusal[] {
     return refusalsOfSize(config, this.#dataForAll(upstreams))
   }
@@ -284,6 +290,14 @@ class Translator {
     )
     return [...waiting].flatMap(([provider, dangling]) => (providers.has(provider) ? dangling : []))
   }
+}
+
+/** What is read at once takes one turn of the event loop: more is read one by one. */
+const quickTexts = 65_536
+
+function isQuicklyRead(upstreams: readonly UpstreamPlan[]): boolean {
+  let left = quickTexts
+  return upstreams.every((plan) => (left -= JSON.stringify(plan).length) > 0)
 }
 
 function held(gone: Unmet, closing: readonly Endpoint[]): Unmet {

@@ -82,3 +82,13 @@ export interface Translation {
   readonly endpoints: readonly EndpointVerdict[]
   readonly state: StateChoice
 }
+
+/**
+ * Whether all is used as it is written now and nothing is missing. Then it does not matter what pods ran before: that is
+ * for what is refused, gone or cannot be read.
+ */
+export function isAsWritten({ refusals, dangling, startable, providers }: Translation): boolean {
+  const isUsed = (verdict: ProviderVerdict) =>
+    verdict.fate === 'used' && verdict.refusals.length === 0 && verdict.dangling.length === 0
+  return startable && refusals.length === 0 && dangling.length === 0 && providers.every(isUsed)
+}

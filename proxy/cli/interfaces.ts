@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface, NodeUrlConfig } from '../config/types.ts'
-import { createGrpcListener } from '../listener/grpc/grpc.ts'
-import type { ListenerOptions } from '../listener/http/http-listener.ts'
-import { createJsonRpcListener } from '../listener/jsonrpc/jsonrpc.ts'
+import { createGrpcListener } from '../listener/grpc.ts'
+import type { ListenerOptions } from '../listener/listener-options.ts'
+import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
-import { createRestListener } from '../listener/rest/rest.ts'
-import { createTendermintListener } from '../listener/jsonrpc/tendermint.ts'
+import { createRestListener } from '../listener/rest.ts'
+import { createTendermintListener } from '../listener/tendermint.ts'
 import { createGrpcTransport } from '../upstream/grpc/grpc-transport.ts'
 import { createHttpTransport, type HttpTransportOptions } from '../upstream/http/http-transport.ts'
 import type { Transport } from '../upstream/transport.ts'

@@ -4,7 +4,15 @@ import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { lagOf, runsAhead } from './lag.ts'
 import type { PoolObserver } from './observer.ts'
-import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
+import {
+  corroboratedTip,
+  headInPace,
+  isFarBelow,
+  isOutvoted,
+  sightingLifeMs,
+  TipMemory,
+  type Sighting,
+} from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface HeadsOptions {
@@ -18,6 +26,10 @@ export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
+  /** The tip when it was last corroborated or shown, however long ago. */
+  #agreed: Sighting | null = null
+  /** Who could not show the block that it claimed to be its head. */
+  readonly #boasting = new Set<Upstream>()
   readonly #lagging = new Set<Upstream>()
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
@@ -30,12 +42,18 @@ export class Heads {
   get tip(): number | null {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
-    const told = this.#told().map(({ block }) => block)
-    const tip = corroboratedTip(told, chain.allowedLagBlocks)
-    const witnesses = told.filter((block) => block >= (tip ?? 0) - chain.allowedLagBlocks)
+    const told = this.#told()
+    const blocks = told.map(({ block }) => block)
+    const tip = corroboratedTip(blocks, chain.allowedLagBlocks)
+    if (tip === null) return this.#memory.recall(null, nowMs)
+    const lone = this.#agreed && headInPace(told, this.#agreed, chain)
     // What one of several says alone may be taken back, and is not remembered.
-    if (tip !== null && witnesses.length >= Math.min(2, this.#upstreams.length))
+    if (lone && lone.block > tip) return this.#memory.recall(lone.block, nowMs)
+    const witnesses = blocks.filter((block) => block >= tip - chain.allowedLagBlocks)
+    if (witnesses.length >= Math.min(2, this.#upstreams.length)) {
       this.#memory.keep(tip, nowMs)
+      this.#agreed = { block: tip, atMs: nowMs }
+    }
     return this.#memory.recall(tip, nowMs)
   }
 
@@ -49,6 +67,26 @@ export class Heads {
     return this.#ahead.has(upstream)
   }
 
+  /** Its head is above the tip, and nobody knows whether there is such a block: it should show it. */
+  isToShow({ latest }: Upstream): boolean {
+    if (latest === null || latest.block <= (this.tip ?? Infinity)) return false
+    const told = this.#told()
+    const { chain } = this.#options
+    const others = told.filter((each) => each !== latest)
+    return (
+      others.every((each) => isFarBelow(each, latest, chain)) && !isOutvoted(latest, told, chain)
+    )
+  }
+
+  /** It was asked for the block of a height that it had told, and had it or not. */
+  shown(upstream: Upstream, block: number, hasIt: boolean): void {
+    if (hasIt) {
+      this.#boasting.delete(upstream)
+      this.#agreed = { block, atMs: this.#options.clock.nowMs() }
+    } else this.#boasting.add(upstream)
+    this.#judge()
+  }
+
   /**
    * An upstream told its latest block. What it tells moves the tip, so all are judged anew.
    * @param askedMs when it was asked
@@ -58,12 +96,16 @@ export class Heads {
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
+    upstream.tipThen = this.tip
+    this.#judge()
+  }
+
+  #judge(): void {
     const { tip } = this
     const told = this.#told()
-    upstream.tipThen = tip
     for (const each of this.#upstreams) {
       this.#judgeLag(each, tip)
-      this.#judgeLead(each, told)
+      this.#judgeLead(each, told, tip)
     }
   }
 
@@ -82,13 +124,14 @@ export class Heads {
     observer.stateChanged(upstream.name, from, to, why)
   }
 
-  #judgeLead(upstream: Upstream, told: readonly Sighting[]): void {
-    const { allowedLagBlocks, blockTimeMs } = this.#options.chain
+  #judgeLead(upstream: Upstream, told: readonly Sighting[], tip: number | null): void {
     const { latest } = upstream
     const others = told.filter((each) => each !== latest)
-    if (latest && runsAhead(latest, others, allowedLagBlocks, blockTimeMs))
-      this.#ahead.add(upstream)
+    const isAbove = latest !== null && latest.block > (tip ?? 0)
+    const boasts = this.#boasting.has(upstream)
+    if (isAbove && runsAhead(latest, others, this.#options.chain, boasts)) this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)
+    if (!isAbove) this.#boasting.delete(upstream)
   }
 
   /** What eligible upstreams told lately of their latest blocks. */

@@ -54,6 +54,7 @@ describe('runsAhead', () => {
     ['one told it more than a block time ago', [seen(100), seen(195, 12_001)], false],
     ['one was heard of later', [seen(100), seen(196, -60_000)], true],
   ])('%s', (_name, others, ahead) => {
-    expect(runsAhead(seen(200), others, allowedLag, blockTimeMs)).toBe(ahead)
+    const pace = { allowedLagBlocks: allowedLag, blockTimeMs }
+    expect(runsAhead(seen(200), others, pace, false)).toBe(ahead)
   })
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Sighting } from './tip.ts'
+import { isFarBelow, type Pace, type Sighting } from './tip.ts'
 
 /** What is known of an upstream's head. */
 export interface Standpoint {
@@ -28,24 +28,21 @@ export function lagOf(
   return Math.max(0, then - latest.block + Math.min(growth, Math.max(0, growth - usual)))
 }
 
-/** How many others must agree that a head is too high. */
+/** How many others must be far below for a head to be too high. */
 const leastDoubters = 2
 
 /**
- * Whether a head is one that nobody else is near to, though at least two could be: what they told,
- * and what the chain may have grown since then at its usual pace, is below it by more than the
- * allowed lag. A node that lies about its head, or is on another fork, looks like that; and so does
- * one that is right beside two that stand still, which is why it is only passed over, and not taken
- * out of service.
+ * Whether a head is one that nobody else is near to, though at least two could be, or one where it could
+ * not show the block. A node that lies
+ * about its head, or is on another fork, looks like that; and so does one that is right beside two
+ * that stand still, which is why it is only passed over, and not taken out of service.
  */
 export function runsAhead(
   latest: Sighting,
   others: readonly Sighting[],
-  allowedLagBlocks: number,
-  blockTimeMs: number,
+  pace: Pace,
+  couldNotShow: boolean,
 ): boolean {
-  const isFar = ({ block, atMs }: Sighting) =>
-    block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs) <
-    latest.block - allowedLagBlocks
-  return others.length >= leastDoubters && others.every(isFar)
+  const doubters = couldNotShow ? 1 : leastDoubters
+  return others.length >= doubters && others.every((each) => isFarBelow(each, latest, pace))
 }

@@ -1,117 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { loadCatalog } from '../chain/load-catalog.ts'
 import type { BlockRef } from '../chain/types.ts'
-import { seededRandom } from '../clock/random.ts'
-import { VirtualClock } from '../clock/virtual-clock.ts'
-import type { NodeUrlConfig, Strategy } from '../config/types.ts'
-import { createPool } from './create-pool.ts'
 import { lagOf } from './lag.ts'
-import type { Pool } from './pool.ts'
-import { nodeUrlConfig } from './testing/node-url-config.ts'
-import { ScriptedTransport } from './testing/scripted-transport.ts'
+import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
 import type { Wanted } from './wanted.ts'
-
-const chain = (await loadCatalog([])).find('ETH1')!
-const iface = chain.interfaces.get('jsonrpc')!
-
-const latest: BlockRef = { kind: 'tag', tag: 'latest' }
-const number = (height: number): BlockRef => ({ kind: 'number', number: height })
-
-/** Upstreams by their names, `z` and `y` being backups; all verified. */
-class PoolFixture {
-  readonly clock = new VirtualClock()
-  readonly events: string[] = []
-  readonly pool: Pool
-  readonly tried = new Set<string>()
-
-  constructor(names: string, urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({})) {
-    const { clock } = this
-    const maxSessions = 10
-    this.pool = createPool(
-      [...names].map((name) => ({
-        name,
-        tier: 'yz'.includes(name) ? 'backup' : 'primary',
-        chainId: chain.id,
-        apiInterface: 'jsonrpc',
-        groupLabel: null,
-        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urlOf(name))],
-      })),
-      {
-        ...{ chain, iface, maxSessions, clock },
-        strategy: 'balanced',
-        random: seededRandom(1),
-        observer: {
-          stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),
-          heldOff: () => {},
-          verificationFailed: () => {},
-        },
-        failureThreshold: 2,
-        createTransport: () => new ScriptedTransport(clock, () => ({})),
-        createSocketTransport: () => {
-          throw new Error('no WebSocket URL is configured')
-        },
-      },
-    )
-    for (const upstream of this.pool.upstreams) {
-      for (const url of upstream.urls) url.verified = true
-      upstream.availability.verified()
-    }
-    this.events.length = 0
-  }
-
-  upstream(name: string): Upstream {
-    return this.pool.upstreams.find((each) => each.name === name)!
-  }
-
-  /** An upstream tells its head; it was asked so long before. */
-  sees(name: string, block: number, askedBeforeMs = 0): void {
-    this.pool.sighted(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
-  }
-
-  wanted(different: Partial<Wanted> = {}): Wanted {
-    return {
-      addons: [],
-      block: { kind: 'none' },
-      byHash: false,
-      cost: 10,
-      prefer: null,
-      excluded: [],
-      tried: (name) => this.tried.has(name),
-      untriedOnly: false,
-      ...different,
-    }
-  }
-
-  /** Who is chosen in so many draws, each once, in the order of the alphabet. */
-  chosen(different: Partial<Wanted> = {}, strategy: Strategy = 'balanced'): string {
-    const names = new Set<string>()
-    for (let each = 0; each < 300; each++)
-      names.add(this.pool.choose(this.wanted(different), strategy)?.name ?? '-')
-    return [...names].toSorted().join('')
-  }
-
-  /** Who has a turn, in order. */
-  turns(
-    count: number,
-    different: Partial<Wanted> = {},
-    strategy: Strategy = 'round-robin',
-  ): string {
-    const turn = () => this.pool.choose(this.wanted(different), strategy)?.name ?? '-'
-    return Array.from({ length: count }, turn).join('')
-  }
-
-  disable(name: string): void {
-    const upstream = this.upstream(name)
-    for (const url of upstream.urls) upstream.failed(url, { name: 'reset', weight: 2 })
-  }
-
-  holdOff(name: string): void {
-    for (const url of this.upstream(name).urls) url.holdOff.begin(30_000)
-  }
-}
 
 describe('the choice', () => {
   it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
@@ -197,47 +91,6 @@ describe('the choice', () => {
     fixture.tried.add('b')
     expect(fixture.pool.repeats(fixture.wanted())).toBe(true)
     expect(fixture.pool.repeats(fixture.wanted({ untriedOnly: true }))).toBe(false)
-  })
-})
-
-describe('an upstream whose head nobody else is near to', () => {
-  const pool = (heads: Readonly<Record<string, number>>): PoolFixture => {
-    const fixture = new PoolFixture(Object.keys(heads).join(''))
-    for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
-    return fixture
-  }
-  const lone = { a: 1_100, b: 100, c: 100 }
-
-  it.each<[string, Readonly<Record<string, number>>, Partial<Wanted>, string]>([
-    ['gets no read of the latest block', lone, { block: latest }, 'bc'],
-    ['nor of a block that is newer than what the others told', lone, { block: number(101) }, 'bc'],
-    ['gets reads of old blocks', lone, { block: number(99) }, 'abc'],
-    ['and of what depends on no block', lone, {}, 'abc'],
-    ['serves when nobody else can', lone, { block: latest, excluded: ['b', 'c'] }, 'a'],
-    [
-      'is as good as one that is behind: of two, nobody knows',
-      { a: 110, b: 100 },
-      { block: latest },
-      'ab',
-    ],
-    ['and has blocks that the other has not', { a: 110, b: 100 }, { block: number(105) }, 'a'],
-    ['is believed with a second one', { a: 110, b: 110, c: 100, d: 100 }, { block: latest }, 'ab'],
-    ['may be ahead by the allowed lag', { a: 103, b: 100, c: 100 }, { block: latest }, 'abc'],
-  ])('%s', (_, heads, different, names) => {
-    expect(pool(heads).chosen(different)).toBe(names)
-  })
-
-  it('is not one that was only asked later', async () => {
-    const fixture = pool({ a: 100, b: 100, c: 100 })
-    await fixture.clock.advance(5 * chain.blockTimeMs)
-    fixture.sees('a', 105)
-    expect(fixture.chosen({ block: latest })).toBe('abc')
-  })
-
-  it('is one of the others again when they have caught up', () => {
-    const fixture = pool(lone)
-    for (const name of 'bc') fixture.sees(name, 1_100)
-    expect(fixture.chosen({ block: latest })).toBe('abc')
   })
 })
 
@@ -410,25 +263,6 @@ it('an upstream that lags makes nothing up while the chain stands still', async 
   expect(fixture.upstream('a').lagBlocks).toBe(10)
 })
 
-describe('the head of an upstream', () => {
-  it('is not lowered by an answer that was overtaken', async () => {
-    const fixture = new PoolFixture('ab')
-    await fixture.clock.advance(1_000)
-    fixture.sees('a', 100)
-    await fixture.clock.advance(50)
-    fixture.sees('a', 98, 200)
-    expect(fixture.upstream('a').latest?.block).toBe(100)
-  })
-
-  it('is lowered by one that was asked for since: a reorganisation, or another machine', async () => {
-    const fixture = new PoolFixture('ab')
-    fixture.sees('a', 100)
-    await fixture.clock.advance(50)
-    fixture.sees('a', 98, 10)
-    expect(fixture.upstream('a').latest?.block).toBe(98)
-  })
-})
-
 it.each<[string, BlockRef, string]>([
   ['the latest block', latest, 'ab'],
   ['one of the last 128', number(872), 'ab'],
@@ -450,64 +284,6 @@ it.each<[string, BlockRef, string]>([
   expect(fixture.chosen({ block })).toBe(names)
   fixture.holdOff('b')
   expect(fixture.chosen({ block })).toBe('a')
-})
-
-describe('the tip', () => {
-  it.each<[string, string, (pool: PoolFixture) => void, number]>([
-    [
-      'is not what one of several said alone, once the others speak',
-      'abc',
-      (pool) => {
-        pool.sees('a', 200)
-        expect(pool.pool.tip).toBe(200)
-        for (const name of 'bc') pool.sees(name, 100)
-      },
-      100,
-    ],
-    [
-      'is what two of them say, and stays it when they are disabled',
-      'abc',
-      (pool) => {
-        for (const name of 'ab') pool.sees(name, 200)
-        for (const name of 'ab') pool.disable(name)
-        pool.sees('c', 100)
-      },
-      200,
-    ],
-    [
-      'is not what disabled ones say',
-      'abc',
-      (pool) => {
-        for (const name of 'ab') pool.disable(name)
-        for (const name of 'ab') pool.sees(name, 200)
-        pool.sees('c', 100)
-      },
-      100,
-    ],
-    [
-      'is what the only one says, and stays it when that one is disabled',
-      'a',
-      (pool) => {
-        pool.sees('a', 200)
-        pool.disable('a')
-        pool.sees('a', 100)
-      },
-      200,
-    ],
-  ])('%s', (_, names, happens, tip) => {
-    const fixture = new PoolFixture(names)
-    happens(fixture)
-    expect(fixture.pool.tip).toBe(tip)
-  })
-
-  it('is not what was told more than a minute ago', async () => {
-    const fixture = new PoolFixture('abc')
-    for (const name of 'ab') fixture.sees(name, 200)
-    await fixture.clock.advance(60_001)
-    expect(fixture.pool.tip).toBeNull()
-    fixture.sees('c', 100)
-    expect(fixture.pool.tip).toBe(100)
-  })
 })
 
 describe('who is held off', () => {

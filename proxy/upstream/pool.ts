@@ -120,6 +120,16 @@ export class Pool {
     this.#heads.sighted(upstream, block, askedMs)
   }
 
+  /** Its head is one that nobody knows to be there: it should show the block. */
+  isToShow(upstream: Upstream): boolean {
+    return this.#heads.isToShow(upstream)
+  }
+
+  /** It was asked for a block that it had told as its latest. */
+  shown(upstream: Upstream, block: number, hasIt: boolean): void {
+    this.#heads.shown(upstream, block, hasIt)
+  }
+
   stateOf(upstream: Upstream): UpstreamState {
     const { standing } = upstream.availability
     if (standing !== 'eligible') return standing

@@ -124,7 +124,10 @@ export class Watch {
     const { blockTimeMs, clock } = this.#options
     const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
     await this.#every(intervalMs, async () => {
-      const isKnown = upstream.latest && clock.nowMs() - upstream.latest.atMs < intervalMs / 2
+      const isKnown =
+        upstream.latest !== null &&
+        clock.nowMs() - upstream.latest.atMs < intervalMs / 2 &&
+        !this.#options.pool.isToShow(upstream)
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     })
   }
@@ -153,7 +156,23 @@ export class Watch {
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, probe.result.encoding)
-    if (block !== null) pool.sighted(upstream, block, askedMs)
+    if (block === null) return
+    pool.sighted(upstream, block, askedMs)
+    if (pool.isToShow(upstream)) await this.#letShow(upstream, url, block)
+  }
+
+  /** A head that nobody else is near to is worth what it shows of it. */
+  async #letShow(upstream: Upstream, url: NodeUrl, block: number): Promise<void> {
+    const { iface, pool } = this.#options
+    const call = iface.blockAt?.(block)
+    if (!call) return
+    const answer = await this.#ask(url, call)
+    if (isTrouble(answer)) return void applyProbe(upstream, url, answer, 'probe')
+    const { encoding } = call.result
+    const hasIt =
+      answer.kind === 'value' &&
+      (encoding === 'text' || toBlockNumber(answer.value, encoding) === block)
+    pool.shown(upstream, block, hasIt)
   }
 
   /**

@@ -74,7 +74,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
     ],
     [
       'node:http elsewhere',
-      'proxy/listener/jsonrpc/jsonrpc.ts',
+      'proxy/listener/jsonrpc.ts',
       "import http from 'node:http'",
       'proxy/listener/http/http-server.ts',
     ],

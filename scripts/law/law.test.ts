@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { readArchitectureTable } from './architecture-table.ts'
+import { checkCircles } from './check-circles.ts'
 import { checkName } from './check-names.ts'
 import { checkSizes } from './check-sizes.ts'
 import { checkSource, isTestCode } from './check-source.ts'
@@ -21,6 +22,10 @@ describe('the law holds', () => {
   test('for imports, the clock, chance, the environment and exports', () => {
     expect(sources.length).toBeGreaterThan(0)
     expect(sources.flatMap((source) => checkSource(source, dependencies))).toEqual([])
+  })
+
+  test('for folders side by side, which import each other one way', () => {
+    expect(checkCircles(sources)).toEqual([])
   })
 
   test('for names of files and folders', () => {

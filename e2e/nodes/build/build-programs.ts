@@ -10,10 +10,14 @@ import { modulesDirectory, type NodeCache } from './node-cache.ts'
 /** wasmd loads its VM from a library that lies beside it in the cache, wherever that is moved. */
 const besideItself = process.platform === 'darwin' ? '@loader_path' : '$ORIGIN'
 
-/** Builds what the cache lacks, one after the other. Says what it does through `say`. */
-export async function buildPrograms(cache: NodeCache, say: (line: string) => void): Promise<void> {
+/** Builds these programs, one after the other. Says what it does through `say`. */
+export async function buildPrograms(
+  cache: NodeCache,
+  names: readonly GoProgramName[],
+  say: (line: string) => void,
+): Promise<void> {
   await mkdir(join(cache.directory, 'bin'), { recursive: true })
-  for (const name of cache.missing) {
+  for (const name of names) {
     say(`building ${name} ...`)
     const startedMs = performance.now()
     await copyFiles(name, cache.directory)

@@ -38,6 +38,7 @@ test('the cache knows what it lacks, and moves by RPC_ROUTER_CACHE', async () =>
   expect(dirname(cache.directory)).toBe(root)
   expect(cache.missing).toEqual(Object.keys(goPrograms))
   expect(() => builtNodes(environment)).toThrow(/not built yet: btcd, .*make nodes/)
+  expect(() => builtNodes(environment, ['geth'])).toThrow(/not built yet: geth\. Build/)
   for (const name of Object.keys(goPrograms) as GoProgramName[])
     for (const path of [`bin/${name}`, ...goPrograms[name].files.map(({ to }) => to)]) {
       await mkdir(dirname(join(cache.directory, path)), { recursive: true })

@@ -89,3 +89,12 @@ export const goPrograms = {
 } as const satisfies Readonly<Record<string, GoProgram>>
 
 export type GoProgramName = keyof typeof goPrograms
+
+/** Those that are built in a minute or two, without a C compiler: their suites are part of `make test`. */
+export const quickPrograms = [
+  'btcd',
+  'btcctl',
+  'grpc-interop-client',
+  'grpc-interop-server',
+  'h2spec',
+] as const satisfies readonly GoProgramName[]

@@ -45,12 +45,16 @@ export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
   }
 }
 
-/** The same, for those who need the programs: throws a sentence when they were not built yet. */
-export function builtNodes(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
+/** The same, for those who need these programs: throws a sentence when they were not built yet. */
+export function builtNodes(
+  environment: Readonly<NodeJS.ProcessEnv>,
+  needed: readonly GoProgramName[] = Object.keys(goPrograms) as GoProgramName[],
+): NodeCache {
   const cache = nodeCache(environment)
-  if (cache.missing.length > 0)
+  const lacking = cache.missing.filter((name) => needed.includes(name))
+  if (lacking.length > 0)
     throw new Error(
-      `not built yet: ${cache.missing.join(', ')}. Build them once with: make nodes (looked in ${cache.directory})`,
+      `not built yet: ${lacking.join(', ')}. Build them once with: make nodes (looked in ${cache.directory})`,
     )
   return cache
 }

@@ -5,11 +5,12 @@ import { askBtcd, startBtcdPair } from '../btcd.ts'
 import { compare } from '../byte-equality.ts'
 import { type GoodParams, jsonRpcCalls } from '../json-rpc-calls.ts'
 import { spendReward } from './bitcoin-transaction.ts'
+import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 import { routeJsonRpc } from './routed.ts'
 import { answeredOverHttp, specOf } from './spec-methods.ts'
 
-const ground = await openGround()
+const ground = await openGround(quickPrograms)
 
 /** Methods that end the node, or change what it holds or whom it knows. */
 const never = new Set([

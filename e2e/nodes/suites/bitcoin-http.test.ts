@@ -8,10 +8,11 @@ import { waitUntil } from '../../processes/wait-until.ts'
 import { askBtcd, type BtcdNode, generate, startBtcdPair } from '../btcd.ts'
 import { runTool } from '../run-tool.ts'
 import { spendReward } from './bitcoin-transaction.ts'
+import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 import { routeTo } from './routed.ts'
 
-const ground = await openGround()
+const ground = await openGround(quickPrograms)
 /** The first block of every regtest chain. */
 const genesis = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { ChildProcesses } from '../../processes/child-processes.ts'
+import type { GoProgramName } from '../build/go-programs.ts'
 import { builtNodes } from '../build/node-cache.ts'
 import type { NodeSite } from '../node-site.ts'
 
@@ -14,9 +15,12 @@ export interface Ground extends NodeSite {
   readonly stack: AsyncDisposableStack
 }
 
-/** Opens the ground of a test file. The logs stay when one of its tests failed. */
-export async function openGround(): Promise<Ground> {
-  const cache = builtNodes(process.env)
+/**
+ * Opens the ground of a test file. The logs stay when one of its tests failed.
+ * @param programs what it needs; all of them when not said
+ */
+export async function openGround(programs?: readonly GoProgramName[]): Promise<Ground> {
+  const cache = builtNodes(process.env, programs)
   const directory = await mkdtemp(join(tmpdir(), 'rpc-router-real-nodes-'))
   const stop = new AbortController()
   const stack = new AsyncDisposableStack()

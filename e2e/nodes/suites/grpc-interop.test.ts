@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
+import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
+import { createGrpcTransport } from '../../../proxy/upstream/grpc/grpc-transport.ts'
+import { nodeUrlConfig } from '../../../proxy/upstream/testing/node-url-config.ts'
+import type { BodyStream, Outgoing } from '../../../proxy/upstream/wire.ts'
 import { freePorts } from '../../processes/free-ports.ts'
 import { waitUntil } from '../../processes/wait-until.ts'
 import { serveRouter } from '../../served/served-router.ts'
 import { runTool } from '../run-tool.ts'
+import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
 /* The public interoperability cases of gRPC, of which those are left out that need somebody's accounts. */
 
-const ground = await openGround()
+const ground = await openGround(quickPrograms)
 const startMs = 10_000
 
 let direct: number
@@ -71,4 +76,42 @@ test.for([
 ])('%s', async (asked) => {
   for (const port of [direct, routed])
     expect(await runCase(port, asked)).toMatchObject({ code: 0, stdout: '' })
+})
+
+/** A stream both ways of the interoperability service. */
+function fullDuplex(body: AsyncIterable<Uint8Array>): Outgoing {
+  return {
+    verb: 'POST',
+    path: '/grpc.testing.TestService/FullDuplexCall',
+    headers: ['content-type', 'application/grpc', 'te', 'trailers'],
+    body,
+  }
+}
+const oneByte = Buffer.from('000000000412020801', 'hex')
+
+test('a stream rests for three minutes at a server that ends connections for pings', async () => {
+  const clock = new VirtualClock()
+  const url = nodeUrlConfig(`grpc://127.0.0.1:${direct}`)
+  const transport = createGrpcTransport(url, { clock, streamed: () => {} })
+  ground.stack.defer(() => transport.close())
+  const more = Promise.withResolvers<void>()
+  async function* questions() {
+    yield oneByte
+    await more.promise
+    yield oneByte
+  }
+  const { signal } = new AbortController()
+  const sent = transport.send(fullDuplex(questions()), signal)
+  let reply: Awaited<typeof sent> | null = null
+  void sent.then((incoming) => (reply = incoming))
+  await expect.poll(() => clock.advance(10).then(() => reply)).not.toBeNull()
+  const answers = ((await sent).body as BodyStream)[Symbol.asyncIterator]()
+  expect(await answers.next()).toMatchObject({ done: false })
+  for (let passedMs = 0; passedMs < 180_000; passedMs += 15_000) {
+    await clock.advance(15_000)
+    // What was asked is on its way and back before it is looked again.
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+  more.resolve()
+  expect(await answers.next()).toMatchObject({ done: false })
 })

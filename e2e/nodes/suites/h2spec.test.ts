@@ -8,9 +8,10 @@ import { expect, test } from 'vitest'
 import { EchoServer } from '../../grpc/echo-server.ts'
 import { serveRouter } from '../../served/served-router.ts'
 import { runTool } from '../run-tool.ts'
+import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
-const ground = await openGround()
+const ground = await openGround(quickPrograms)
 /** Of h2spec 2.2.1. */
 const allCases = 145
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { subscriptionMutants } from '../subscriptions/mutants.ts'
+import { subscriptionMutants } from './subscription-mutants.ts'
 import { listenerMutants } from './listener-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { engineMutants } from './engine-mutants.ts'

@@ -8,7 +8,7 @@ const listener = (file: string) => `proxy/listener/${file}.ts`
 export const listenerMutants: readonly Mutant[] = [
   {
     name: 'a subscription that opens when its client has left is kept',
-    file: listener('websocket/session-subscriptions'),
+    file: listener('session/session-subscriptions'),
     text: '        subscription.unsubscribe()\n        throw new CallAborted()',
     replacement: '        throw new CallAborted()',
   },

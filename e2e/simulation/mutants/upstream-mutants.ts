@@ -56,9 +56,33 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: 'one that was asked later is taken for one that runs ahead',
-    file: upstream('lag'),
-    text: 'block + Math.ceil(Math.max(0, latest.atMs - atMs) / blockTimeMs)',
-    replacement: 'block',
+    file: upstream('tip'),
+    text: 'block + growth < head.block - allowedLagBlocks',
+    replacement: 'block < head.block - allowedLagBlocks',
+  },
+  {
+    name: 'the last one that keeps up is not believed',
+    file: upstream('heads'),
+    text: 'lone && lone.block > tip',
+    replacement: 'lone && false',
+  },
+  {
+    name: 'one that goes on alone is believed however fast',
+    file: upstream('tip'),
+    text: 'agreed.block + growth + allowedLagBlocks',
+    replacement: 'Infinity',
+  },
+  {
+    name: 'two that agree do not outvote one in pace',
+    file: upstream('tip'),
+    text: 'isOutvoted ? null : highest',
+    replacement: 'highest',
+  },
+  {
+    name: 'a lower tip is agreed on while one in pace is believed',
+    file: upstream('heads'),
+    text: 'this.#agreed = { block: tip, atMs: nowMs }',
+    replacement: 'this.#agreed = { block: Math.min(...blocks), atMs: nowMs }',
   },
   {
     name: 'who lags and lacks the block keeps a hedge company',

@@ -25,7 +25,7 @@ export function drawSubscriptionSchedule(seed: number): SubscriptionSchedule {
   const dice = new Dice(seed, 50)
   const durationMs = Math.round(dice.scaled(10_000, 120_000))
   const mood = dice.pick<Mood>(['calm', 'some', 'some', 'storm', 'storm', 'outage'])
-  return {
+  const schedule = {
     seed,
     durationMs,
     maxGapBlocks: dice.pick([1_000, 1_000, 1_000, 1_000, 6]),
@@ -33,6 +33,42 @@ export function drawSubscriptionSchedule(seed: number): SubscriptionSchedule {
     chain: drawChain(dice, durationMs),
     nodes: drawNodes(dice, durationMs, mood),
     clients: Array.from({ length: dice.whole(1, 8) }, () => drawClient(dice, durationMs)),
+  }
+  return withRepeats(withForks(schedule, new Dice(seed, 54)), new Dice(seed, 56))
+}
+
+/** Some nodes stay for a while on a branch that the others leave. */
+function withForks(schedule: SubscriptionSchedule, dice: Dice): SubscriptionSchedule {
+  const { durationMs, chain, nodes } = schedule
+  if (nodes.length < 2 || !dice.chance(0.35)) return schedule
+  const forks = Array.from({ length: dice.whole(1, 3) }, () => {
+    const fromMs = dice.next() * durationMs * 0.9
+    return { fromMs, untilMs: Math.min(fromMs + dice.scaled(1_000, 60_000), durationMs) }
+  })
+  const leaves = forks.map(({ fromMs }) => ({ atMs: fromMs + 1, depth: dice.whole(1, 5) }))
+  return {
+    ...schedule,
+    chain: { ...chain, reorgs: [...chain.reorgs, ...leaves] },
+    nodes: nodes.map((node) => ({ ...node, forks: forks.filter(() => dice.chance(0.4)) })),
+  }
+}
+
+/** Some nodes tell what is old. */
+function withRepeats(schedule: SubscriptionSchedule, dice: Dice): SubscriptionSchedule {
+  const { durationMs, nodes } = schedule
+  return {
+    ...schedule,
+    nodes: nodes.map((node) => {
+      if (node.socket === null || !dice.chance(0.15)) return node
+      const fromMs = dice.next() * durationMs
+      const untilMs = Math.min(fromMs + dice.scaled(1_000, durationMs), durationMs)
+      const blocks = dice.pick([1, 3, 20, 200])
+      const ailments = [
+        ...node.socket.ailments,
+        { kind: 'repeat', fromMs, untilMs, blocks } as const,
+      ]
+      return { ...node, socket: { ...node.socket, ailments } }
+    }),
   }
 }
 
@@ -54,6 +90,7 @@ export function forcedFailovers(seed: number, count: number): SubscriptionSchedu
   const eachMs = 3_000
   const durationMs = 5_000 + count * eachMs
   const times = Array.from({ length: count }, (_, at) => 8_000 + at * eachMs)
+  const unheard = times.filter((_, at) => at % 5 === 1)
   return {
     seed,
     durationMs,
@@ -64,16 +101,23 @@ export function forcedFailovers(seed: number, count: number): SubscriptionSchedu
       halt: null,
       reorgs: times
         .filter((_, at) => at % 3 === 0)
-        .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) })),
+        .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) }))
+        // And some while nobody tells.
+        .concat(unheard.map((atMs) => ({ atMs: atMs + 500, depth: dice.whole(1, 6) }))),
     },
     nodes: Array.from({ length: 3 }, (_, index) => ({
       name: `node-${index + 1}`,
+      forks: [],
       http: drawHttp(dice, durationMs, 'calm', 0, { fromMs: 0, untilMs: 0 }),
       socket: {
         lagBlocks: 0,
         delayMs: dice.scaled(1, 100),
         // All at once, for a moment, so that whichever tells is struck.
-        ailments: times.map((fromMs) => ({ kind: 'down', fromMs, untilMs: fromMs + 1 })),
+        ailments: times.map((fromMs) => ({
+          kind: 'down',
+          fromMs,
+          untilMs: fromMs + (unheard.includes(fromMs) ? 1_000 : 1),
+        })),
       },
     })),
     clients: [['newHeads'], ['newHeads'], ['logs', {}], ['logs', { topics: [transferTopic] }]].map(
@@ -90,6 +134,7 @@ function drawNodes(dice: Dice, durationMs: number, mood: Mood): readonly Subscri
     const lagBlocks = dice.pick([0, 0, 0, 0, 1, 2])
     return {
       name: `node-${index + 1}`,
+      forks: [],
       http: drawHttp(dice, durationMs, mood, lagBlocks, outage),
       socket:
         hasSockets && dice.chance(0.85)
@@ -172,7 +217,7 @@ function flapping(dice: Dice, durationMs: number): readonly SocketAilment[] {
 }
 
 function drawSocketIllness(dice: Dice): SocketIllness {
-  const kind = dice.pick<SocketIllness['kind']>([
+  const kind = dice.pick<Exclude<SocketIllness['kind'], 'repeat'>>([
     'down',
     'down',
     'down',

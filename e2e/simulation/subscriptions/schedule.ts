@@ -17,6 +17,8 @@ export interface SubscriptionSchedule {
 export interface SubscriptionNodePlan {
   readonly name: string
   readonly http: UrlPlan
+  /** While one lasts, the node stays on the branch that it was on, which grows on. */
+  readonly forks: readonly Span[]
   /** Null: it has no WebSocket URL. */
   readonly socket: SocketPlan | null
 }
@@ -46,6 +48,8 @@ export type SocketIllness =
   | { readonly kind: 'disorder'; readonly share: number; readonly lateMs: number }
   /** A share of the events never comes. */
   | { readonly kind: 'drop'; readonly share: number }
+  /** Beside the events, a head is told that is up to so many blocks older. */
+  | { readonly kind: 'repeat'; readonly blocks: number }
   /** Beside the events, heads are told that there are not. */
   | { readonly kind: 'lie'; readonly lie: 'orphan' | 'far-ahead' | 'garbage' }
 

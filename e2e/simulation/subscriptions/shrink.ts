@@ -32,6 +32,10 @@ const parts: readonly Part[] = [
     }),
   },
   ailmentsOf(
+    ({ forks }) => forks.length,
+    (node, at) => ({ ...node, forks: drop(node.forks, at) }),
+  ),
+  ailmentsOf(
     ({ http }) => http.ailments.length,
     (node, at) => ({ ...node, http: { ...node.http, ailments: drop(node.http.ailments, at) } }),
   ),

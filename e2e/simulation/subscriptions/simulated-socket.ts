@@ -10,7 +10,7 @@ import { TransportError } from '../../../proxy/upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import { ChainView } from '../../upstream-sim/chain-view.ts'
-import { isOfTopic, NodeEvents, resultOf } from '../../upstream-sim/node-events.ts'
+import { headOf, isOfTopic, NodeEvents, resultOf } from '../../upstream-sim/node-events.ts'
 import type { Dice } from '../dice.ts'
 import type { SocketAilment, SocketPlan } from './schedule.ts'
 
@@ -27,6 +27,8 @@ interface Held {
 export interface SocketWire {
   readonly clock: Clock
   readonly chain: ChainModel
+  /** The branch that a node is on; null for the canonical one. */
+  branchOf(name: string): number | null
   say(event: string): void
 }
 
@@ -73,6 +75,7 @@ export class SimulatedSocket implements SocketTransport {
     const ills = this.#ills()
     const lag = ills.reduce((sum, each) => sum + (each.kind === 'lag' ? each.blocks : 0), 0)
     this.#view.settings.lagBlocks = this.#plan.lagBlocks + lag
+    this.#view.settings.branch = this.#wire.branchOf(this.#name)
     const events = this.#events.next()
     if (events.length === 0 || ills.some(({ kind }) => kind === 'stall')) return
     for (const event of events) {
@@ -160,10 +163,17 @@ export class SimulatedSocket implements SocketTransport {
 
   #lie(ills: readonly SocketAilment[]): void {
     for (const ill of ills) {
-      if (ill.kind !== 'lie') continue
-      const result = Buffer.from(this.#lieText(ill.lie))
-      for (const held of this.held) if (held.params[0] === 'newHeads') this.#send(held, result)
+      if (ill.kind === 'lie') this.#tellHead(this.#lieText(ill.lie))
+      if (ill.kind === 'repeat') {
+        const old = Math.max(0, this.#view.head - this.#dice.whole(1, ill.blocks))
+        this.#tellHead(JSON.stringify(headOf(this.#view.at(old).block)))
+      }
     }
+  }
+
+  #tellHead(text: string): void {
+    const result = Buffer.from(text)
+    for (const held of this.held) if (held.params[0] === 'newHeads') this.#send(held, result)
   }
 
   #lieText(lie: 'orphan' | 'far-ahead' | 'garbage'): string {

@@ -16,7 +16,7 @@ test('subscriptions keep every invariant over some seeds', async () => {
   const { counts, failures } = await runSubscriptionSeeds({ from: 1, until: 17, step: 1 }, spec)
   expect(failures).toEqual([])
   expect(counts).toMatchObject({ schedules: 16 })
-  for (const name of ['events', 'failovers', 'filled', 'pollings', 'reorgs'])
+  for (const name of ['events', 'failovers', 'filled', 'forks', 'pollings', 'reorgs'])
     expect(counts[name], name).toBeGreaterThan(10)
 })
 

@@ -23,6 +23,7 @@ import { Dice } from '../dice.ts'
 import { printableOf, urlConfigOf, type Spec } from '../engine.ts'
 import { SimulatedUrl, type Wire } from '../simulated-url.ts'
 import type { Counts } from '../tally.ts'
+import { Forks } from './forks.ts'
 import { HeardHeads, HeardLogs, type Heard, type SubscriptionRule } from './heard.ts'
 import type { ClientPlan, SubscriptionNodePlan, SubscriptionSchedule } from './schedule.ts'
 import { SimulatedSocket } from './simulated-socket.ts'
@@ -78,6 +79,7 @@ class Simulation {
   readonly #clock = new VirtualClock()
   readonly #chain: ChainModel
   readonly #stopChain: () => void
+  readonly #forks: Forks
   readonly #sockets: SimulatedSocket[] = []
   readonly #pool: Pool
   readonly #watch: Watch
@@ -99,6 +101,14 @@ class Simulation {
     })
     this.#chain = growth.chain
     this.#stopChain = growth.stop
+    this.#forks = new Forks(schedule.nodes, {
+      chain: growth.chain,
+      clock,
+      dice: new Dice(seed, 55),
+      changed: (event) => {
+        this.#happened(event)
+      },
+    })
     const observer = {
       stateChanged: (upstream: string, from: string, to: string, why: string) => {
         this.#say(`${upstream}: ${from} to ${to}, ${why}`)
@@ -186,10 +196,12 @@ class Simulation {
       chain: this.#chain,
       observer: { sent() {}, ended() {} },
       answered: new WeakMap(),
+      branchOf: (name) => this.#forks.branchOf(name),
     }
     const socketWire = {
       clock,
       chain: this.#chain,
+      branchOf: (name: string) => this.#forks.branchOf(name),
       say: (event: string) => {
         this.#say(event)
       },
@@ -244,6 +256,8 @@ class Simulation {
   #happened(event: string): void {
     this.#say(event)
     if (event.startsWith('reorg')) this.#count('reorgs', 1)
+    if (event.startsWith('block')) this.#forks.mined()
+    if (event.startsWith('node')) this.#count('forks', 1)
     for (const socket of this.#sockets) socket.happened()
     const held = this.#sockets.flatMap((socket) => [...socket.held])
     if (held.length > 1) this.#report('shared', `${held.length} subscriptions for one sequence`)

@@ -40,7 +40,8 @@ export class ObjectKeeper {
   readonly #objects = new Map<string, Stored>()
   readonly #told: Told[] = []
   readonly #wake = new Set<() => void>()
-  #version = 0
+  /** As of an empty etcd. */
+  #version = 1
 
   get client(): KubeClient {
     return {
@@ -53,7 +54,7 @@ export class ObjectKeeper {
         })),
       apply: (resource: Resource, object: KubeObject, { subresource }: ApplyOptions) =>
         this.#answer('patch', resource, object.metadata.name, () => {
-          if (subresource !== 'status') return this.put(resource, object)
+          if (subresource !== 'status') return this.#apply(resource, object)
           return this.putStatus(resource, object.metadata, (object as Stored).status)
         }),
       create: (resource: Resource, object: KubeObject) =>
@@ -133,6 +134,16 @@ export class ObjectKeeper {
     const before = this.#get(resource, ref)
     this.#objects.delete(pathOf(resource, ref))
     this.#tell(resource, 'DELETED', before)
+  }
+
+  /** One that is there must have the version that is asked for. */
+  #apply(resource: Resource, object: KubeObject): KubeObject {
+    const { name, resourceVersion } = object.metadata
+    const before = this.find(resource, object.metadata)
+    const isOther = before !== null && before.metadata.resourceVersion !== resourceVersion
+    if (resourceVersion !== undefined && isOther)
+      throw new ApiError(`${resource.plural} ${name}`, 409, { reason: 'Conflict' })
+    return this.put(resource, object)
   }
 
   #get(resource: Resource, ref: ObjectRef): Stored {

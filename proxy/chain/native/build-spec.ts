@@ -4,8 +4,9 @@ import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
+import { namesHeight } from '../block-at.ts'
 import type { SpecProblem } from '../spec-error.ts'
-import type { Finality, Verification } from '../types.ts'
+import type { Finality, ProbeCall, Verification } from '../types.ts'
 import { buildMethod, splitName } from './build-method.ts'
 import { buildProbe, buildVerification } from './build-probe.ts'
 import { durationMs } from './duration.ts'
@@ -94,6 +95,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     blockHeaders: [],
     aliases: new Map(),
     latestBlock: null,
+    blockByNumber: null,
     verifications: [],
     methods: new Map(),
   }
@@ -112,6 +114,7 @@ function buildInterface(
       : buildProbe(base.apiInterface, probe, 'decimal', aliases)
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
+  const blockByNumber = buildBlockByNumber(own, base, aliases, complain)
   if (own['implied-version'] !== undefined && base.apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const verifications = buildVerifications(own, base, aliases, complain)
@@ -127,9 +130,30 @@ function buildInterface(
     blockHeaders: own['block-headers'] ?? base.blockHeaders,
     aliases,
     latestBlock,
+    blockByNumber,
     verifications,
     methods,
   }
+}
+
+/** What the interface says itself, else what it extends. */
+function buildBlockByNumber(
+  own: NativeInterface,
+  base: InterfaceSpec,
+  aliases: ReadonlyMap<string, string>,
+  complain: Complain,
+): ProbeCall | null {
+  const native = own['block-by-number']
+  if (native === undefined) return base.blockByNumber
+  const { apiInterface } = base
+  const probe = buildProbe(apiInterface, native, 'text', aliases)
+  if (probe === null || !namesHeight(probe))
+    complain(
+      ['block-by-number'],
+      'does not ask for the block of a height.',
+      `${probeHint(apiInterface)} In it, 0x%x or %d stands for the height, and the parameter "%n" for it as a number.`,
+    )
+  return probe
 }
 
 /** The parts of an interface: the standard set, and each add-on's. */

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
+import { namesHeight } from '../block-at.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
 import type { Family, ProbeCall } from '../types.ts'
@@ -75,6 +76,7 @@ function convertInterface(
   const methods = new Map<string, MethodSpec>()
   const archiveRules: number[] = []
   let latestBlock: ProbeCall | null = null
+  let blockByNumber: ProbeCall | null = null
   for (const collection of collections) {
     const data = collection.collection_data
     if (data.add_on !== '') addons.add(data.add_on)
@@ -94,6 +96,11 @@ function convertInterface(
     const asked = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
     const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
     latestBlock ??= probe
+    const byNumber = collection.parse_directives.find(
+      (each) => each.function_tag === 'GET_BLOCK_BY_NUM',
+    )
+    const shown = byNumber ? convertProbe(byNumber, data, 'text') : null
+    if (shown && namesHeight(shown)) blockByNumber ??= shown
     for (const api of collection.apis) {
       if (!api.enabled) continue
       const tip = probe !== null && api.name === asked?.api_name ? probe.result : null
@@ -117,6 +124,7 @@ function convertInterface(
     blockHeaders: [...blockHeaders],
     aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
     latestBlock,
+    blockByNumber,
     verifications: askedOfAll.flatMap(convertVerifications),
     methods,
   }

@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { sleep, type Clock } from '../../clock/clock.ts'
+import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import type { Listener } from '../listener.ts'
@@ -20,6 +21,8 @@ const connectionWindowBytes = 16 * 1024 * 1024
 /** Of what Node keeps for one connection, its headers above all. */
 const maxSessionMiB = 64
 const maxHeaderPairs = 256
+/** A client that is silent for one to two times as long is pinged, and is gone when it is for as long again. */
+const pulseMs = 30_000
 
 export interface Http2ServerOptions {
   readonly address: Address
@@ -97,12 +100,32 @@ class NodeHttp2Server implements Listener {
     this.#sessions.add(session)
     this.#options.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
+    const pulse = this.#feel(session)
     session.on('close', () => {
+      pulse.stop()
       this.#sessions.delete(session)
       this.#options.connectionsChanged(this.#sessions.size)
     })
     // A client that breaks the protocol loses its connection, and nobody else hears of it.
     session.on('error', () => {})
+  }
+
+  /** A client that vanished without a word holds no stream and no connection for ever. */
+  #feel(session: ServerHttp2Session): Pulse {
+    return new Pulse({
+      clock: this.#options.clock,
+      everyMs: pulseMs,
+      received: () => session.socket?.bytesRead ?? 0,
+      ask: () => {
+        if (session.destroyed) return
+        // Node pings no connection that is about to close; settings have to be acknowledged as well.
+        if (session.closed) session.settings({})
+        else session.ping(() => {})
+      },
+      lost: () => {
+        session.destroy()
+      },
+    })
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {

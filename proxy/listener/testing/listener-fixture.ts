@@ -10,9 +10,9 @@ import type { RelayError } from '../../relay/errors.ts'
 import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/step.ts'
 import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
-import { createJsonRpcListener } from '../jsonrpc/jsonrpc.ts'
+import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd } from '../observer.ts'
-import type { SubscriptionServing } from '../websocket/session-subscriptions.ts'
+import type { SubscriptionServing } from '../session/session-subscriptions.ts'
 
 /** A listener on loopback over a relay that the test gives, and what it let be observed. */
 export interface Fixture extends AsyncDisposable {
@@ -55,6 +55,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     requestHeaders: new Set(options.requestHeaders),
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
+    blockAt: null,
     verifications: [],
     hasSubscriptions: false,
     methods: new Set(),

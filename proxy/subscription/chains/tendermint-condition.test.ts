@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readQuery } from '../forms/tendermint-query.ts'
+import { readQuery } from './tendermint-query.ts'
 import { judgeOf } from './tendermint-condition.ts'
 import type { Attributes } from './tendermint-event.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Operand, QueryCondition } from '../forms/tendermint-query.ts'
+import type { Operand, QueryCondition } from './tendermint-query.ts'
 import type { Attributes } from './tendermint-event.ts'
 import { compareNumbers, numberIn, numberOf } from './tendermint-number.ts'
 import { readDate, readTime } from './tendermint-time.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Ask } from '../ask.ts'
 import type { DerivedEvents, Item } from '../derived.ts'
-import { readQuery } from '../forms/tendermint-query.ts'
+import { readQuery } from './tendermint-query.ts'
 import type { Place } from '../link.ts'
 import { TendermintBlock } from './tendermint-block.ts'
 import { judgeOf, type Judge } from './tendermint-condition.ts'

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../clock/random.ts'
 import { RelayError } from '../../relay/errors.ts'
 import type { SubscribeWish } from '../form.ts'
-import { readQuery, writeQuery } from './tendermint-query.ts'
+import { readQuery, writeQuery } from '../chains/tendermint-query.ts'
 import { tendermintForm } from './tendermint.ts'
 
 function wishFor(params: unknown): SubscribeWish {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../testing/node-url-config.ts'
+import { SilentWire } from '../testing/silent-wire.ts'
 import type { BodyStream, Outgoing } from '../wire.ts'
 
 const request: Outgoing = {
@@ -19,22 +20,19 @@ const noError = () => {}
 /** A node that begins an answer, behind a wire that can fall silent without breaking. */
 class FarNode implements AsyncDisposable {
   readonly #server = createServer()
-  readonly #sockets: Socket[] = []
-  readonly #wire = createTcpServer((near) => {
-    const far = connect((this.#server.address() as AddressInfo).port, '127.0.0.1')
-    near.pipe(far).pipe(near)
-    for (const socket of [near, far]) this.#sockets.push(socket.on('error', noError))
-  })
+  readonly wire = new SilentWire(() => (this.#server.address() as AddressInfo).port)
   readonly sessions: ServerHttp2Session[] = []
   readonly streams: ServerHttp2Stream[] = []
   /** That its first connection was asked for. */
   signsOfLife = 0
+  pings = 0
 
   async start(): Promise<this> {
     this.#server.on('session', (session) => {
       const isFirst = this.sessions.push(session.on('error', noError)) === 1
-      const asked = () => (this.signsOfLife += isFirst ? 1 : 0)
-      session.on('ping', asked).on('remoteSettings', asked)
+      session
+        .on('remoteSettings', () => (this.signsOfLife += isFirst ? 1 : 0))
+        .on('ping', () => (this.pings += 1))
     })
     this.#server.on('stream', (stream: ServerHttp2Stream) => {
       this.streams.push(stream.on('error', noError))
@@ -42,22 +40,17 @@ class FarNode implements AsyncDisposable {
       stream.write(Buffer.alloc(5))
     })
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    await new Promise<void>((resolve) => this.#wire.listen(0, '127.0.0.1', resolve))
+    await this.wire.start()
     return this
   }
 
   get url(): string {
-    return `grpc://127.0.0.1:${(this.#wire.address() as AddressInfo).port}`
-  }
-
-  fallSilent(): void {
-    for (const socket of this.#sockets) socket.unpipe().pause()
+    return `grpc://127.0.0.1:${this.wire.port}`
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
     for (const session of this.sessions) session.destroy()
-    await new Promise((resolve) => this.#wire.close(resolve))
+    await this.wire[Symbol.asyncDispose]()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 }
@@ -126,10 +119,10 @@ test.each([
   await stream.next()
   if (goesAway) await goAway(own, stream)
   const seen = watched(stream.next())
-  node.fallSilent()
-  await clock.advance(39_999 - clock.nowMs())
+  node.wire.fallSilent()
+  await clock.advance(30_000)
   expect(seen.end).toBe('none')
-  await clock.advance(1)
+  await clock.advance(15_000)
   await expect.poll(() => seen.end).toBe('reset')
 })
 
@@ -148,6 +141,8 @@ test.each([
       const { signsOfLife } = node
       await clock.advance(30_000)
       await expect.poll(() => node.signsOfLife).toBeGreaterThan(signsOfLife)
+      // A server of grpc-go would have ended the connection.
+      expect(node.pings).toBe(0)
       // Behind the answer to that comes a message.
       const next = stream.next()
       node.streams[0]!.write(Buffer.alloc(5))
@@ -155,6 +150,26 @@ test.each([
     }
   },
 )
+
+test('so does one whose calls come one by one, and have gone before it is asked', async () => {
+  await using own = await begun()
+  const { node, clock, transport } = own
+  const stream = await own.open()
+  await stream.return?.()
+  await expect.poll(() => node.streams[0]!.closed).toBe(true)
+  node.wire.fallSilent()
+  for (let at = 0; at < 4; at++) {
+    const hurry = new AbortController()
+    const seen = watched(transport.send(request, hurry.signal))
+    await clock.advance(5_000)
+    hurry.abort()
+    await expect.poll(() => seen.end).toBe('aborted')
+    await clock.advance(5_000)
+  }
+  await clock.advance(5_000)
+  // Another connection, which nothing ails.
+  await own.open()
+})
 
 test('long requests may wait for their node, and their answers begin', async () => {
   await using own = await begun()

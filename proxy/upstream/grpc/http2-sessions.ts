@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../../clock/clock.ts'
+import { Pulse } from '../../clock/pulse.ts'
 import type { TlsOptions } from '../tls.ts'
 import { TransportError } from '../transport.ts'
 
@@ -18,9 +19,8 @@ const maxStreams = 256
 const maxSessionMegabytes = 256
 /** A connection that is not there by then is given up. */
 const connectTimeoutMs = 10_000
-/** A connection with calls on it is asked for a sign of life this often, and has this long for it. */
-const pingEveryMs = 30_000
-const pingTimeoutMs = 10_000
+/** A connection that is silent for one to two times as long is asked for a sign of life, and has as long for it. */
+const pulseMs = 15_000
 /** An idle one is closed, below what common load balancers close at (60 s). */
 const idleMs = 30_000
 
@@ -33,7 +33,7 @@ interface Session {
   streams: number
   /** Takes new streams. Those that it has run on when the node says GOAWAY. */
   isOpen: boolean
-  cancel: Cancel
+  cancelIdle: Cancel
 }
 
 /** A place on a connection for one stream. */
@@ -60,10 +60,10 @@ export class Http2Sessions {
   take(): Seat {
     const session = [...this.#sessions].find(hasRoom) ?? this.#open()
     session.streams += 1
-    if (session.streams === 1) this.#watch(session)
+    session.cancelIdle()
     const leave = () => {
       session.streams -= 1
-      if (session.streams === 0) this.#watch(session)
+      if (session.streams === 0) this.#closeLater(session)
     }
     return { http2: session.http2, leave }
   }
@@ -86,14 +86,16 @@ export class Http2Sessions {
     const cancelConnecting = this.#clock.after(connectTimeoutMs, () => {
       http2.destroy(new TransportError('refused', 'no connection in time', false))
     })
-    const session: Session = { http2, streams: 0, isOpen: true, cancel: () => {} }
+    const session: Session = { http2, streams: 0, isOpen: true, cancelIdle: () => {} }
+    const pulse = this.#feel(http2)
     const leave = () => {
       session.isOpen = false
     }
     const gone = () => {
       leave()
       cancelConnecting()
-      session.cancel()
+      pulse.stop()
+      session.cancelIdle()
       this.#sessions.delete(session)
     }
     http2.on('connect', () => {
@@ -109,34 +111,32 @@ export class Http2Sessions {
     return session
   }
 
-  /** With calls on it, a connection is asked for signs of life; without, it may go after a while. */
-  #watch(session: Session): void {
-    session.cancel()
-    const { http2 } = session
-    if (http2.destroyed) return
-    if (session.streams === 0) {
-      session.cancel = this.#clock.after(idleMs, () => {
-        http2.close()
-      })
-      return
-    }
-    session.cancel = this.#clock.after(pingEveryMs, () => {
-      this.#ping(session)
+  /**
+   * Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
+   * SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
+   * gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
+   */
+  #feel(http2: ClientHttp2Session): Pulse {
+    return new Pulse({
+      clock: this.#clock,
+      everyMs: pulseMs,
+      received: () => http2.socket?.bytesRead ?? 0,
+      ask: () => {
+        if (!http2.destroyed) http2.settings({})
+      },
+      lost: () => {
+        http2.destroy(new TransportError('reset', 'no sign of life'))
+      },
     })
   }
 
-  #ping(session: Session): void {
+  #closeLater(session: Session): void {
     const { http2 } = session
-    session.cancel = this.#clock.after(pingTimeoutMs, () => {
-      http2.destroy(new TransportError('reset', 'no answer to a ping'))
+    session.cancelIdle()
+    if (http2.destroyed) return
+    session.cancelIdle = this.#clock.after(idleMs, () => {
+      http2.close()
     })
-    if (http2.destroyed || http2.connecting) return
-    const answered = (error: Error | null) => {
-      if (error === null) this.#watch(session)
-    }
-    // Node pings no connection that is about to close; settings have to be acknowledged as well.
-    if (http2.closed) http2.settings({}, answered)
-    else http2.ping(answered)
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Mutant } from '../mutants/mutant.ts'
+import type { Mutant } from './mutant.ts'
 
 const at = (file: string) => `proxy/subscription/${file}.ts`
 

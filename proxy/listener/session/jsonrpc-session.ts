@@ -3,8 +3,8 @@
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body } from '../../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from '../calls.ts'
-import { closeCodes, type ClientSocket, type SocketHandler } from './client-socket.ts'
-import type { ListenerOptions } from '../http/http-listener.ts'
+import { closeCodes, type ClientSocket, type SocketHandler } from '../websocket/client-socket.ts'
+import type { ListenerOptions } from '../listener-options.ts'
 import { batchConcurrency, batchPieces, collectShort } from '../jsonrpc/jsonrpc-batch.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
@@ -16,7 +16,7 @@ import {
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
 import { SessionSubscriptions, type SubscriptionAudience } from './session-subscriptions.ts'
-import { SocketOutbox } from './socket-outbox.ts'
+import { SocketOutbox } from '../websocket/socket-outbox.ts'
 
 /** What the sessions of a listener share. Each costs little by itself, for there are thousands. */
 export interface JsonRpcServing extends ListenerOptions {

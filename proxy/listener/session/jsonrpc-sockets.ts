@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { HeaderList } from '../../upstream/wire.ts'
 import type { Calls } from '../calls.ts'
-import type { SocketServing } from './client-socket.ts'
+import type { SocketServing } from '../websocket/client-socket.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../http/forwarded-headers.ts'
-import type { ListenerOptions } from '../http/http-listener.ts'
+import type { ListenerOptions } from '../listener-options.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 
 const requestHeaders: HeaderList = ['content-type', 'application/json']

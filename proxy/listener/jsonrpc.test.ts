@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { noDirectives } from '../../relay/directives.ts'
-import { echoRelay, reply, sentText, startListener } from '../testing/listener-fixture.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { noDirectives } from '../relay/directives.ts'
+import { echoRelay, reply, sentText, startListener } from './testing/listener-fixture.ts'
 
 const call = (id: string, method = 'eth_chainId') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":[]}`

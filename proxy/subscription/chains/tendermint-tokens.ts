@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { readDate, readTime } from '../chains/tendermint-time.ts'
+import { readDate, readTime } from './tendermint-time.ts'
 
 /**
  * A word of a query. A text is without its quotes, a time and a date without their word; a quote that

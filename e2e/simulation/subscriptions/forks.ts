@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../../proxy/clock/clock.ts'
+import type { ChainModel } from '../../upstream-sim/chain-model.ts'
+import type { Dice } from '../dice.ts'
+import type { SubscriptionNodePlan } from './schedule.ts'
+
+/** How many of the blocks of the others a branch has that they have left. */
+const growth = 0.7
+
+export interface ForksOptions {
+  readonly chain: ChainModel
+  readonly clock: Clock
+  readonly dice: Dice
+  /** Hears that a node is on another branch now. */
+  readonly changed: (event: string) => void
+}
+
+/** Which nodes are on a branch that the others have left, as when a network falls apart for a while. */
+export class Forks {
+  readonly #branches = new Map<string, number>()
+  readonly #options: ForksOptions
+
+  constructor(nodes: readonly SubscriptionNodePlan[], options: ForksOptions) {
+    const { chain, clock, changed } = options
+    this.#options = options
+    for (const { name, forks } of nodes)
+      for (const { fromMs, untilMs } of forks) {
+        clock.after(fromMs, () => void this.#branches.set(name, chain.branch))
+        clock.after(untilMs, () => {
+          this.#branches.delete(name)
+          changed(`${name} is on the branch of the others`)
+        })
+      }
+  }
+
+  /** Null for the canonical one. */
+  branchOf(name: string): number | null {
+    return this.#branches.get(name) ?? null
+  }
+
+  /** The others have mined a block. */
+  mined(): void {
+    const { chain, dice } = this.#options
+    for (const branch of new Set(this.#branches.values()))
+      if (dice.chance(growth)) chain.mineOnLeft(branch)
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { ApiError } from '../kube/errors.ts'
+import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+function asked(desk: OperatorDesk): readonly string[] {
+  const plurals = childKinds.map(({ plural }) => plural)
+  return desk.keeper.asked
+    .filter(({ verb, plural }) => verb !== 'list' && plurals.includes(plural))
+    .map(({ verb, plural }) => `${verb} ${plural}`)
+}
+
+test('each object of a new router is one request', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  const all = asked(desk)
+  expect(all.length).toBeGreaterThan(4)
+  expect(new Set(all).size).toBe(all.length)
+  expect(all.filter((each) => !each.startsWith('patch'))).toEqual([])
+})
+
+test('an object of our name that no watch tells of is not touched', async () => {
+  await using desk = new OperatorDesk()
+  desk.keeper.deaf.add(services.plural)
+  await desk.pass()
+  const metadata = { namespace: 'ns', name: 'r-router' }
+  desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+  const theirs = desk.get(services, 'r-router')
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
+  expect(desk.get(services, 'r-router')).toEqual(theirs)
+})
+
+test('an object of ours that no watch tells of, as after an answer that was lost, is applied again', async () => {
+  await using desk = new OperatorDesk()
+  desk.keeper.deaf.add(services.plural)
+  let isLost = true
+  desk.keeper.refuse = ({ verb, plural }) => {
+    if (!isLost || verb !== 'patch' || plural !== services.plural) return null
+    isLost = false
+    const owner = { apiVersion: 'rpcrouter.dev/v1alpha1', kind: 'RpcRouter', name: 'r' }
+    const { uid } = desk.get(rpcRouters, 'r').metadata
+    const ownerReferences = [{ ...owner, uid, controller: true }]
+    const metadata = { namespace: 'ns', name: 'r-router', ownerReferences }
+    desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+    return new ApiError('PATCH services', 504, { reason: 'Timeout' })
+  }
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass(5_000)
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(desk.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
+})

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { SilentWire } from '../../upstream/testing/silent-wire.ts'
+import type { Http2Exchange } from './http2-exchange.ts'
+import { createHttp2Server } from './http2-server.ts'
+
+/** A server whose calls rest, behind a wire that can fall silent. */
+async function serving() {
+  const stack = new AsyncDisposableStack()
+  const clock = new VirtualClock()
+  const exchanges: Http2Exchange[] = []
+  const seen = { connections: 0, exchanges }
+  const server = createHttp2Server({
+    address: { host: '127.0.0.1', port: 0 },
+    maxRequestBytes: 1_000,
+    clock,
+    serve: (exchange) => void exchanges.push(exchange),
+    connectionsChanged: (open) => {
+      seen.connections = open
+    },
+  })
+  const { port } = await server.start()
+  stack.defer(async () => {
+    const closed = server.close()
+    await clock.advance(2_000)
+    await closed
+  })
+  const wire = stack.use(await new SilentWire(() => port).start())
+  const session = connect(`http://127.0.0.1:${wire.port}`).on('error', () => {})
+  stack.defer(() => {
+    session.destroy()
+  })
+  await new Promise((resolve) => session.once('remoteSettings', resolve))
+  return { clock, server, wire, session, seen, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+function rest(session: ClientHttp2Session): ClientHttp2Stream {
+  return session.request({ ':method': 'POST', ':path': '/a/B' }).on('error', () => {})
+}
+
+test('a client that vanishes without a word holds its streams for 90 s at most', async () => {
+  await using own = await serving()
+  const { clock, seen, wire } = own
+  for (let at = 0; at < 3; at++) rest(own.session)
+  await expect.poll(() => seen.exchanges).toHaveLength(3)
+  const aborted = () => seen.exchanges.filter(({ signal }) => signal.aborted).length
+  await clock.advance(30_000)
+  wire.fallSilent()
+  await clock.advance(59_999)
+  expect([aborted(), seen.connections]).toEqual([0, 1])
+  await clock.advance(1)
+  await expect.poll(() => [aborted(), seen.connections]).toEqual([3, 0])
+  expect(clock.pending).toBe(0)
+})
+
+test('a connection without a stream goes the same way', async () => {
+  await using own = await serving()
+  own.wire.fallSilent()
+  await own.clock.advance(90_000)
+  await expect.poll(() => own.seen.connections).toBe(0)
+})
+
+test('so does one that never says a word of HTTP/2', async () => {
+  await using own = await serving()
+  own.session.destroy()
+  const { clock, seen, wire } = own
+  await expect.poll(() => seen.connections).toBe(0)
+  const mute = connectTcp(wire.port, '127.0.0.1').on('error', () => {})
+  await expect.poll(() => seen.connections).toBe(1)
+  await clock.advance(60_000)
+  await expect.poll(() => seen.connections).toBe(0)
+  mute.destroy()
+})
+
+test.each([
+  ['', false],
+  [', also when the server has said goodbye', true],
+])('a client that answers to pings rests as long as it likes%s', async (_, drains) => {
+  await using own = await serving()
+  const { clock, seen, session } = own
+  const stream = rest(session)
+  await expect.poll(() => seen.exchanges).toHaveLength(1)
+  const messages = seen.exchanges[0]!.body[Symbol.asyncIterator]()
+  let asked = 0
+  session.on('ping', () => (asked += 1)).on('remoteSettings', () => (asked += 1))
+  if (drains) {
+    const leaves = new Promise((resolve) => session.once('goaway', resolve))
+    void own.server.drain()
+    await leaves
+  }
+  for (let round = 1; round <= 4; round++) {
+    await clock.advance(30_000)
+    await clock.advance(30_000)
+    await expect.poll(() => asked).toBeGreaterThanOrEqual(round)
+    // Behind the answer to that.
+    stream.write(Buffer.alloc(5))
+    expect(await messages.next()).toMatchObject({ done: false })
+  }
+  expect(seen.exchanges[0]!.signal.aborted).toBe(false)
+  expect(seen.connections).toBe(1)
+})

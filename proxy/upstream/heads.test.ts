@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import type { Wanted } from './wanted.ts'
+import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
+
+describe('an upstream whose head nobody else is near to', () => {
+  const pool = (heads: Readonly<Record<string, number>>): PoolFixture => {
+    const fixture = new PoolFixture(Object.keys(heads).join(''))
+    for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
+    return fixture
+  }
+  const lone = { a: 1_100, b: 100, c: 100 }
+
+  it.each<[string, Readonly<Record<string, number>>, Partial<Wanted>, string]>([
+    ['gets no read of the latest block', lone, { block: latest }, 'bc'],
+    ['nor of a block that is newer than what the others told', lone, { block: number(101) }, 'bc'],
+    ['gets reads of old blocks', lone, { block: number(99) }, 'abc'],
+    ['and of what depends on no block', lone, {}, 'abc'],
+    ['serves when nobody else can', lone, { block: latest, excluded: ['b', 'c'] }, 'a'],
+    [
+      'is as good as one that is behind: of two, nobody knows',
+      { a: 110, b: 100 },
+      { block: latest },
+      'ab',
+    ],
+    ['and has blocks that the other has not', { a: 110, b: 100 }, { block: number(105) }, 'a'],
+    ['is believed with a second one', { a: 110, b: 110, c: 100, d: 100 }, { block: latest }, 'ab'],
+    ['may be ahead by the allowed lag', { a: 103, b: 100, c: 100 }, { block: latest }, 'abc'],
+  ])('%s', (_, heads, different, names) => {
+    expect(pool(heads).chosen(different)).toBe(names)
+  })
+
+  it('is not one that was only asked later', async () => {
+    const fixture = pool({ a: 100, b: 100, c: 100 })
+    await fixture.clock.advance(5 * chain.blockTimeMs)
+    fixture.sees('a', 105)
+    expect(fixture.chosen({ block: latest })).toBe('abc')
+  })
+
+  it('is one of the others again when they have caught up', () => {
+    const fixture = pool(lone)
+    for (const name of 'bc') fixture.sees(name, 1_100)
+    expect(fixture.chosen({ block: latest })).toBe('abc')
+  })
+})
+
+describe('the last upstream that keeps up', () => {
+  /** The chain grows for ten minutes, and each tells its head once a block; null: it is dead. */
+  async function grows(
+    fixture: PoolFixture,
+    headsAt: (head: number) => Readonly<Record<string, number | null>>,
+  ): Promise<string> {
+    for (let head = 1_000; head < 1_050; head++) {
+      for (const [name, block] of Object.entries(headsAt(head)))
+        if (block === null) fixture.disable(name)
+        else fixture.sees(name, block)
+      await fixture.clock.advance(chain.blockTimeMs)
+    }
+    return fixture.chosen({ block: latest })
+  }
+  const dies = (head: number, at: number) => (head < at ? head : null)
+
+  it.each<[string, string, (head: number) => Readonly<Record<string, number | null>>, string]>([
+    [
+      'serves the latest state alone, beside one that lags and one that says it does by far',
+      'abcd',
+      (head) => ({ a: head, b: dies(head, 1_010), c: head - 10, d: head - 500 }),
+      'a',
+    ],
+    [
+      'also where another claims a head far above',
+      'abcd',
+      (head) => ({ a: head, b: dies(head, 1_010), c: head - 10, d: head + 1e6 }),
+      'a',
+    ],
+    [
+      'also beside one that stands still',
+      'ab',
+      (head) => ({ a: head, b: Math.min(head, 1_010) }),
+      'a',
+    ],
+    [
+      'is not one that claims to keep up with a chain that stands still',
+      'abc',
+      (head) => ({ a: head, b: Math.min(head, 1_010), c: Math.min(head, 1_010) }),
+      'bc',
+    ],
+    [
+      'is not one that grows faster than the chain',
+      'ab',
+      (head) => ({ a: head + Math.max(0, head - 1_010), b: Math.min(head, 1_040) }),
+      'ab',
+    ],
+  ])('%s', async (_, names, headsAt, chosen) => {
+    expect(await grows(new PoolFixture(names), headsAt)).toBe(chosen)
+  })
+})
+
+describe('a head that nobody else is near to', () => {
+  const claims = (heads: Readonly<Record<string, number>>, shows: boolean | null) => {
+    const fixture = new PoolFixture(Object.keys(heads).join(''))
+    for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
+    const a = fixture.upstream('a')
+    const isAsked = fixture.pool.isToShow(a)
+    if (isAsked && shows !== null) fixture.pool.shown(a, a.latest!.block, shows)
+    return { isAsked, tip: fixture.pool.tip, chosen: fixture.chosen({ block: latest }) }
+  }
+
+  it.each<[string, Readonly<Record<string, number>>, boolean | null, object]>([
+    [
+      'of two is believed when its block is shown',
+      { a: 1_026, b: 526 },
+      true,
+      { isAsked: true, tip: 1_026, chosen: 'a' },
+    ],
+    [
+      'and not when it is not',
+      { a: 1_026, b: 526 },
+      false,
+      { isAsked: true, tip: 526, chosen: 'b' },
+    ],
+    [
+      'nobody knows before it was asked',
+      { a: 1_026, b: 526 },
+      null,
+      { isAsked: true, tip: 526, chosen: 'ab' },
+    ],
+    [
+      'beside two that are behind, each in its way',
+      { a: 1_026, b: 1_016, c: 1_006 },
+      true,
+      { isAsked: true, tip: 1_026, chosen: 'a' },
+    ],
+    [
+      'is not asked about where two others agree',
+      { a: 1_026, b: 526, c: 525 },
+      true,
+      { isAsked: false, tip: 526, chosen: 'bc' },
+    ],
+    [
+      'nor where another is near',
+      { a: 1_026, b: 1_025, c: 525 },
+      true,
+      { isAsked: false, tip: 1_026, chosen: 'ab' },
+    ],
+    [
+      'nor where it is the lower one',
+      { a: 526, b: 1_026 },
+      true,
+      { isAsked: false, tip: 526, chosen: 'ab' },
+    ],
+    ['nor where it is alone', { a: 526 }, true, { isAsked: false, tip: 526, chosen: 'a' }],
+  ])('%s', (_, heads, shows, expected) => {
+    expect(claims(heads, shows)).toEqual(expected)
+  })
+
+  it('is forgiven once the others have reached it', () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 1_026)
+    fixture.sees('b', 526)
+    fixture.pool.shown(fixture.upstream('a'), 1_026, false)
+    fixture.sees('b', 1_026)
+    fixture.sees('a', 1_036)
+    expect(fixture.chosen({ block: latest })).toBe('ab')
+  })
+})
+
+describe('the head of an upstream', () => {
+  it('is not lowered by an answer that was overtaken', async () => {
+    const fixture = new PoolFixture('ab')
+    await fixture.clock.advance(1_000)
+    fixture.sees('a', 100)
+    await fixture.clock.advance(50)
+    fixture.sees('a', 98, 200)
+    expect(fixture.upstream('a').latest?.block).toBe(100)
+  })
+
+  it('is lowered by one that was asked for since: a reorganisation, or another machine', async () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 100)
+    await fixture.clock.advance(50)
+    fixture.sees('a', 98, 10)
+    expect(fixture.upstream('a').latest?.block).toBe(98)
+  })
+})
+
+describe('the tip', () => {
+  it.each<[string, string, (pool: PoolFixture) => void, number]>([
+    [
+      'is not what one of several said alone, once the others speak',
+      'abc',
+      (pool) => {
+        pool.sees('a', 200)
+        expect(pool.pool.tip).toBe(200)
+        for (const name of 'bc') pool.sees(name, 100)
+      },
+      100,
+    ],
+    [
+      'is what two of them say, and stays it when they are disabled',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.sees(name, 200)
+        for (const name of 'ab') pool.disable(name)
+        pool.sees('c', 100)
+      },
+      200,
+    ],
+    [
+      'is not what disabled ones say',
+      'abc',
+      (pool) => {
+        for (const name of 'ab') pool.disable(name)
+        for (const name of 'ab') pool.sees(name, 200)
+        pool.sees('c', 100)
+      },
+      100,
+    ],
+    [
+      'is what the only one says, and stays it when that one is disabled',
+      'a',
+      (pool) => {
+        pool.sees('a', 200)
+        pool.disable('a')
+        pool.sees('a', 100)
+      },
+      200,
+    ],
+  ])('%s', (_, names, happens, tip) => {
+    const fixture = new PoolFixture(names)
+    happens(fixture)
+    expect(fixture.pool.tip).toBe(tip)
+  })
+
+  it('is not what was told more than a minute ago', async () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'ab') fixture.sees(name, 200)
+    await fixture.clock.advance(60_001)
+    expect(fixture.pool.tip).toBeNull()
+    fixture.sees('c', 100)
+    expect(fixture.pool.tip).toBe(100)
+  })
+})

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { loadCatalog } from '../../chain/load-catalog.ts'
+import type { BlockRef } from '../../chain/types.ts'
+import { seededRandom } from '../../clock/random.ts'
+import { VirtualClock } from '../../clock/virtual-clock.ts'
+import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
+import { createPool } from '../create-pool.ts'
+import type { Pool } from '../pool.ts'
+import type { Upstream } from '../upstream.ts'
+import type { Wanted } from '../wanted.ts'
+import { nodeUrlConfig } from './node-url-config.ts'
+import { ScriptedTransport } from './scripted-transport.ts'
+
+export const chain = (await loadCatalog([])).find('ETH1')!
+export const iface = chain.interfaces.get('jsonrpc')!
+
+export const latest: BlockRef = { kind: 'tag', tag: 'latest' }
+export const number = (height: number): BlockRef => ({ kind: 'number', number: height })
+
+/** Upstreams by their names, `z` and `y` being backups; all verified. */
+export class PoolFixture {
+  readonly clock = new VirtualClock()
+  readonly events: string[] = []
+  readonly pool: Pool
+  readonly tried = new Set<string>()
+
+  constructor(names: string, urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({})) {
+    const { clock } = this
+    const maxSessions = 10
+    this.pool = createPool(
+      [...names].map((name) => ({
+        name,
+        tier: 'yz'.includes(name) ? 'backup' : 'primary',
+        chainId: chain.id,
+        apiInterface: 'jsonrpc',
+        groupLabel: null,
+        nodeUrls: [nodeUrlConfig(`http://${name}.test`, urlOf(name))],
+      })),
+      {
+        ...{ chain, iface, maxSessions, clock },
+        strategy: 'balanced',
+        random: seededRandom(1),
+        observer: {
+          stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),
+          heldOff: () => {},
+          verificationFailed: () => {},
+        },
+        failureThreshold: 2,
+        createTransport: () => new ScriptedTransport(clock, () => ({})),
+        createSocketTransport: () => {
+          throw new Error('no WebSocket URL is configured')
+        },
+      },
+    )
+    for (const upstream of this.pool.upstreams) {
+      for (const url of upstream.urls) url.verified = true
+      upstream.availability.verified()
+    }
+    this.events.length = 0
+  }
+
+  upstream(name: string): Upstream {
+    return this.pool.upstreams.find((each) => each.name === name)!
+  }
+
+  /** An upstream tells its head; it was asked so long before. */
+  sees(name: string, block: number, askedBeforeMs = 0): void {
+    this.pool.sighted(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
+  }
+
+  wanted(different: Partial<Wanted> = {}): Wanted {
+    return {
+      addons: [],
+      block: { kind: 'none' },
+      byHash: false,
+      cost: 10,
+      prefer: null,
+      excluded: [],
+      tried: (name) => this.tried.has(name),
+      untriedOnly: false,
+      ...different,
+    }
+  }
+
+  /** Who is chosen in so many draws, each once, in the order of the alphabet. */
+  chosen(different: Partial<Wanted> = {}, strategy: Strategy = 'balanced'): string {
+    const names = new Set<string>()
+    for (let each = 0; each < 300; each++)
+      names.add(this.pool.choose(this.wanted(different), strategy)?.name ?? '-')
+    return [...names].toSorted().join('')
+  }
+
+  /** Who has a turn, in order. */
+  turns(
+    count: number,
+    different: Partial<Wanted> = {},
+    strategy: Strategy = 'round-robin',
+  ): string {
+    const turn = () => this.pool.choose(this.wanted(different), strategy)?.name ?? '-'
+    return Array.from({ length: count }, turn).join('')
+  }
+
+  disable(name: string): void {
+    const upstream = this.upstream(name)
+    for (const url of upstream.urls) upstream.failed(url, { name: 'reset', weight: 2 })
+  }
+
+  holdOff(name: string): void {
+    for (const url of this.upstream(name).urls) url.holdOff.begin(30_000)
+  }
+}
