@@ -87,7 +87,13 @@ console.log('|---|---|---|---|---|')
 for (const [method, params, result] of cases) {
   const bytes = Buffer.from(JSON.stringify(result))
   const { checks, block: asked } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const question = { checks, block: asked, upstream: 'a', skipVerifications: [] }
+  const question = {
+    checks,
+    block: asked,
+    upstream: 'a',
+    skipVerifications: [],
+    horizon: () => null,
+  }
   const memory = new BlockMemory()
   const span = { start: 0, end: bytes.length }
   const check = () => {

@@ -13,12 +13,14 @@ export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 
 /**
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
- * `height` is a quantity below 2^53, `hashes` a list of hashes; `decimal` is a text of digits,
- * `number` a JSON number from 0 on, `text` is not empty, `any` is whatever is not null.
+ * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
+ * list of hashes, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
+ * from 0 on, `text` is not empty, `any` is whatever is not null.
  */
 export const plainShapes = [
-  ...(['quantity', 'height', 'data', 'hash', 'address', 'bloom', 'hashes'] as const),
-  ...(['object', 'list', 'text', 'decimal', 'number', 'boolean', 'any'] as const),
+  ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
+  ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
+  ...(['boolean', 'false', 'any'] as const),
 ] as const
 
 export type PlainShape = (typeof plainShapes)[number]
@@ -48,6 +50,8 @@ export type CheckRule =
       readonly optional: boolean
       /** An answer that is one text is the block in hex, whose header has the hash asked for. */
       readonly raw: 'bitcoin-header' | null
+      /** The height of the chain's first block; null where that is not known. */
+      readonly earliest: number | null
     }
   /** It is about the thing asked for. */
   | {
@@ -113,6 +117,8 @@ export type CheckRule =
       readonly hash: CheckPath
       /** Null: the answer is about something in the block, and does not tell it. */
       readonly parent: CheckPath | null
+      /** The result is a list, and the paths lead down from each of its objects. */
+      readonly each: boolean
     }
   /** It is the value that a verification of the interface wants, where that is not skipped. */
   | {
@@ -159,6 +165,8 @@ export type CheckRule =
       /** How to ask a node whether it knows the transaction; null where there is no way. */
       readonly confirm: { readonly method: string; readonly result: CheckPath } | null
     }
+  /** It is the digest of what the request tells in hex. */
+  | { readonly check: 'digest'; readonly place: Place; readonly digest: 'keccak256' }
   /** It is the raw transaction of the hash asked for. */
   | { readonly check: 'raw'; readonly place: Place; readonly digest: 'keccak256' }
 

@@ -46,7 +46,7 @@ interface FailedJudgement {
 
 export interface JudgeOptions {
   readonly chain: Chain
-  readonly pool: Pick<Pool, 'tip'>
+  readonly pool: Pick<Pool, 'tip' | 'horizon'>
   readonly integrity: IntegrityLevel
   readonly retryMissingBlocks: boolean
 }
@@ -137,7 +137,8 @@ export class Judge {
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body.head)
     const missedBlock = !goesOn && this.#missesBlock(bytes, value, asked)
     if (this.#options.integrity !== 'full') return { found: null, missedBlock, rest }
-    const question = { checks, block, upstream: upstream.name, skipVerifications }
+    const horizon = () => this.#options.pool.horizon
+    const question = { checks, block, upstream: upstream.name, skipVerifications, horizon }
     if (!goesOn) {
       const found = findViolation(bytes, value, question, this.#memory)
       return { found, missedBlock, rest }

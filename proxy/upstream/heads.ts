@@ -57,6 +57,29 @@ export class Heads {
     return this.#memory.recall(tip, nowMs)
   }
 
+  /** The chain has no block above this one yet, as it usually grows. Null while nothing is known. */
+  get horizon(): number | null {
+    const { allowedLagBlocks, blockTimeMs } = this.#options.chain
+    // The tip is from within the life of a sighting.
+    const growth = Math.ceil(sightingLifeMs / blockTimeMs)
+    return this.tip === null ? null : this.tip + allowedLagBlocks + growth
+  }
+
+  /**
+   * By how many blocks an answer about the newest state is off the tip, where that is more than an
+   * upstream may be; else 0. One that is above counts where no other is near to it.
+   * @param tipThen the tip when it was asked
+   */
+  blocksOff(upstream: Upstream, block: number, tipThen: number | null): number {
+    const { chain, clock } = this.#options
+    if (tipThen !== null && block < tipThen - chain.allowedLagBlocks) return tipThen - block
+    const { tip } = this
+    if (tip === null || block <= tip) return 0
+    const head = { block, atMs: clock.nowMs() }
+    const others = this.#told().filter((each) => each !== upstream.latest)
+    return others.every((each) => isFarBelow(each, head, chain)) ? block - tip : 0
+  }
+
   /** It is further behind the tip than the chain allows. */
   lags(upstream: Upstream): boolean {
     return this.#lagging.has(upstream)

@@ -9,8 +9,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
   switch (native.check) {
     case 'block': {
       const { number = null, hash = null, older = 0, absent = null } = native
-      const { optional = false, raw = null } = native
-      return { check: 'block', place: null, number, hash, older, absent, optional, raw }
+      const { optional = false, raw = null, earliest = null } = native
+      return { check: 'block', place: null, number, hash, older, absent, optional, raw, earliest }
     }
     case 'identity': {
       const { result, as = 'hash', each = false, optional = false } = native
@@ -35,8 +35,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'logs':
       return { check: 'logs', place: place(native) }
     case 'parent': {
-      const { number, hash, parent = null } = native
-      return { check: 'parent', place: null, number, hash, parent }
+      const { number, hash, parent = null, each = false } = native
+      return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
       const { verification, result = [] } = native
@@ -60,6 +60,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { digest, result = [], confirm = null } = native
       return { check: 'sent', place: place(native), digest, result, confirm }
     }
+    case 'digest':
+      return { check: 'digest', place: place(native), digest: native.digest }
     case 'raw':
       return { check: 'raw', place: place(native), digest: native.digest }
   }

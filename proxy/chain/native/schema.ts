@@ -126,6 +126,7 @@ const checkSchema = z.discriminatedUnion('check', [
     absent: path.optional(),
     optional: z.boolean().optional(),
     raw: z.literal('bitcoin-header').optional(),
+    earliest: blocks.optional(),
   }),
   strict({
     check: z.literal('identity'),
@@ -158,7 +159,13 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.boolean().optional(),
   }),
   strict({ check: z.literal('logs'), ...place }),
-  strict({ check: z.literal('parent'), number: path, hash: path, parent: path.optional() }),
+  strict({
+    check: z.literal('parent'),
+    number: path,
+    hash: path,
+    parent: path.optional(),
+    each: z.boolean().optional(),
+  }),
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
   strict({
     check: z.literal('shape'),
@@ -182,6 +189,7 @@ const checkSchema = z.discriminatedUnion('check', [
     result: path.optional(),
     confirm: strict({ method: z.string().min(1), result: path }).optional(),
   }),
+  strict({ check: z.literal('digest'), ...place, digest }),
   strict({ check: z.literal('raw'), ...place, digest }),
 ])
 

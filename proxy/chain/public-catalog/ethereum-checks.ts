@@ -14,12 +14,12 @@ const param = (position: number): Place => ({ in: 'params', position, name: null
 function block(number: CheckPath): CheckRule {
   return {
     ...{ check: 'block', place: null, number, hash: null, raw: null },
-    ...{ older: 0, absent: null, optional: true },
+    ...{ older: 0, absent: null, optional: true, earliest: null },
   }
 }
 
 function identity(place: Place, result: CheckPath, as: Likeness): CheckRule {
-  return { check: 'identity', place, result, as, each: false, optional: true }
+  return { check: 'identity', place, result, as, each: false, optional: true, earliest: null }
 }
 
 const hash = (result: CheckPath) => identity(param(0), result, 'hash')

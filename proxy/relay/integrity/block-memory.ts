@@ -44,6 +44,10 @@ export class BlockMemory {
     return this.#blocks.size
   }
 
+  knows(hash: string): boolean {
+    return this.#blocks.has(hash)
+  }
+
   /** The header of this hash was seen: whoever told otherwise, or will, is wrong. */
   prove(hash: string, number: number, parent: string): void {
     this.hear('', hash, number, parent)
@@ -92,7 +96,7 @@ export class BlockMemory {
       const ahead = against - (isOfHeight ? tellersOf(versions, number) : version.tellers.size)
       if (ahead > lead) [rival, lead] = [each, ahead]
     }
-    if (!rival || lead < (parent === null ? 1 : 0)) return fits
+    if (!rival || lead < 0) return fits
     const { number: wasNumber, parent: wasParent } = rival
     if (lead > 0) return { kind: 'contradicted', number: wasNumber, parent: wasParent }
     // The standing version is the first in the list.

@@ -34,6 +34,12 @@ export class DigestMemory {
   readonly #shown = new Map<string, Shown>()
   readonly #proven = new Set<string>()
   readonly #unfit = new Set<string>()
+  #turn = 0
+
+  /** Counts up: for whoever looks at a part each time. */
+  nextTurn(): number {
+    return this.#turn++
+  }
 
   get size(): number {
     return this.#shown.size

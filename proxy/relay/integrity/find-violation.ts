@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Check } from '../../chain/check-rule.ts'
-import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { checkBlock } from './block.ts'
+import type { HeightAsked } from './block-range.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
@@ -17,14 +17,13 @@ import { checkParent } from './parent.ts'
 import { checkReceipt } from './receipt.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
-import { checkRaw, checkSent } from './transaction.ts'
+import { checkDigest, checkRaw, checkSent } from './transaction.ts'
 import { shown } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /** What was asked, and of whom. */
-export interface Asked {
+export interface Asked extends HeightAsked {
   readonly checks: readonly Check[]
-  readonly block: BlockRef
   readonly upstream: string
   /** Verifications that the operator switched off for the URL that was asked. */
   readonly skipVerifications: readonly string[]
@@ -33,7 +32,7 @@ export interface Asked {
 /** Such a method has an answer to every request, so null is none. */
 function refusesNull({ rule }: Check): boolean {
   if (rule.check === 'shape') return !rule.as.endsWith('?')
-  return ['sent', 'expected', 'logs', 'length'].includes(rule.check)
+  return ['sent', 'expected', 'logs', 'length', 'digest'].includes(rule.check)
 }
 
 /**
@@ -61,12 +60,16 @@ export function findViolationIn(
     if (twin !== null) return violation('shape', `${shown(twin)} stands there in two spellings`)
   }
   const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
-  // What is known to be a lie leaves nothing in the memory.
-  for (const turn of turns)
+  // What is known to be a lie, or doubted already, leaves nothing in the memory.
+  for (const turn of turns) {
+    let doubt: Violation | null = null
     for (const check of checks) {
-      const found = turnOf(check) === turn && apply(check, document, asked, memory)
-      if (found) return found
+      const found = turnOf(check) === turn ? apply(check, document, asked, memory) : null
+      if (found?.certain) return found
+      doubt ??= found
     }
+    if (doubt) return doubt
+  }
   return null
 }
 
@@ -86,12 +89,13 @@ function turnOf({ rule }: Check): (typeof turns)[number] {
 function apply(
   { rule, wanted }: Check,
   document: ResultDocument,
-  { block, upstream, skipVerifications }: Asked,
+  asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
+  const { block, upstream, skipVerifications } = asked
   switch (rule.check) {
     case 'block':
-      return checkBlock(rule, document, block)
+      return checkBlock(rule, document, asked)
     case 'identity':
       return checkIdentity(rule, document, wanted)
     case 'length':
@@ -99,13 +103,15 @@ function apply(
     case 'items':
       return checkItems(rule, document, block, wanted)
     case 'logs':
-      return checkLogs(document, wanted, block)
+      return checkLogs(document, wanted, asked)
     case 'parent':
-      return checkParent(rule, document, upstream, memory)
+      return checkParent(rule, document, asked, memory)
     case 'expected':
       return checkExpected(rule, document, wanted, skipVerifications)
     case 'sent':
       return checkSent(rule, document, wanted)
+    case 'digest':
+      return checkDigest(document, wanted)
     case 'raw':
       return checkRaw(document, wanted)
     case 'bloom':

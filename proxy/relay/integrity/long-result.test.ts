@@ -16,7 +16,7 @@ const pad = `"x":"${'y'.repeat(longer)}"`
 /** A result in pieces of 64 KiB: what is found, and whether by its first MiB. */
 function found(method: string, params: unknown, text: string | Iterable<string>) {
   const { checks, block } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const asked = { checks, block, upstream: 'a', skipVerifications: [] }
+  const asked = { checks, block, upstream: 'a', skipVerifications: [], horizon: () => null }
   const result = new LongResult(asked, new BlockMemory())
   let passed = 0
   let isBegun = false

@@ -26,6 +26,7 @@ export function listOf(rule: CheckRule): CheckPath | null {
     case 'bloom':
       return rule.each ? [] : [rule.logs]
     case 'receipt':
+    case 'parent':
       return rule.each ? [] : null
     default:
       return null

@@ -8,8 +8,10 @@ import { numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /** The names of what is looked at. */
-export const receiptMembers: readonly string[] = ['gasUsed', 'cumulativeGasUsed', 'status', 'logs']
-const [gasUsed, cumulative, status, logs] = [0, 1, 2, 3] as const
+export const receiptMembers: readonly string[] = [
+  ...['gasUsed', 'cumulativeGasUsed', 'status', 'logs', 'root'],
+]
+const [gasUsed, cumulative, status, logs, root] = [0, 1, 2, 3, 4] as const
 
 /**
  * What a receipt of Ethereum used is part of what was used up to it, and what failed has no logs.
@@ -24,20 +26,28 @@ export function checkReceipt(
   if (!each) {
     if (bytes[span.start] !== 0x7b) return null
     fields.read(bytes, span.start)
-    return judge(bytes, fields, 0, '')
+    return judge(bytes, fields, 0, '') ?? doubtOf(bytes, fields, '')
   }
   if (bytes[span.start] !== 0x5b) return null
   const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   let before = 0
+  let doubt: Violation | null = null
   while (cursor.next()) {
     if (!cursor.isObject) return null
     cursor.ended(fields.read(bytes, cursor.start))
     const found = judge(bytes, fields, before, `item ${cursor.index}: `)
     if (found) return found
+    doubt ??= doubtOf(bytes, fields, `item ${cursor.index}: `)
     const sum = valueOf(bytes, fields, cumulative)
     before = Number.isNaN(sum) ? before : sum
   }
-  return null
+  return doubt
+}
+
+/** It tells how it ended. Of what is older than the Byzantium fork some nodes have nothing to tell. */
+function doubtOf(bytes: Uint8Array, fields: FieldReader, where: string): Violation | null {
+  if (fields.holds(bytes, status) || fields.holds(bytes, root)) return null
+  return { ...violation('receipt', `${where}neither status nor root`), certain: false }
 }
 
 function judge(
