@@ -19,7 +19,7 @@ function block(number: CheckPath): CheckRule {
 }
 
 function identity(place: Place, result: CheckPath, as: Likeness): CheckRule {
-  return { check: 'identity', place, result, as, each: false, optional: true, earliest: null }
+  return { check: 'identity', place, result, as, each: false, optional: true }
 }
 
 const hash = (result: CheckPath) => identity(param(0), result, 'hash')

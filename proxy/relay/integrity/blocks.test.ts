@@ -38,6 +38,7 @@ const receipt = (index: number, over: object = {}) => ({
   transactionIndex: `0x${index.toString(16)}`,
   logs: [],
   logsBloom,
+  status: '0x1',
   ...over,
 })
 
@@ -375,7 +376,7 @@ describe('a block that was asked before', () => {
     const place = { blockNumber: '0x10', blockHash: a }
     const receipt = {
       ...{ transactionHash: c, transactionIndex: '0x0', ...place },
-      ...{ logs: [], logsBloom },
+      ...{ status: '0x1', logs: [], logsBloom },
     }
     for (const upstream of ['x', 'y'])
       expect(judged('eth_getTransactionReceipt', [c], receipt, { memory, upstream })).toBeNull()

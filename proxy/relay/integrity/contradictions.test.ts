@@ -8,7 +8,7 @@ const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
 const address = `0x${'1'.repeat(40)}`
 const place = { blockNumber: '0x10', blockHash: a, transactionHash: b, transactionIndex: '0x0' }
 const log = { ...place, address, topics: [c], data: '0x', logIndex: '0x0' }
-const empty = { logs: [], logsBloom: `0x${'00'.repeat(256)}` }
+const empty = { status: '0x1', logs: [], logsBloom: `0x${'00'.repeat(256)}` }
 const receipt = (over: object = {}) => ({ ...place, ...empty, ...over })
 const gas = (gasUsed: string, cumulativeGasUsed: string) => ({ gasUsed, cumulativeGasUsed })
 const second = { transactionHash: c, transactionIndex: '0x1' }

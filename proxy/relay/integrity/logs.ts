@@ -51,7 +51,7 @@ export function checkLogs(
   let lastHashStart = -1
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
-  const senders = new Map<string, number>()
+  const senders = new Transactions(bytes, fields)
   const highest = horizon() ?? Infinity
   let doubt: Violation | null = null
   const doubts = (check: CheckName, evidence: string) => {
@@ -126,13 +126,11 @@ export function checkLogs(
     else if (isSameHash)
       return violation('logs-block', `log ${which} gives ${told(hash)} another height, ${height}`)
     else sender.begin()
-    // On some chains all that is nobody's doing has one and the same hash.
-    const by =
-      fields.holds(bytes, transaction) &&
-      hashAt(bytes, fields.start(transaction), fields.end(transaction))
-    if (by && (senders.get(by) ?? height) !== height)
-      doubts('logs-transaction', `log ${which} has the transaction of another block, 0x${by}`)
-    if (by) senders.set(by, height)
+    if (senders.isOfOtherBlock(height))
+      doubts(
+        'logs-transaction',
+        `log ${which} has a transaction of another block, ${told(transaction)}`,
+      )
     lastNumber = height
     lastIndex = place
     lastHashStart = hasHash ? hashStart : -1
@@ -182,5 +180,38 @@ class LastTransaction {
     return isTold
       ? { start: this.#fields.start(place), end: this.#fields.end(place) }
       : { start: -1, end: -1 }
+  }
+}
+
+/** Which block each transaction was in: it can be in one only. */
+class Transactions {
+  readonly #bytes: Uint8Array
+  readonly #fields: FieldReader
+  readonly #heights = new Map<string, number>()
+  #height = -1
+  #start = -1
+  #end = -1
+
+  constructor(bytes: Uint8Array, fields: FieldReader) {
+    this.#bytes = bytes
+    this.#fields = fields
+  }
+
+  /** What is nobody's doing may have zeros everywhere. */
+  isOfOtherBlock(height: number): boolean {
+    const [bytes, fields] = [this.#bytes, this.#fields]
+    if (!fields.holds(bytes, transaction)) return false
+    const [start, end] = [fields.start(transaction), fields.end(transaction)]
+    // Most are of the same as the one before.
+    if (height === this.#height && sameBytes(bytes, start, end, bytes, this.#start, this.#end))
+      return false
+    this.#height = height
+    this.#start = start
+    this.#end = end
+    const hash = hashAt(bytes, start, end)
+    if (hash === null || /^0*$/.test(hash)) return false
+    const known = this.#heights.get(hash)
+    this.#heights.set(hash, height)
+    return known !== undefined && known !== height
   }
 }

@@ -38,8 +38,9 @@ export function checkParent(
   if (hash === null) return rule.parent !== null || mayPend(asked.block) ? null : nowhere(number)
   if (rule.parent !== null && parent === null) return null
   const found = compare(memory, teller, hash, number, parent)
-  if (found || parent === null || number === 0) return found
-  return compare(memory, teller, parent, number - 1, null)
+  if (found?.certain || parent === null || number === 0) return found
+  const ofParent = compare(memory, teller, parent, number - 1, null)
+  return ofParent?.certain ? ofParent : (found ?? ofParent)
 }
 
 /**

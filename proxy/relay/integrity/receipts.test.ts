@@ -26,7 +26,13 @@ function bloomOf(...members: readonly string[]): string {
 }
 const bloom = bloomOf(log(0).address, c, a)
 
-const receipt = (over: object = {}) => ({ ...place, logs: [log(0)], logsBloom: bloom, ...over })
+const receipt = (over: object = {}) => ({
+  ...place,
+  status: '0x1',
+  logs: [log(0)],
+  logsBloom: bloom,
+  ...over,
+})
 const many = Array.from({ length: 80 }, (_, at) =>
   log(at, { topics: [hashOf('0').slice(0, -2) + (at + 10)] }),
 )
@@ -84,7 +90,7 @@ describe('a receipt', () => {
 
 describe('the receipts of a block', () => {
   const second = { ...place, transactionIndex: '0x1', transactionHash: c }
-  const other = { ...second, logs: [{ ...log(1), ...second }], logsBloom: bloom }
+  const other = { ...second, status: '0x1', logs: [{ ...log(1), ...second }], logsBloom: bloom }
 
   it('are believed with their logs, and with more of them than the first has', () => {
     expect(judged('eth_getBlockReceipts', ['0x10'], [receipt(), other])).toBeNull()

@@ -79,9 +79,9 @@ export function fits(
  */
 export function isUnusual(shape: Shape, bytes: Uint8Array, start: number, end: number): boolean {
   const plain = plainOf.get(shape)
-  if (start < 0 || (plain !== 'data' && plain !== 'word')) return false
+  if (bytes[start] !== quote || (plain !== 'data' && plain !== 'word')) return false
   const count = end - start - 4
-  if (count < 0 || bytes.subarray(start, end).includes(0x5c)) return false
+  if (bytes.subarray(start, end).includes(0x5c)) return false
   if (plain === 'word') return count < 64
   return count % 2 === 1 && !(count === 1 && bytes[start + 3] === 0x30)
 }
