@@ -46,7 +46,7 @@ interface FailedJudgement {
 
 export interface JudgeOptions {
   readonly chain: Chain
-  readonly pool: Pick<Pool, 'tip' | 'horizon'>
+  readonly pool: Pick<Pool, 'tip' | 'horizonOf'>
   readonly integrity: IntegrityLevel
   readonly retryMissingBlocks: boolean
 }
@@ -137,7 +137,7 @@ export class Judge {
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body.head)
     const missedBlock = !goesOn && this.#missesBlock(bytes, value, asked)
     if (this.#options.integrity !== 'full') return { found: null, missedBlock, rest }
-    const horizon = () => this.#options.pool.horizon
+    const horizon = () => this.#options.pool.horizonOf(upstream)
     const question = { checks, block, upstream: upstream.name, skipVerifications, horizon }
     if (!goesOn) {
       const found = findViolation(bytes, value, question, this.#memory)

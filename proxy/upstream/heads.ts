@@ -57,12 +57,18 @@ export class Heads {
     return this.#memory.recall(tip, nowMs)
   }
 
-  /** The chain has no block above this one yet, as it usually grows. Null while nothing is known. */
-  get horizon(): number | null {
-    const { allowedLagBlocks, blockTimeMs } = this.#options.chain
-    // The tip is from within the life of a sighting.
-    const growth = Math.ceil(sightingLifeMs / blockTimeMs)
-    return this.tip === null ? null : this.tip + allowedLagBlocks + growth
+  /**
+   * The upstream has no block above this one yet, by the head that it told lately and the tip, as the
+   * chain usually grows. Null where nothing is known.
+   */
+  horizonOf({ latest }: Upstream): number | null {
+    const { chain, clock } = this.#options
+    const { tip } = this
+    const isKnown = latest !== null && clock.nowMs() - latest.atMs <= sightingLifeMs
+    if (tip === null || !isKnown) return null
+    // Both are from within the life of a sighting.
+    const growth = Math.ceil(sightingLifeMs / chain.blockTimeMs)
+    return Math.max(tip, latest.block) + chain.allowedLagBlocks + growth
   }
 
   /**

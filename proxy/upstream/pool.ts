@@ -50,9 +50,9 @@ export class Pool {
     return this.#heads.tip
   }
 
-  /** The chain has no block above this one yet. Null while nothing is known. */
-  get horizon(): number | null {
-    return this.#heads.horizon
+  /** The upstream has no block above this one yet. Null where nothing is known. */
+  horizonOf(upstream: Upstream): number | null {
+    return this.#heads.horizonOf(upstream)
   }
 
   /** Some upstream is in service, whatever a single call needs. */

@@ -167,7 +167,10 @@ export class Watch {
     const call = iface.blockAt?.(block)
     if (!call) return
     const answer = await this.#ask(url, call)
-    if (isTrouble(answer)) return void applyProbe(upstream, url, answer, 'probe')
+    if (isTrouble(answer)) {
+      applyProbe(upstream, url, answer, 'probe')
+      return
+    }
     const { encoding } = call.result
     const hasIt =
       answer.kind === 'value' &&

@@ -6,7 +6,7 @@ import { bareHash } from './values.ts'
 /** What was asked about, and how high the answer may be. */
 export interface HeightAsked {
   readonly block: BlockRef
-  /** The chain has no block above this one yet; null: nobody knows. */
+  /** The upstream has no block above this one yet; null: nobody knows. */
   horizon(): number | null
 }
 

@@ -44,7 +44,9 @@ export function checkBlock(
       return violation('shape', `the height of ${asked.tag} is ${shownSpan(bytes, span)}`)
     // A node that has cut its history off takes the first block that is left for the earliest.
     const isOff = asked.tag === 'earliest' && number !== (rule.earliest ?? number)
-    if (isOff || number > (horizon() ?? Infinity)) {
+    // What `latest` stands for is compared with the tip.
+    const isAbove = asked.tag !== 'latest' && number > (horizon() ?? Infinity)
+    if (isOff || isAbove) {
       const evidence = `asked for ${asked.tag}, got ${number}`
       return { check: 'block-number', evidence, certain: false }
     }
