@@ -254,6 +254,60 @@ export const subtleLies = {
         : null,
     ),
 
+  'receipt-of-other-status': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, status: '0x7' })),
+  'receipt-log-taken-back': (lying) =>
+    withReceipt(lying, (receipt) => {
+      const logs = receipt['logs'] as readonly Fields[]
+      return logs.length === 0 ? null : { ...receipt, logs: withLast(logs, { removed: true }) }
+    }),
+  'log-with-five-topics': (lying) => {
+    const logs = logsOf(lying)
+    const topics = Array<string>(5).fill(`0x${'5'.repeat(64)}`)
+    const hasOwn = filterOf(lying)['topics'] !== undefined
+    return logs.length === 0 || hasOwn ? null : reply(lying.call, withLast(logs, { topics }))
+  },
+  'nonce-without-end': ({ call }) =>
+    call.method === 'eth_getTransactionCount' ? reply(call, `0x${'f'.repeat(18)}`) : null,
+  'other-digest': ({ call }) =>
+    call.method === 'web3_sha3' ? reply(call, `0x${'5'.repeat(64)}`) : null,
+  // Seen through by what an honest node showed of the block.
+  'transaction-of-other-height': (lying) =>
+    lying.call.method === 'eth_getTransactionByHash'
+      ? withField(lying, 'blockNumber', nextNumber)
+      : null,
+  'receipt-of-other-height': (lying) =>
+    withReceipt(lying, (receipt) => {
+      const over = { blockNumber: nextNumber(String(receipt['blockNumber'])) }
+      const logs = (receipt['logs'] as readonly Fields[]).map((log) => ({ ...log, ...over }))
+      return { ...receipt, ...over, logs }
+    }),
+  // Only doubted: some node may have its reasons.
+  'code-cut': ({ call, result }) =>
+    call.method === 'eth_getCode' && String(result).length > 3
+      ? reply(call, String(result).slice(0, -1))
+      : null,
+  'receipt-without-status': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, status: undefined })),
+  'transaction-without-block-hash': (lying) =>
+    lying.call.method === 'eth_getTransactionByHash' && isObject(lying.result)
+      ? reply(lying.call, { ...lying.result, blockHash: null })
+      : null,
+  'log-far-above': (lying) => {
+    const logs = logsOf(lying)
+    const { toBlock } = filterOf(lying)
+    const over = { blockNumber: '0xffffffff', blockHash: `0x${'5'.repeat(64)}` }
+    if (toBlock !== 'latest' || logs.length === 0) return null
+    return reply(lying.call, [...logs, { ...logs.at(-1), ...over }])
+  },
+  'log-transaction-of-other-block': (lying) => {
+    const logs = logsOf(lying)
+    const at = logs.findIndex(({ blockNumber }) => blockNumber !== logs[0]?.['blockNumber'])
+    if (at < 0 || logs[at]!['transactionHash'] === logs[at + 1]?.['transactionHash']) return null
+    const { transactionHash } = logs[0]!
+    return reply(lying.call, logs.with(at, { ...logs[at], transactionHash }))
+  },
+
   'other-chain': ({ call }) => (call.method === 'eth_chainId' ? reply(call, '0x2') : null),
 
   // What nobody can see by one answer, or only by what was heard before.
@@ -288,6 +342,17 @@ export const provableLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'other-receiver',
   'other-input',
   'transaction-with-other-value',
+  'transaction-of-other-height',
+  'receipt-of-other-height',
+])
+
+/** These are doubted, and cost nobody a violation: they are passed on when nobody else can be asked. */
+export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
+  'code-cut',
+  'receipt-without-status',
+  'transaction-without-block-hash',
+  'log-far-above',
+  'log-transaction-of-other-block',
 ])
 
 /** Those that the checks see through, whatever was heard before. */
