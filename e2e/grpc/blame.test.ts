@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { constants } from 'node:http2'
 import { expect, test } from 'vitest'
 import { GrpcFrames } from '../../proxy/listener/grpc/grpc-frames.ts'
 import { headOf, rawCall, rawSession, valuesOf } from './raw-call.ts'
@@ -46,7 +47,22 @@ function page(status: number): Manner {
 
 const message = framed('hi')
 const none = Buffer.alloc(0)
-const rows: [string, string[], Buffer, Manner, status: number | null][] = [
+const resetting: Manner = (stream) => {
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+}
+
+const manyEntries = Array.from({ length: 200 }, (_, at) => [`x-${at}`, '1']).flat()
+
+const tooLarge: [whose: string, code: number, words: string][] = [
+  ['grpc-go', 8, 'grpc: received message larger than max (5242885 vs. 4194304)'],
+  ['grpc-js', 8, 'Received message larger than max (5000000 vs 4194304)'],
+  ['gRPC C-core', 8, 'SERVER: Received message larger than max (5000000 vs. 4194304)'],
+  ['grpc-java', 8, 'gRPC message exceeds maximum size 4194304: 5000000'],
+  ['grpc-dotnet', 8, 'Received message exceeds the maximum configured message size.'],
+  ['tonic', 11, 'Error, decoded message length too large: found 5 bytes, the limit is: 4 bytes'],
+]
+type Row = [string, string[], Buffer, Manner, status: number | null]
+const rows: Row[] = [
   ['no message', [], none, strict, 2],
   ['half of a prefix', [], message.subarray(0, 3), strict, 13],
   ['half of a message', [], message.subarray(0, 6), strict, 13],
@@ -63,12 +79,24 @@ const rows: [string, string[], Buffer, Manner, status: number | null][] = [
     13,
   ],
   [
-    'a message that the node finds too large',
-    [],
+    'metadata of a length for which a node is exhausted',
+    ['x-a', 'a'.repeat(9_000)],
     message,
-    answering(8, 'grpc: received message larger than max (5242885 vs. 4194304)'),
+    answering(8, ''),
     8,
   ],
+  ['metadata of so many entries', manyEntries, message, answering(8, ''), 8],
+  ['metadata for which a node resets its stream', manyEntries, message, resetting, 14],
+  [
+    'a message so long that a node is exhausted',
+    [],
+    framed(Buffer.alloc(1_100_000)),
+    answering(8, 'out of arena'),
+    8,
+  ],
+  ...tooLarge.map(([whose, code, words]): Row => {
+    return [`a message that ${whose} finds too large`, [], message, answering(code, words), code]
+  }),
   ['what the node does not serve', [], message, answering(12, 'unknown method'), 12],
   ['what a gateway does not serve', [], message, page(404), null],
   ['what a gateway finds odd', [], message, page(400), null],
@@ -81,6 +109,9 @@ test.each(rows)('%s', async (_name, headers, body, manner, status) => {
   }
   const { pool } = own.router
   expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.flatMap(({ urls }) => urls.map(({ holdOff }) => holdOff.leftMs))).toEqual([
+    0, 0,
+  ])
   expect(pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
 })
 
@@ -112,6 +143,23 @@ test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
     expect(valuesOf(trailers, 'grpc-message')).toEqual([
       `method-not-found: the path ${path} is not of the form /package.Service/Method`,
     ])
+    expect(asked).not.toContain(path)
+  },
+)
+
+test.each(['/../test.Echo/Unary', '/%2e%2e/admin/Unary', '/a/../..%2fUnary'])(
+  'the path %s, which leads above the root of a node, is for none',
+  async (path) => {
+    const asked: unknown[] = []
+    await using own = await served([
+      (stream, headers) => {
+        asked.push(headers[':path'])
+        strict(stream, headers)
+      },
+    ])
+    const { trailers } = await rawCall(own.router.port, path)
+    expect(valuesOf(trailers, 'grpc-status')).toEqual(['3'])
+    expect(valuesOf(trailers, 'grpc-message')[0]).toMatch(/^unsendable: the dot segments/)
     expect(asked).not.toContain(path)
   },
 )

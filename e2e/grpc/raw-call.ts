@@ -28,8 +28,13 @@ export async function rawCall(
   }
 }
 
-/** Not in the types of Node yet. */
-const lax = { settings: { enablePush: false }, strictSingleValueFields: false }
+const lax = {
+  settings: { enablePush: false },
+  strictSingleValueFields: false,
+  strictFieldWhitespaceValidation: false,
+  maxHeaderListPairs: 10_000,
+  maxSendHeaderBlockLength: 1_000_000,
+}
 
 export function rawSession(port: number): ClientHttp2Session {
   return connect(`http://127.0.0.1:${port}`, lax)

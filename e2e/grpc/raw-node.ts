@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
   createServer,
+  type Http2Server,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
   type ServerHttp2Session,
@@ -48,7 +49,7 @@ export function begin(
 
 /** A gRPC node frame by frame: it can break what no library would. */
 export class RawNode implements AsyncDisposable {
-  readonly #server = createServer({ strictSingleValueFields: false })
+  readonly #server: Http2Server
   readonly sessions = new Set<ServerHttp2Session>()
   manner: Manner
   calls = 0
@@ -56,8 +57,14 @@ export class RawNode implements AsyncDisposable {
   cancelled = 0
   open = 0
 
-  constructor(manner: Manner) {
+  /** @param maxEntries of a request's headers; Node's own limit is 128 */
+  constructor(manner: Manner, maxEntries = 10_000) {
     this.manner = manner
+    this.#server = createServer({
+      strictSingleValueFields: false,
+      maxHeaderListPairs: maxEntries,
+      maxSendHeaderBlockLength: 1_000_000,
+    })
     this.#server.on('session', (session) => {
       this.sessions.add(session)
       session.on('close', () => this.sessions.delete(session)).on('error', () => {})

@@ -23,6 +23,8 @@ export type AnswerFault =
   /** Half of the answer, as if it were all. */
   | { readonly do: 'truncate' }
   | { readonly do: 'slow'; readonly delayMs: number }
+  /** A watch begins where it began first: another API server, which lags, tells once more what is known already. */
+  | { readonly do: 'rewind' }
 
 /** What goes wrong inside of a watch, after so many events or so long, whatever comes first. */
 export interface WatchFault {
@@ -43,6 +45,8 @@ export interface WatchFault {
     | 'half-line'
     /** Nothing more comes, and the connection stays. */
     | 'silence'
+    /** The last event comes twice, and then what follows. */
+    | 'twice'
   readonly afterEvents: number
   readonly afterMs: number
 }
@@ -68,6 +72,7 @@ const watchFaults = [
   'broken-line',
   'half-line',
   'silence',
+  'twice',
 ] as const
 
 /** Faults as a seed draws them: the next request gets the next of them. */
@@ -87,9 +92,21 @@ export function drawnFaults(random: Random): FaultSource {
         { do: 'truncate' },
         { do: 'slow', delayMs: below(200) },
       ]
-      if (kind === 'write') any.push({ do: 'refuse', status: 409, reason: 'Conflict' })
+      // A token that is being rotated.
+      any.push({ do: 'refuse', status: 401, reason: 'Unauthorized' })
+      if (kind === 'write')
+        any.push(
+          { do: 'refuse', status: 409, reason: 'Conflict' },
+          // A quota that is used up, or a webhook that denies.
+          { do: 'refuse', status: 403, reason: 'Forbidden' },
+        )
       if (kind === 'list' || kind === 'watch')
-        any.push({ do: 'refuse', status: 410, reason: 'Expired' })
+        any.push(
+          { do: 'refuse', status: 410, reason: 'Expired' },
+          // A kind that is being replaced.
+          { do: 'refuse', status: 404, reason: 'NotFound' },
+        )
+      if (kind === 'watch') any.push({ do: 'rewind' })
       return pick(any)
     },
     watch() {

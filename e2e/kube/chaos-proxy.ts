@@ -21,6 +21,7 @@ export class ChaosProxy implements AsyncDisposable {
   readonly #agent: Agent
   readonly #target: string
   readonly #stop = new AbortController()
+  readonly #firstVersions = new Map<string, string>()
   #faults: FaultSource
 
   private constructor(target: Access, faults: FaultSource, server: Server) {
@@ -84,20 +85,42 @@ export class ChaosProxy implements AsyncDisposable {
     if (fault?.do === 'refuse') return refuse(response, fault)
     if (fault?.do === 'cut-before') return void response.destroy()
     if (fault?.do === 'slow') await pause(fault.delayMs, undefined, { signal: gone.signal })
-    const answer = await this.#forward(request, gone.signal)
+    const path = fault?.do === 'rewind' ? this.#rewound(request.url!) : request.url!
+    if (kind === 'watch') this.#remember(request.url!)
+    const answer = await this.#forward(request, path, gone.signal)
     if (kind !== 'watch' || answer.statusCode !== 200) return finish(response, answer, fault)
-    if (fault !== null && fault.do !== 'slow') return void response.destroy()
+    if (fault !== null && fault.do !== 'slow' && fault.do !== 'rewind')
+      return void response.destroy()
     const inside = this.#faults.watch()
     if (inside !== null) this.#count(`watch ${inside.do}`)
     const version = new URL(request.url!, 'http://any').searchParams.get('resourceVersion') ?? '1'
     await relayWatch(response, answer, inside, version, this.#stop.signal)
   }
 
-  #forward(request: IncomingMessage, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  /** The first version that each kind was watched from. */
+  #remember(url: string): void {
+    const { pathname, searchParams } = new URL(url, 'http://any')
+    const version = searchParams.get('resourceVersion')
+    if (version !== null && !this.#firstVersions.has(pathname))
+      this.#firstVersions.set(pathname, version)
+  }
+
+  #rewound(url: string): string {
+    const { pathname, searchParams } = new URL(url, 'http://any')
+    const first = this.#firstVersions.get(pathname)
+    if (first !== undefined) searchParams.set('resourceVersion', first)
+    return `${pathname}?${searchParams.toString()}`
+  }
+
+  #forward(
+    request: IncomingMessage,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const { host: _, connection: __, ...headers } = request.headers
     return this.#agent.request({
       origin: this.#target,
-      path: request.url!,
+      path,
       method: request.method as Dispatcher.HttpMethod,
       headers,
       body: request.method === 'GET' ? null : request,

@@ -19,13 +19,16 @@ export async function relayWatch(
   response.flushHeaders()
   let last = '{"type":"ADDED","object":{"kind":"ConfigMap"}}'
   let isOver = false
+  let isStruck = false
   const strike = () => {
-    if (isOver || fault === null || calm.aborted) return
+    if (isOver || isStruck || fault === null || calm.aborted) return
+    isStruck = true
+    if (fault.do === 'twice') return void (events > 0 && response.write(`${last}\n`))
     isOver = true
-    disturb(response, fault, last, version, calm)
+    disturb(response, { ...fault, do: fault.do }, last, version, calm)
   }
-  const timer = fault && setTimeout(strike, fault.afterMs)
   let events = 0
+  const timer = fault && setTimeout(strike, fault.afterMs)
   let rest = ''
   try {
     for await (const piece of answer.body as AsyncIterable<Buffer>) {
@@ -48,7 +51,7 @@ export async function relayWatch(
 
 function disturb(
   response: ServerResponse,
-  fault: WatchFault,
+  fault: WatchFault & { readonly do: Exclude<WatchFault['do'], 'twice'> },
   last: string,
   version: string,
   calm: AbortSignal,

@@ -14,14 +14,20 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 /** More than the failures in a row that disable two upstreams. */
 const times = 12
 
-async function pairOf(answer: MirrorNode['answer']) {
+async function pairOf(answer: MirrorNode['answer'], urlSettings: Record<string, unknown> = {}) {
   const stack = new AsyncDisposableStack()
   const nodes = [
     stack.use(await new MirrorNode('a', answer).start()),
     stack.use(await new MirrorNode('b', answer).start()),
   ]
   const router = stack.use(
-    await serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes }),
+    await serveRouter({
+      chainId: 'MIRROR',
+      apiInterface: 'rest',
+      specSources,
+      primaries: nodes,
+      urlSettings: { a: urlSettings, b: urlSettings },
+    }),
   )
   for (const node of nodes) node.asked.length = 0
   return { nodes, router, [Symbol.asyncDispose]: () => stack.disposeAsync() }
@@ -112,4 +118,24 @@ test('a HEAD that a node in trouble answers still counts', async () => {
   await using pair = await pairOf((_, response) => response.writeHead(503).end())
   for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
   expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])
+})
+
+test("a header of the operator's own, which a client sends as well, is the operator's", async () => {
+  const guarded: MirrorNode['answer'] = ({ headers }, response) => {
+    const isKnown = headers['x-listed'] === 'own' && headers['accept'] === 'own/type'
+    response.statusCode = isKnown ? 200 : 401
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  }
+  const own = { 'X-Listed': 'own', accept: 'own/type' }
+  await using pair = await pairOf(guarded, { 'auth-config': { 'auth-headers': own } })
+  for (let at = 0; at < times; at++) {
+    const headers = 'X-Listed: junk\r\nx-listed: more\r\nAccept: */*\r\nConnection: close\r\n'
+    const answer = await send(
+      pair.router.port,
+      `GET /things/1 HTTP/1.1\r\nHost: x\r\n${headers}\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1.1 200 /)
+  }
+  expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
 })

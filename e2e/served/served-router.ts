@@ -34,6 +34,8 @@ export interface ServedRouterOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** Of each node's URL, by its name: `addons`, `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** What placeholders stand for. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** A router in this process, on a real socket, with the machine's clock. */
@@ -72,7 +74,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   })
   const { config, problems } = parseConfig(
     { name: 'router.yml', text },
-    { environment: {}, flags: {} },
+    { environment: options.environment ?? {}, flags: {} },
   )
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
   const [chain] = serveChains(config, {

@@ -18,6 +18,7 @@ export type Rule =
   | 'own-answer'
   | 'honest-is-believed'
   | 'reads-succeed'
+  | 'late-answers-count'
   | 'other-upstream-first'
   | 'primary-first'
   | 'fresh-first'

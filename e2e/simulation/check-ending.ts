@@ -7,7 +7,6 @@ import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
 import { coveredAt } from './lies.ts'
-import type { UrlPlan } from './schedule.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
 const toleranceMs = 1e-6
@@ -29,6 +28,7 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
       arena.report('leaves-nothing', `${where} ended and left a request under way`)
   }
   checkAnswer(arena, client, where)
+  checkPatience(arena, client, where)
   if (call.asked.kind === 'read' && isFailure(arena, client)) checkFailure(arena, client, where)
   checkBreaker(arena, client, where)
 }
@@ -72,27 +72,54 @@ export function checkTakenBack(arena: Arena, client: ClientCall): void {
   }
 }
 
-/** Taken back before the time was over that an upstream has by itself. */
-export function isCutShort(arena: Arena, exchange: Exchange): boolean {
-  const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
-  if (!client || exchange.endedMs === null) return false
-  const { plan } = arena.seats.get(exchange.place.printable) as Seat
-  return exchange.endedMs - exchange.sentMs < ownMs(arena, client, plan) - toleranceMs
-}
-
-/** The time of an attempt, worked out from the documentation and not by the engine. */
+/** The time of an attempt, worked out from the documentation and not by the engine: what somebody said, or all. */
 function attemptMs(arena: Arena, client: ClientCall, exchange: Exchange): number {
-  const { plan } = arena.seats.get(exchange.place.printable) as Seat
-  const wantedMs = client.plan.relayTimeoutMs ?? ownMs(arena, client, plan)
+  const wantedMs = firmMs(arena, client, exchange) ?? Infinity
   return Math.min(wantedMs, client.deadlineMs - exchange.sentMs)
 }
 
-function ownMs({ schedule }: Arena, { call }: ClientCall, { timeoutMs }: UrlPlan): number {
+/** What the client or the config says; null: nobody says anything. */
+function firmMs({ seats }: Arena, { plan }: ClientCall, { place }: Exchange): number | null {
+  return plan.relayTimeoutMs ?? (seats.get(place.printable) as Seat).plan.timeoutMs
+}
+
+/** Its time was said by somebody, and is over then. */
+export function isFirm(arena: Arena, client: ClientCall, exchange: Exchange): boolean {
+  return firmMs(arena, client, exchange) !== null
+}
+
+/** After how long an upstream is late with an answer by itself, whatever a client wants. */
+export function usualMs(
+  { schedule, seats }: Arena,
+  { call }: ClientCall,
+  { place }: Exchange,
+): number {
+  const { timeoutMs } = (seats.get(place.printable) as Seat).plan
   return timeoutMs ?? Math.max(specMs(call.asked), schedule.settings.relay.minRelayTimeoutMs)
 }
 
 function specMs({ timeoutMs, cost }: Classification): number {
   return timeoutMs ?? cost * 100
+}
+
+/** No call fails that a node was about to answer within its time. */
+function checkPatience(arena: Arena, client: ClientCall, where: string): void {
+  const { outcome, exchanges, deadlineMs } = client
+  if (outcome?.kind !== 'error') return
+  const missed = exchanges.find(
+    (each) =>
+      each.isTakenBack &&
+      each.fate.kind === 'honest' &&
+      !each.saysError &&
+      each.dueMs !== null &&
+      each.dueMs < deadlineMs - toleranceMs &&
+      !isFirm(arena, client, each),
+  )
+  if (missed)
+    arena.report(
+      'late-answers-count',
+      `${where} failed, ${missed.place.upstream} was about to answer`,
+    )
 }
 
 /** The exchange that an answer came by. */

@@ -59,7 +59,9 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
   if (kind === 'failover' && last.isTakenBack)
     arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
   if (kind !== 'retry' && kind !== 'failover') return
-  if (!last.isTakenBack && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
+  // One that is late has not said yet what it will say.
+  const hasSaid = last.endedMs !== null && !last.isTakenBack
+  if (hasSaid && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 

@@ -33,6 +33,7 @@ const methods = [
 /** What the clients do: single calls spread over the time, and bursts. */
 export function drawRequests(
   dice: Dice,
+  heaviness: Dice,
   durationMs: number,
   names: readonly string[],
 ): readonly RequestPlan[] {
@@ -43,13 +44,16 @@ export function drawRequests(
     const burst = dice.chance(0.05) ? dice.whole(2, 12) : 1
     const method = dice.pick(methods)
     for (let each = 0; each < burst; each++)
-      requests.push(drawRequest(dice, atMs, burst === 1 ? dice.pick(methods) : method, names))
+      requests.push(
+        drawRequest(dice, heaviness, atMs, burst === 1 ? dice.pick(methods) : method, names),
+      )
   }
   return requests.toSorted((a, b) => a.atMs - b.atMs)
 }
 
 function drawRequest(
   dice: Dice,
+  heaviness: Dice,
   atMs: number,
   method: string,
   names: readonly string[],
@@ -63,5 +67,6 @@ function drawRequest(
     selectProvider: dice.chance(0.04) ? dice.pick(names) : null,
     blockProviders: dice.chance(0.04) ? [dice.pick(names)] : [],
     relayTimeoutMs: dice.chance(0.04) ? Math.round(dice.scaled(20, 4_000)) : null,
+    heavyMs: heaviness.chance(0.06) ? heaviness.scaled(500, 40_000) : 0,
   }
 }

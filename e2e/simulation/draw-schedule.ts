@@ -14,7 +14,7 @@ export function drawSchedule(seed: number): Schedule {
   const chain = drawChain(dice, durationMs)
   const nodes = drawNodes(dice, durationMs)
   const names = nodes.map(({ name }) => name)
-  const requests = drawRequests(new Dice(seed, 1), durationMs, names)
+  const requests = drawRequests(new Dice(seed, 1), new Dice(seed, 5), durationMs, names)
   return { seed, durationMs, settings, chain, nodes, requests, withMetrics: dice.chance(0.05) }
 }
 

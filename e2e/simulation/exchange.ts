@@ -18,6 +18,8 @@ export interface Exchange {
   readonly method: string
   readonly sentMs: number
   fate: Fate
+  /** When its answer would be there; null: never. */
+  readonly dueMs: number | null
   /** The node's newest block when it was asked. */
   readonly head: number
   /** It asks to be left alone for so long; null: it does not. */

@@ -120,4 +120,6 @@ export interface RequestPlan {
   readonly selectProvider: string | null
   readonly blockProviders: readonly string[]
   readonly relayTimeoutMs: number | null
+  /** So much longer it takes on every node. */
+  readonly heavyMs: number
 }

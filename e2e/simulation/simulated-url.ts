@@ -26,6 +26,8 @@ export interface Wire {
   readonly answered: Answered
   /** The branch that an upstream is on, where not all are on the canonical one. */
   readonly branchOf?: (upstream: string) => number | null
+  /** How much longer what a client asks takes on every node. */
+  heavyMs(callId: string): number
 }
 
 /** What is to happen to one request. */
@@ -73,6 +75,7 @@ export class SimulatedUrl implements Transport {
       method: call.method,
       sentMs: clock.nowMs(),
       fate,
+      dueMs: afterMs === null ? null : clock.nowMs() + afterMs,
       head: this.#node.head,
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
@@ -136,6 +139,7 @@ export class SimulatedUrl implements Transport {
     const ills = this.#illnesses()
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
+    if (typeof call.id === 'string') afterMs += this.#wire.heavyMs(call.id)
     this.#node.be(ills, this.#wire.clock.nowMs())
     this.#node.branch = this.#wire.branchOf?.(this.place.upstream) ?? null
     for (const ill of ills) {

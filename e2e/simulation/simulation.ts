@@ -17,7 +17,7 @@ import type { Arena, Rule, Seat, Violation } from './arena.ts'
 import { Blame } from './blame.ts'
 import { growChain } from './chain-growth.ts'
 import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
-import { checkEnding, checkExchange, isCutShort } from './check-ending.ts'
+import { checkEnding, checkExchange } from './check-ending.ts'
 import { checkMetrics } from './check-metrics.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
 import type { ClientCall } from './client-call.ts'
@@ -95,7 +95,8 @@ class Simulation implements Arena, WireObserver {
     for (const [index, node] of schedule.nodes.entries())
       for (const [url, plan] of node.urls.entries()) {
         const place = { upstream: node.name, url, printable: printableOf(node, url) }
-        const wire = { clock, chain: this.chain, observer: this, answered: this.answered }
+        const heavyMs = (callId: string) => this.calls.get(callId)?.plan.heavyMs ?? 0
+        const wire = { clock, chain: this.chain, observer: this, answered: this.answered, heavyMs }
         const dice = new Dice(seed, 100 + index * 10 + url)
         transports.set(place.printable, new SimulatedUrl(place, plan, wire, dice))
       }
@@ -202,6 +203,7 @@ class Simulation implements Arena, WireObserver {
     const about = fate.kind === 'honest' ? '' : fate.kind === 'lie' ? fate.lie : fate.illness
     this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
     checkSending(this, exchange)
+    this.#blame.sent(exchange)
     this.#tip.look()
     this.#heads.look()
     if (kind === 'hedge') checkHedges(this)
@@ -217,7 +219,7 @@ class Simulation implements Arena, WireObserver {
     if (fate.kind === 'lie' && slanders.has(fate.lie)) this.isSlandered = true
     checkExchange(this, exchange)
     this.#heads.ended(exchange)
-    this.#blame.ended(exchange, isCutShort(this, exchange))
+    this.#blame.ended(exchange)
   }
 
   get #isBusy(): boolean {

@@ -13,11 +13,6 @@ function answer({ verb, target, body }: Asked, response: ServerResponse): void {
   const { id, method } = isUri
     ? { id: -1, method: new URL(target, 'http://x').pathname.slice(1) }
     : (JSON.parse(body.toString()) as { id: number; method: string })
-  if (method === '') {
-    response.setHeader('content-type', 'text/html')
-    response.end('<html>Available endpoints</html>')
-    return
-  }
   const known = {
     status: { sync_info: { latest_block_height: '7' } },
     block: { block_id: { hash: 'B10C'.repeat(16) }, block: { header: { height: '5' } } },
@@ -54,7 +49,7 @@ async function ask(url: string, options: { method?: string; body?: string } = {}
   return { status: statusCode, type: headers['content-type'], body: await body.text() }
 }
 
-const targets = ['/status', '/status?', '/block?height=5', '/block?height=%225%22', '/none?x', '/']
+const targets = ['/status', '/status?', '/block?height=5', '/block?height=%225%22', '/none?x']
 
 test.each(targets)('URI style: GET %s is what it is at the node', async (target) => {
   await using own = await served(1)
@@ -62,6 +57,15 @@ test.each(targets)('URI style: GET %s is what it is at the node', async (target)
   const routed = await ask(own.router.url + target)
   expect(node!.asked.at(-1)!.target).toBe(target === '/status?' ? '/status' : target)
   expect(routed).toEqual(await ask(node!.url + target))
+})
+
+test.each(['GET', 'HEAD'])('%s / is not for the node, whose page would name it', async (method) => {
+  await using own = await served(1)
+  const { status, body } = await ask(own.router.url, { method })
+  expect(status).toBe(404)
+  if (method === 'GET')
+    expect(JSON.parse(body)).toMatchObject({ error: { data: { reason: 'no-such-path' } } })
+  expect(own.nodes[0]!.asked).toEqual([])
 })
 
 test('JSON-RPC over POST, single and in a batch', async () => {
@@ -107,6 +111,8 @@ test("errors of the router's own are JSON-RPC in either style", async () => {
 test.each([
   ['GET *', 400],
   ['GET ftp://evil/x', 400],
+  ['GET /../../admin', 400],
+  ['GET /%2e%2e/status', 400],
   ['TRACE /status', 404],
   ['HEAD /none?height=x', 500],
   ['HEAD /none', 500],

@@ -25,14 +25,14 @@ const pending = {
 
 const secretNotFound = {
   status: 'False',
-  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read. The last good config keeps serving.',
+  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read. Pods that run go on with the value that they were started with.',
   remedy:
     'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
 } as const satisfies ReasonMeaning
 
 const secretKeyNotFound = {
   status: 'False',
-  when: 'A Secret lacks the key that is referred to, or the key is empty. The last good config keeps serving.',
+  when: 'A Secret lacks the key that is referred to, or the key is empty. Pods that run go on with the value that they were started with.',
   remedy: 'Add the key to the Secret, or correct the reference. It is picked up at once.',
 } as const satisfies ReasonMeaning
 
@@ -107,7 +107,7 @@ export const rpcRouterConditions = {
       ...resolvedRefs.reasons,
       SecretValueRefused: {
         status: 'False',
-        when: 'A Secret got a value that the router refuses, and an endpoint could not be served without its provider. The pods go on with the value that they were started with; none is replaced.',
+        when: 'A Secret got a value that the router refuses, and an endpoint could not be served without its provider. The pods go on with the value that they were started with. The endpoint closes when they have to be replaced; where it is the only one, none is.',
         remedy:
           'Put a good value into the key that the message names: the provider says what is wrong with it. Until then restart no pod: it would get the new value.',
       },
@@ -121,7 +121,7 @@ export const rpcRouterConditions = {
       Programmed: { status: 'True', when: 'All objects are applied.', remedy: null },
       NotAccepted: {
         status: 'False',
-        when: 'Accepted or ResolvedRefs is False, so nothing was changed: the last good config keeps serving.',
+        when: 'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
         remedy: 'Look at these conditions.',
       },
       NameConflict: {
@@ -222,7 +222,7 @@ export const rpcRouterConditions = {
       },
       RefsNotResolved: {
         status: 'False',
-        when: 'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config keeps serving.',
+        when: 'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config is kept.',
         remedy: 'Look at ResolvedRefs.',
       },
       NotProgrammed: {
@@ -289,7 +289,7 @@ export const upstreamProviderConditions = {
       Programmed: { status: 'True', when: 'It was applied.', remedy: null },
       NotProgrammed: {
         status: 'False',
-        when: 'The newest config of the router could not be applied, or does not hold the provider.',
+        when: 'The newest config of the router could not be applied or does not hold the provider, or the pods have an earlier value of one of its Secrets.',
         remedy: 'Look at the conditions of the router.',
       },
       Pending: pending,

@@ -79,7 +79,7 @@ export const eventReasons = {
     type: 'Warning',
     action: 'Resolve',
     of: router,
-    when: 'A Secret got a value that the router refuses, and an endpoint depends on its provider: no pod is replaced.',
+    when: 'A Secret got a value that the router refuses, and an endpoint depends on its provider: it closes when pods have to be replaced.',
   },
   ConfigMapNotFound: {
     type: 'Warning',

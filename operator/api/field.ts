@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
+import { textLength } from './text-length.ts'
 
 /** What every field says of itself: it becomes `kubectl explain` and the reference. */
 export interface About {
@@ -43,17 +44,33 @@ export function text({
   rules = [],
   ...about
 }: TextOptions): z.ZodString {
-  const bounded = z.string().min(min).max(max)
-  const schema = pattern === undefined ? bounded : bounded.regex(asRe2(pattern), must)
-  const all =
-    pattern === undefined || must === undefined
-      ? rules
-      : [{ rule: matches(pattern), message: must }, ...rules]
-  return schema.meta({ ...about, ...withRules(all) })
+  const bounded = atMost(max, z.string().min(min))
+  const meta = { ...about, maxLength: max }
+  if (pattern === undefined) return bounded.meta({ ...meta, ...withRules(rules) })
+  const read = portable(pattern)
+  const all = must === undefined ? rules : [{ rule: matches(read), message: must }, ...rules]
+  return bounded.regex(read, must).meta({ ...meta, ...withRules(all) })
+}
+
+/** A text of so many characters at most, as the API server counts them: what it stored must be readable. */
+export function atMost(max: number, schema: z.ZodString): z.ZodString {
+  const fits = (value: string) => value.length <= max || textLength(value) <= max
+  return schema.refine(fits, `must be at most ${max} characters`)
+}
+
+/** A map with so many keys at most. */
+export function mapOf<V extends z.ZodType>(
+  value: V,
+  { max, rules = [], ...about }: MapOptions,
+): z.ZodRecord<z.ZodString, V> {
+  return z
+    .record(z.string(), value)
+    .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
+    .meta({ ...about, maxProperties: max, ...withRules(rules) })
 }
 
 /** For RE2, which the API server reads patterns with, white space is ASCII; for JavaScript it is more. */
-function asRe2({ source }: RegExp): RegExp {
+function portable({ source }: RegExp): RegExp {
   return new RegExp(source.replaceAll(String.raw`\s`, String.raw`\t\n\f\r `))
 }
 
@@ -132,19 +149,23 @@ export function list<T extends z.ZodType>(
   return (min === 0 ? bounded : bounded.min(min)).meta({ ...about, ...merge, ...withRules(rules) })
 }
 
-interface TextMapOptions extends About {
+interface MapOptions extends About {
   readonly max: number
-  readonly maxValueLength: number
   readonly rules?: readonly Rule[]
+}
+
+interface TextMapOptions extends MapOptions {
+  readonly maxValueLength: number
 }
 
 /** A map of texts, such as labels. */
 export function textMap({
-  max,
   maxValueLength,
-  rules = [],
-  ...about
+  ...options
 }: TextMapOptions): z.ZodRecord<z.ZodString, z.ZodString> {
-  const value = z.string().max(maxValueLength).meta({ description: 'The value of the key.' })
-  return z.record(z.string(), value).meta({ ...about, maxProperties: max, ...withRules(rules) })
+  const value = atMost(maxValueLength, z.string()).meta({
+    description: 'The value of the key.',
+    maxLength: maxValueLength,
+  })
+  return mapOf(value, options)
 }

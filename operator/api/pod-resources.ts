@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
-import { type About, object } from './field.ts'
+import type { z } from 'zod'
+import { type About, mapOf, object } from './field.ts'
 import { quantity } from './quantity.ts'
 
 function amounts(name: string, about: About) {
-  return z
-    .record(z.string(), quantity(name, { description: 'The amount.', example: '256Mi' }))
-    .meta({ ...about, maxProperties: 16 })
+  const amount = quantity(name, { description: 'The amount.', example: '256Mi' })
+  return mapOf(amount, { ...about, max: 16 })
 }
 
 /** Requests and limits of a container. */

@@ -104,7 +104,7 @@ describe('validate', () => {
     const { code, stdout } = await run(['validate', '-f', '-'], `${router}---${provider}`)
     expect([code, stdout]).toEqual([
       0,
-      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThe API server has rules of its own beyond that: kubectl apply --dry-run=server -f FILES tells whether they hold.\n',
+      'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThey were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.\n',
     ])
   })
 
@@ -153,7 +153,19 @@ describe('validate', () => {
       'an unknown field',
       ['validate', '-f', '-'],
       provider.replace('variables:', 'variabels:'),
-      'standard input: UpstreamProvider default/alpha: spec.variabels: is not a field',
+      'standard input: UpstreamProvider default/alpha: unknown field "spec.variabels"',
+    ],
+    [
+      'a rule that does not hold',
+      ['validate', '-f', '-'],
+      provider.replace('name: KEY,', 'name: OTHER,'),
+      'standard input: UpstreamProvider default/alpha: spec.nodeUrls: every ${NAME} in a url must be the name of one of variables',
+    ],
+    [
+      'another version of ours',
+      ['validate', '-f', '-'],
+      provider.replace('v1alpha1', 'v1'),
+      'standard input: UpstreamProvider default/alpha: apiVersion must be rpcrouter.dev/v1alpha1, not rpcrouter.dev/v1',
     ],
     [
       'an unknown chain of a provider alone',

@@ -5,9 +5,9 @@ import { type FlagValues, valueOf } from './command-line.ts'
 import { exitCodes } from './exit-codes.ts'
 import { judgeManifests } from './judged-manifests.ts'
 
-/** Rules in CEL, and names that must differ: only the API server judges by these. */
+/** What a file alone does not tell. */
 const more =
-  'The API server has rules of its own beyond that: kubectl apply --dry-run=server -f FILES tells whether they hold.'
+  'They were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.'
 
 /**
  * Judges manifests: as text on stderr, with a word of success on stdout, or as one JSON document on stdout.

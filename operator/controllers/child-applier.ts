@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
+import type { ConfigMap } from '../resources/kinds.ts'
 import { appliedAnnotation } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import type { Child, ChildStores } from './child-stores.ts'
@@ -78,6 +79,8 @@ export class ChildApplier {
     // The watch tells of nothing, and something is there: of ours, or of others.
     const found = known ?? (await this.#find(resource, intent, signal))
     if (found !== null) await this.#claim(router, resource, found, signal)
+    // Such a ConfigMap can only be replaced. Somebody else made it, or its name would tell of another content.
+    if (found !== null && isFrozen(found, wanted)) await this.#delete(resource, found, signal)
     this.#remember(resource, hash, await applier.apply(resource, intent, signal))
     return true
   }
@@ -107,7 +110,7 @@ export class ChildApplier {
     const written = this.#written.get(pathOf(resource, keyOf(known.metadata)))
     // The API server may write an amount in another way than we do: what it made of our own words is right.
     if (written?.hash === hash && isUnchanged(written.object, known)) return true
-    return contains(known, intent)
+    return !isFrozen(known, intent) && contains(known, intent)
   }
 
   /** What belongs to a router, is not wanted any more, and is not on its way out yet. */
@@ -129,15 +132,14 @@ export class ChildApplier {
     isWanted: (resource: Resource, object: KubeObject) => boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const { resource, object } of this.unwanted(router, isWanted)) {
-      const { uid } = object.metadata
-      await this.#options.client.delete(
-        resource,
-        object.metadata,
-        uid === undefined ? {} : { uid },
-        signal,
-      )
-    }
+    for (const { resource, object } of this.unwanted(router, isWanted))
+      await this.#delete(resource, object, signal)
+  }
+
+  /** Deletes an object, and no other of its name that came after it. */
+  async #delete(resource: Resource, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
+    const { uid } = metadata
+    await this.#options.client.delete(resource, metadata, uid === undefined ? {} : { uid }, signal)
   }
 
   async #find<T extends KubeObject>(
@@ -180,12 +182,17 @@ export class ChildApplier {
   }
 }
 
-export function belongsTo({ metadata }: KubeObject, router: RpcRouter): boolean {
+export function belongsTo({ metadata }: KubeObject, router: Pick<KubeObject, 'metadata'>): boolean {
   return (
     metadata.ownerReferences?.some(
       ({ uid, controller }) => controller === true && uid === router.metadata.uid,
     ) ?? false
   )
+}
+
+/** Whether an object says of itself that its data never changes, and has other data than is wanted. */
+function isFrozen(found: ConfigMap, wanted: ConfigMap): boolean {
+  return found.immutable === true && !isDeepStrictEqual(found.data, wanted.data)
 }
 
 /** A hash of an intent, whatever the order of its keys. */

@@ -14,11 +14,7 @@ import type { BuildContext } from '../resources/build-context.ts'
 import { configMapName } from '../resources/config-map.ts'
 import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
-import {
-  configHashAnnotation,
-  secretHashAnnotation,
-  secretHashesAnnotation,
-} from '../resources/labels.ts'
+import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import {
@@ -27,27 +23,27 @@ import {
   revisionOccurrences,
   routerOccurrences,
 } from '../status/occurrences.ts'
-import { isComplete } from '../status/rollout.ts'
+import { isComplete, isRolledOut } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { readSecretHashes } from '../translate/secret-hashes.ts'
 import { chooseState } from '../translate/state-store.ts'
-import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translateInSteps } from '../translate/translate.ts'
 import {
-  type Fate,
+  type FateInPods,
   nothingRuns,
   type ProviderVerdict,
   type Running,
   type TranslateInput,
   type Translation,
 } from '../translate/translation.ts'
-import type { ChildApplier } from './child-applier.ts'
+import { belongsTo, type ChildApplier } from './child-applier.ts'
+import { contains } from './contains.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
+import { runningWith } from './running-config.ts'
 import type { StatusWriter } from './status-writer.ts'
 import { takeTurns } from './take-turns.ts'
 import type { TranslationMemo } from './translation-memo.ts'
@@ -177,16 +173,23 @@ export class RouterReconciler {
       data: world.dataOf(router.metadata.namespace),
     }
     const kept = await this.#translate(router, running, redisPassword, seen, false)
-    const goesOn = kept.startable || kept.config === null || this.#isRunning(router, kept.config)
+    const goesOn = kept.startable || kept.config === null || this.#goesOn(router, kept, kept.config)
     return goesOn ? kept : this.#translate(router, running, redisPassword, seen, true)
   }
 
-  /** Whether all pods run with a config, and with all else that the router asks of them. */
-  #isRunning(router: RpcRouter, config: RenderedConfig): boolean {
+  /**
+   * Whether pods can go on with a config with which no new one could start: when all that are wanted run, with all else
+   * that the router asks of them. Where an endpoint would close, as many are enough as have to be there while nodes are
+   * drained: below that, the other endpoints are worth more.
+   */
+  #goesOn(router: RpcRouter, { closing }: Translation, config: RenderedConfig): boolean {
     const deployment = this.#deployment(router)
+    if (deployment === null) return false
     const { children, build } = this.#parts
     const wanted = buildDeployment(router, config, build)
-    return isComplete(deployment) && children.isApplied(router, deployments, wanted)
+    if (!closing) return isComplete(deployment) && children.isApplied(router, deployments, wanted)
+    const replacesNone = contains(deployment.spec.template, wanted.spec.template)
+    return replacesNone && isRolledOut(router.spec, deployment) !== false
   }
 
   async #translate(
@@ -255,19 +258,17 @@ export class RouterReconciler {
   #running(router: RpcRouter): Running {
     const deployment = this.#deployment(router)
     const hash = revisionOf(deployment)?.configHash
-    if (hash === undefined) return nothingRuns
+    if (deployment === null || hash === undefined) return nothingRuns
     const { namespace } = router.metadata
     const key = keyOf({ namespace, name: configMapName(router, hash) })
-    const { data = {} } = this.#parts.children.latest<ConfigMap>(configMaps, key) ?? {}
-    const hashes = deployment?.metadata.annotations?.[secretHashesAnnotation] ?? ''
-    return { upstreams: readUpstreams(data), secretHashes: readSecretHashes(hashes) }
+    const configMap = this.#parts.children.latest<ConfigMap>(configMaps, key)
+    return runningWith(router, deployment, configMap)
   }
 
   #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
     const key = keyOf({ namespace: metadata.namespace, name: routerObjectName({ metadata }) })
     const found = this.#parts.children.latest<Deployment>(deployments, key)
-    const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)
-    return isOurs ? found : null
+    return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
   /**
@@ -302,11 +303,16 @@ export class RouterReconciler {
 }
 
 /** What becomes of a provider while pods stay as they are. */
-function fateIn({ upstreams }: Running, { provider, plan, fate }: ProviderVerdict): Fate {
+function fateIn({ upstreams, secretHashes }: Running, verdict: ProviderVerdict): FateInPods {
+  const { provider, plan, fate, refusals, secretHashes: present } = verdict
   const ran = upstreams.find((upstream) => upstream.provider === provider)
   if (ran === undefined) return 'left-out'
   if (fate === 'kept-by-pods') return fate
-  return JSON.stringify(ran) === JSON.stringify(plan) ? 'used' : 'kept'
+  if (JSON.stringify(ran) !== JSON.stringify(plan)) return 'kept'
+  const changed = [...present].filter(([place, hash]) => secretHashes.get(place) !== hash)
+  if (changed.length === 0) return 'used'
+  const isGone = changed.some(([, hash]) => hash === '')
+  return isGone || refusals.length > 0 ? 'kept-by-pods' : 'outdated'
 }
 
 function revisionOf(deployment: Deployment | null): PodRevision | null {

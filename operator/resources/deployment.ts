@@ -14,6 +14,7 @@ import { type Deployment, deployments } from './kinds.ts'
 import {
   childLabels,
   configHashAnnotation,
+  contentHashAnnotation,
   secretHashAnnotation,
   secretHashesAnnotation,
   selectorLabels,
@@ -42,6 +43,7 @@ export function buildDeployment(
       image,
       annotations: {
         [configHashAnnotation]: config.configHash,
+        [contentHashAnnotation]: config.contentHash,
         ...(config.secretHashes.size > 0 && {
           [secretHashesAnnotation]: writeSecretHashes(config.secretHashes),
         }),

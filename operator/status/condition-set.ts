@@ -12,7 +12,12 @@ import {
 } from '../api/conditions.ts'
 
 /** What is found of one condition; when it came about is told by `settle`. */
-export type Finding = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
+export interface Finding<Type extends string = string> extends Omit<
+  Condition,
+  'lastTransitionTime' | 'observedGeneration'
+> {
+  readonly type: Type
+}
 
 /** The API takes 32,768 characters. */
 const longestMessage = 4096
@@ -22,7 +27,7 @@ export function routerFinding<T extends RpcRouterConditionType>(
   type: T,
   reason: RpcRouterReason<T>,
   message: string,
-): Finding {
+): Finding<T> {
   return finding(rpcRouterConditions[type], type, reason, message)
 }
 
@@ -31,16 +36,16 @@ export function providerFinding<T extends UpstreamProviderConditionType>(
   type: T,
   reason: UpstreamProviderReason<T>,
   message: string,
-): Finding {
+): Finding<T> {
   return finding(upstreamProviderConditions[type], type, reason, message)
 }
 
-function finding(
+function finding<T extends string>(
   { reasons }: ConditionMeaning,
-  type: string,
+  type: T,
   reason: string,
   message: string,
-): Finding {
+): Finding<T> {
   return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
 }
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import type { Fate } from '../translate/translation.ts'
-import type { Dangling, Refusal } from '../translate/violation.ts'
+import type { FateInPods } from '../translate/translation.ts'
+import type { Dangling, ProviderRefusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
 
@@ -12,20 +12,21 @@ export interface RouterVerdict {
   readonly router: string
   /** It has not given its word on this generation yet. */
   readonly isPending: boolean
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   /** What the pods of the router run with: the provider as it is written for `used`. */
-  readonly fate: Fate
+  readonly fate: FateInPods
 }
 
 function isProgrammed({ isPending, fate }: RouterVerdict): boolean {
   return !isPending && fate === 'used'
 }
 
-const fateTexts: Readonly<Record<Fate, string>> = {
+const fateTexts: Readonly<Record<FateInPods, string>> = {
   used: 'It was applied.',
   kept: 'The pods do not run with it as it is written, but in its last good form.',
   'kept-by-pods':
     'The pods that run go on with what they were started with, as long as none has to start: a new one could not start with it.',
+  outdated: 'The pods run with an earlier value of a Secret: none has been replaced since.',
   'left-out': 'The pods do not run with it.',
 }
 
@@ -33,7 +34,7 @@ const fateTexts: Readonly<Record<Fate, string>> = {
 export interface ProviderObservation {
   readonly provider: UpstreamProvider
   /** What is wrong with it whatever the router. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
   readonly routers: readonly RouterVerdict[]
   /** RFC 3339. */
@@ -101,11 +102,11 @@ function acceptance({ refusals, routers }: ProviderObservation): Finding {
   return refusalFinding(counted)
 }
 
-function refusalFinding(refusals: readonly Refusal[]): Finding {
+function refusalFinding(refusals: readonly ProviderRefusal[]): Finding {
   const [first] = refusals
   if (first === undefined) return providerFinding('Accepted', 'Accepted', 'It is good.')
   const message = sentences(refusals.map(violationText))
-  return providerFinding('Accepted', first.reason as 'InvalidConfig', message)
+  return providerFinding('Accepted', first.reason, message)
 }
 
 function resolution({ dangling }: ProviderObservation): Finding {

@@ -2,57 +2,166 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Condition } from '../api/condition.ts'
 import {
   type ConditionMeaning,
   rpcRouterConditions,
   upstreamProviderConditions,
 } from '../api/conditions.ts'
+import { pausedAnnotation } from '../api/group.ts'
+import type { Deployment } from '../resources/kinds.ts'
+import { readScenario, translateScenario } from '../testing/scenario.ts'
+import { invalidProviderStatus, invalidRouterStatus } from './invalid-status.ts'
+import { providerStatus, type RouterVerdict } from './provider-status.ts'
+import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
-/** The sources of a folder, without tests. */
-function sourcesOf(folder: string): string {
-  const path = join(import.meta.dirname, '..', folder)
-  return readdirSync(path)
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => readFileSync(join(path, name), 'utf8'))
-    .join('\n')
+/*
+ * Every reason of the table comes of something that really happens: of the golden files of the translation, or of one
+ * of the situations below. That nothing else is ever set, the types see to.
+ */
+
+const now = '2026-01-31T03:00:00Z'
+const goldens = join(import.meta.dirname, '../translate/testdata')
+
+function golden(name: string) {
+  const scenario = readScenario(readFileSync(join(goldens, `${name}.in.yaml`), 'utf8'))
+  return { scenario, translation: translateScenario(scenario) }
 }
 
-const status = sourcesOf('status')
-const translate = sourcesOf('translate')
-
-/** Reasons that a function is called with for a condition, as they stand in the source. */
-function written(call: string, type: string): readonly string[] {
-  const pattern = new RegExp(`${call}\\(\\s*'${type}',\\s*'(\\w+)'`, 'g')
-  return [...status.matchAll(pattern)].map(([, reason = '']) => reason)
+interface Told {
+  readonly kind: 'RpcRouter' | 'UpstreamProvider'
+  readonly conditions: readonly Condition[]
 }
 
-/** Reasons that come from a translation. */
-const translated = [...translate.matchAll(/'([A-Z]\w+)'/g)].map(([, reason = '']) => reason)
-
-const fromElsewhere: Readonly<Record<string, readonly string[]>> = {
-  Accepted: translated,
-  ResolvedRefs: translated,
-  // What keeps a router from being Ready is named by the condition that is at fault.
-  Ready: [...status.matchAll(/^ {2}\w+: '(\w+)',$/gm)].map(([, reason = '']) => reason),
+function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Told {
+  const { scenario, translation } = golden(name)
+  const { conditions = [] } = routerStatus({
+    router: scenario.router,
+    translation,
+    applied: { result: translation.config === null ? 'held' : 'applied' },
+    deployment: null,
+    missingMonitor: null,
+    rollsOut: false,
+    now,
+    ...observed,
+  })
+  return { kind: 'RpcRouter', conditions }
 }
 
-const pendingOfRouters = ['Accepted', 'Programmed']
+/** What is said of each provider of a golden file when its router has had its say, or has not. */
+function ofProviders(name: string, said: Partial<RouterVerdict> = {}): readonly Told[] {
+  const { scenario, translation } = golden(name)
+  return translation.providers.flatMap(({ provider: wanted, refusals, dangling, fate }) => {
+    const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
+    if (provider === undefined) return []
+    const verdict = { router: 'mainnet', isPending: false, refusals, fate, ...said }
+    const about = { provider, refusals: [], dangling, now }
+    const status = providerStatus({ ...about, routers: [verdict] })
+    return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
+      ({ conditions = [] }): Told => ({ kind: 'UpstreamProvider', conditions }),
+    )
+  })
+}
+
+function deployment(
+  counts: { readonly wanted?: number; readonly updated?: number; readonly ready?: number },
+  told: readonly { readonly type: string; readonly status: string; readonly reason: string }[] = [],
+): Deployment {
+  const { wanted = 3, updated = 3, ready = 3 } = counts
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'mainnet-router', generation: 1 },
+    spec: { replicas: wanted, selector: {}, template: {} },
+    status: {
+      observedGeneration: 1,
+      replicas: wanted,
+      updatedReplicas: updated,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      conditions: [...told],
+    },
+  }
+}
+
+const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }]
+const complete = deployment({}, progressing('NewReplicaSetAvailable'))
+const applied = (result: 'conflict' | 'waiting' | 'refused'): Applied => ({
+  result,
+  message: 'why',
+})
+
+function paused(): Told {
+  const { router } = golden('minimal').scenario
+  const annotations = { [pausedAnnotation]: 'true' }
+  return ofRouter('minimal', {
+    router: { ...router, metadata: { ...router.metadata, annotations } },
+  })
+}
+
+function invalid(): readonly Told[] {
+  const object = { apiVersion: 'v', kind: 'k', metadata: { name: 'old' } }
+  const of = { object, faults: 'spec.a: must be b', now }
+  return [
+    { kind: 'RpcRouter', conditions: invalidRouterStatus(of, null).conditions ?? [] },
+    { kind: 'UpstreamProvider', conditions: invalidProviderStatus(of, []).conditions ?? [] },
+  ]
+}
+
+/** What comes of how applying ended and of how the pods are. */
+const situations: readonly Told[] = [
+  ofRouter('minimal', { deployment: complete }),
+  ofRouter('minimal', { deployment: complete, missingMonitor: 'PodMonitor' }),
+  ofRouter('minimal', { deployment: deployment({ updated: 1 }, progressing('ReplicaSetUpdated')) }),
+  ofRouter('minimal', { deployment: deployment({}, progressing('ProgressDeadlineExceeded')) }),
+  ofRouter('minimal', {
+    deployment: deployment({}, [
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' },
+    ]),
+  }),
+  ofRouter('minimal', { deployment: deployment({ ready: 0 }) }),
+  ofRouter('minimal', { deployment: deployment({ wanted: 0, updated: 0, ready: 0 }) }),
+  ofRouter('minimal', { applied: applied('conflict') }),
+  ofRouter('minimal', { applied: applied('waiting') }),
+  ofRouter('minimal', { applied: applied('refused') }),
+  paused(),
+  ...ofProviders('minimal', { isPending: true }),
+  ...ofProviders('minimal', { fate: 'left-out' }),
+  ...invalid(),
+]
+
+const names = readdirSync(goldens)
+  .filter((name) => name.endsWith('.in.yaml'))
+  .map((name) => name.replace('.in.yaml', ''))
+
+/** The same with each refusal alone: beside others, the first of them gives its reason. */
+function oneByOne(name: string): readonly Told[] {
+  const { translation } = golden(name)
+  return translation.refusals.map((refusal) =>
+    ofRouter(name, { translation: { ...translation, refusals: [refusal] } }),
+  )
+}
 
 const all = [
-  ['routerFinding', rpcRouterConditions],
-  ['providerFinding', upstreamProviderConditions],
-] as const
-const reasons = all.flatMap(([call, table]) =>
-  Object.entries<ConditionMeaning>(table).flatMap(([type, meaning]) =>
-    Object.keys(meaning.reasons).map((reason) => [call, type, reason] as const),
+  ...situations,
+  ...names.flatMap((name) => [ofRouter(name), ...oneByOne(name), ...ofProviders(name)]),
+]
+const produced = new Map<string, string>(
+  all.flatMap(({ kind, conditions }) =>
+    conditions.map(({ type, reason, status }) => [`${kind} ${type} ${reason}`, status] as const),
   ),
 )
 
-// That nothing else is ever set, the types see to.
-test.each(reasons)('%s can set %s to %s', (call, type, reason) => {
-  const isPending =
-    call === 'providerFinding' && reason === 'Pending' && pendingOfRouters.includes(type)
-  if (isPending) expect(status).toContain("(['Accepted', 'Programmed'] as const)")
-  else expect([...written(call, type), ...(fromElsewhere[type] ?? [])]).toContain(reason)
+describe.each([
+  ['RpcRouter', rpcRouterConditions],
+  ['UpstreamProvider', upstreamProviderConditions],
+])('%s', (kind, table) => {
+  const reasons = Object.entries<ConditionMeaning>(table).flatMap(([type, meaning]) =>
+    Object.entries(meaning.reasons).map(([reason, { status }]) => [type, reason, status] as const),
+  )
+
+  test.each(reasons)('%s: something leads to %s, which is %s', (type, reason, status) => {
+    expect(produced.get(`${kind} ${type} ${reason}`)).toBe(status)
+  })
 })

@@ -46,7 +46,10 @@ export function readyOfWanted(deployment: Deployment | null): string {
 }
 
 /** Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. */
-export function availability(spec: RpcRouterSpec, deployment: Deployment | null): Finding {
+export function availability(
+  spec: RpcRouterSpec,
+  deployment: Deployment | null,
+): Finding<'Available'> {
   if (deployment === null)
     return routerFinding('Available', 'NotProgrammed', 'No config has been good yet.')
   const { wanted, available } = countReplicas(deployment)

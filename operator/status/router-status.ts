@@ -97,14 +97,10 @@ function findings(observation: RouterObservation): readonly Finding[] {
   return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
 }
 
-function acceptance({ refusals, providers }: Translation): Finding {
+function acceptance({ refusals, providers }: Translation): Finding<'Accepted'> {
   const [first] = refusals
   if (first !== undefined)
-    return routerFinding(
-      'Accepted',
-      first.reason as 'InvalidConfig',
-      sentences(refusals.map(violationText)),
-    )
+    return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
   const others = providers.filter((verdict) => verdict.fate !== 'used' && !isElsewhere(verdict))
   if (others.length === 0) return routerFinding('Accepted', 'Accepted', 'The config is good.')
   const named = others.map(({ provider, fate, refusals: why, dangling }) => {
@@ -121,7 +117,7 @@ const fateTexts: Readonly<Record<Fate, string>> = {
   'left-out': 'left out',
 }
 
-function resolution({ dangling }: Translation): Finding {
+function resolution({ dangling }: Translation): Finding<'ResolvedRefs'> {
   const [first] = dangling
   if (first === undefined)
     return routerFinding(
@@ -132,7 +128,12 @@ function resolution({ dangling }: Translation): Finding {
   return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function programming({ router, applied, deployment, missingMonitor }: RouterObservation): Finding {
+function programming({
+  router,
+  applied,
+  deployment,
+  missingMonitor,
+}: RouterObservation): Finding<'Programmed'> {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
@@ -151,11 +152,17 @@ function programming({ router, applied, deployment, missingMonitor }: RouterObse
     case 'refused':
       return routerFinding('Programmed', 'ApplyFailed', applied.message)
     case 'held': {
-      const running =
-        deployment === null ? 'Nothing runs yet.' : 'The last good config keeps serving.'
-      return routerFinding('Programmed', 'NotAccepted', running)
+      return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
     }
   }
+}
+
+function heldText(deployment: Deployment | null): string {
+  if (deployment === null) return 'Nothing runs yet.'
+  const isServing = (deployment.status?.availableReplicas ?? 0) > 0
+  return isServing
+    ? 'The last good config keeps serving.'
+    : 'The last good config is kept, and no pod is available.'
 }
 
 const consequences = {
@@ -166,11 +173,14 @@ const consequences = {
 } as const
 
 /** @param underWay what is found of the rollout while too few pods are of this generation */
-function readiness(parts: readonly Finding[], underWay: Finding | null): Finding {
+function readiness(
+  parts: readonly Finding<keyof typeof consequences>[],
+  underWay: Finding | null,
+): Finding<'Ready'> {
   const worst = parts.find(({ status }) => status !== 'True')
   if (worst === undefined && underWay !== null)
     return routerFinding('Ready', 'NotRolledOut', `Older pods serve. ${underWay.message}`)
   if (worst === undefined) return routerFinding('Ready', 'Ready', 'This generation serves.')
-  const reason = consequences[worst.type as keyof typeof consequences]
+  const reason = consequences[worst.type]
   return routerFinding('Ready', reason, `${worst.type} is ${worst.status}: ${worst.message}`)
 }

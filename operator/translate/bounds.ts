@@ -8,7 +8,7 @@ import type { UpstreamPlan } from './router-document.ts'
 import type { RunningForms } from './running-forms.ts'
 import type { Steps } from './steps.ts'
 import { writeUpstreams } from './stored-upstreams.ts'
-import type { Refusal } from './violation.ts'
+import type { ConfigRefusal } from './violation.ts'
 
 /** Linux starts no process with a variable of more than 32 pages: its name, `=`, its value and an end. */
 const longestVariableBytes = 131_072
@@ -27,8 +27,8 @@ interface WithVariables {
 export function refusalsOfVariables(
   { variables }: WithVariables,
   data: ReferenceData,
-): readonly Refusal[] {
-  return variables.flatMap((variable): readonly Refusal[] => {
+): readonly ConfigRefusal[] {
+  return variables.flatMap((variable): readonly ConfigRefusal[] => {
     const why = valueOf(variable.secret, data)?.includes('\0')
       ? 'has a NUL byte in it, and no variable of a process can have one: is it the right key?'
       : tooLong(variable, data)
@@ -71,11 +71,11 @@ function configBytes({ data }: Pick<RenderedConfig, 'data'>): number {
 export function refusalsOfSize(
   config: Pick<RenderedConfig, 'data' | 'variables'>,
   data: ReferenceData,
-): readonly Refusal[] {
+): readonly ConfigRefusal[] {
   return tooMuch(configBytes(config), variablesBytes([config], data))
 }
 
-function tooMuch(config: number, variables: number): readonly Refusal[] {
+function tooMuch(config: number, variables: number): readonly ConfigRefusal[] {
   const found: string[] = []
   if (config > mostConfigBytes)
     found.push(
@@ -131,10 +131,10 @@ export class Sizes {
     upstreams: readonly UpstreamPlan[],
     base: Pick<RenderedConfig, 'data' | 'variables'>,
     data: ReferenceData,
-  ): Steps<ReadonlyMap<string, readonly Refusal[]>> {
+  ): Steps<ReadonlyMap<string, readonly ConfigRefusal[]>> {
     let config = configBytes(base)
     let variables = variablesBytes([base], data)
-    const surplus = new Map<string, readonly Refusal[]>()
+    const surplus = new Map<string, readonly ConfigRefusal[]>()
     if (tooMuch(config, variables).length > 0) return surplus
     for (const plan of upstreams) {
       const size = this.#of(plan)
@@ -172,6 +172,6 @@ export class Sizes {
 }
 
 /** The refusal of one that others have room without. */
-export function withIt({ message, ...refusal }: Refusal): Refusal {
+export function withIt({ message, ...refusal }: ConfigRefusal): ConfigRefusal {
   return { ...refusal, message: `with it, ${message}` }
 }

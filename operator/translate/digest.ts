@@ -12,12 +12,31 @@ const digestLength = 16
  * @returns 16 lower-case hexadecimal digits
  */
 export function digest(parts: Iterable<string>): string {
+  return shorten(sha256(parts))
+}
+
+function sha256(parts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`)
-  return hash.digest('hex').slice(0, digestLength)
+  return hash.digest('hex')
+}
+
+/** The digest that is the beginning of a whole hash. */
+export function shorten(hash: string): string {
+  return hash.slice(0, digestLength)
 }
 
 /** The hash of a map, whatever the order of its keys. */
 export function digestEntries(entries: Iterable<readonly [key: string, value: string]>): string {
-  return digest([...entries].toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))).flat())
+  return shorten(hashEntries(entries))
+}
+
+/**
+ * The same in full, for what a stranger may have written: a text that he makes to fit a digest takes work, one that fits
+ * all of it takes more than there is.
+ *
+ * @returns 64 lower-case hexadecimal digits
+ */
+export function hashEntries(entries: Iterable<readonly [key: string, value: string]>): string {
+  return sha256([...entries].toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))).flat())
 }

@@ -10,13 +10,13 @@ import { providerField, routerField } from './config-field.ts'
 import { standIn } from './environment.ts'
 import { configFile } from './pod-paths.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
-import type { Refusal, RefusalReason } from './violation.ts'
+import type { ConfigRefusal, ProviderRefusal } from './violation.ts'
 
 /** What the router itself says of a config: of which provider, or of the router object. */
 export interface Judgement {
-  readonly ofRouter: readonly Refusal[]
+  readonly ofRouter: readonly ConfigRefusal[]
   /** By name of the provider. */
-  readonly ofProviders: ReadonlyMap<string, readonly Refusal[]>
+  readonly ofProviders: ReadonlyMap<string, readonly ProviderRefusal[]>
 }
 
 /**
@@ -32,8 +32,8 @@ export function judgeConfig(
 ): Judgement {
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
   const ofChains = chains === null ? [] : checkChains(parsed.chainUses, chains, () => null)
-  const ofRouter: Refusal[] = []
-  const ofProviders = new Map<string, Refusal[]>()
+  const ofRouter: ConfigRefusal[] = []
+  const ofProviders = new Map<string, ConfigRefusal[]>()
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')
   for (const problem of [...errors, ...ofChains]) {
     const reason = reasonOf(problem, ofChains.includes(problem))
@@ -93,7 +93,7 @@ interface UrlEntry {
 
 const unsupportedEnding = unsupportedMessage('').trim()
 
-function reasonOf({ message, path }: Problem, isOfChains: boolean): RefusalReason {
+function reasonOf({ message, path }: Problem, isOfChains: boolean): ConfigRefusal['reason'] {
   if (message.includes(unsupportedEnding)) return 'Unsupported'
   return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
 }

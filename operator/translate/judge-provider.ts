@@ -9,11 +9,11 @@ import { translate } from './translate.ts'
 import { nothingRuns } from './translation.ts'
 import { upstreamEntry } from './upstream-entry.ts'
 import { ValueCollector } from './value-collector.ts'
-import type { Dangling, Refusal } from './violation.ts'
+import type { Dangling, ProviderRefusal } from './violation.ts'
 
 /** What is wrong with a provider whatever the router. */
 export interface ProviderJudgement {
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
 }
 

@@ -5,7 +5,7 @@ import { standIn, valueOf } from './environment.ts'
 import { configDirectory, secretDirectory } from './pod-paths.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import type { Refusal } from './violation.ts'
+import type { ProviderRefusal } from './violation.ts'
 
 /** What is looked at of an entry of the config. */
 interface TlsEntry {
@@ -21,7 +21,7 @@ const fieldOf: Readonly<Record<TlsFault['key'], string>> = {
 }
 
 /** What the router would say of the certificates and keys of an upstream when it starts; those that are missing apart. */
-export function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly Refusal[] {
+export function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly ProviderRefusal[] {
   const texts = new Map<string, { readonly source: string; readonly text: string | null }>()
   for (const { path, secret } of plan.files) {
     const source = `the key ${secret.key} of the Secret ${secret.name}`

@@ -3,7 +3,7 @@
 import type { Judgement } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Steps } from './steps.ts'
-import type { Refusal } from './violation.ts'
+import type { ConfigRefusal, ProviderRefusal } from './violation.ts'
 
 /** What one provider can be in the config. */
 export interface Choice {
@@ -11,7 +11,7 @@ export interface Choice {
   /** The best first. */
   readonly forms: readonly UpstreamPlan[]
   /** Why the provider is not among them as it is written. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
 }
 
 /** The largest set of upstreams that the router accepts. */
@@ -19,9 +19,9 @@ export interface Pick {
   /** By provider. */
   readonly chosen: ReadonlyMap<string, UpstreamPlan>
   /** Why providers are not used in their best form. */
-  readonly refusals: ReadonlyMap<string, readonly Refusal[]>
+  readonly refusals: ReadonlyMap<string, readonly ProviderRefusal[]>
   /** What the router says of the rest of the config. */
-  readonly ofRouter: readonly Refusal[]
+  readonly ofRouter: readonly ConfigRefusal[]
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { digestEntries } from './digest.ts'
+import { digestEntries, hashEntries, shorten } from './digest.ts'
 import { configFile, upstreamsFile } from './pod-paths.ts'
 import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
@@ -16,7 +16,9 @@ export interface RenderedConfig {
   readonly variables: readonly Variable[]
   /** In the order of their paths. */
   readonly files: readonly SecretFile[]
-  /** Of the ConfigMap's data. */
+  /** Of the ConfigMap's data: 64 digits. */
+  readonly contentHash: string
+  /** The beginning of it, which names the config: 16 digits. */
   readonly configHash: string
   /** Of the keys that are referred to, and of nothing else in their Secrets. */
   readonly secretHashes: SecretHashes
@@ -52,12 +54,14 @@ export function renderConfig(
   }
   const used = [...variables, ...files].map(({ secret }) => secret)
   const secretHashes = hashSecrets(used, data, before)
+  const contentHash = hashEntries(Object.entries(texts))
   return {
     data: texts,
     upstreams,
     variables,
     files,
-    configHash: digestEntries(Object.entries(texts)),
+    contentHash,
+    configHash: shorten(contentHash),
     secretHashes,
     secretHash: digestEntries(secretHashes),
   }

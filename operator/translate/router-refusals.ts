@@ -8,17 +8,17 @@ import { sentenceOf } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
 import type { Candidate } from './upstream-plan.ts'
-import type { Refusal } from './violation.ts'
+import type { RouterRefusal } from './violation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
-export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly Refusal[] {
+export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly RouterRefusal[] {
   return [
     ...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')]),
     ...(cache?.type === 'Memory' ? [unsupported('spec.cache.type', 'a cache in memory')] : []),
   ]
 }
 
-function unsupported(field: string, name: string): Refusal {
+function unsupported(field: string, name: string): RouterRefusal {
   return { reason: 'Unsupported', field, message: unsupportedMessage(name) }
 }
 
@@ -30,7 +30,7 @@ export function unservedEndpoints(
   chosen: readonly UpstreamPlan[],
   candidates: readonly Candidate[],
   chains: KnownChains | null,
-): readonly Refusal[] {
+): readonly RouterRefusal[] {
   const written = candidates.map(({ plan }) => plan)
   return unserved
     .filter((endpoint) => primaries(serving, endpoint, chosen).length === 0)
@@ -72,7 +72,7 @@ function primaries(
 function impossibleEndpoint(
   { name, chainId, apiInterface }: Endpoint,
   chains: KnownChains | null,
-): Refusal | null {
+): RouterRefusal | null {
   const field = `spec.endpoints[${name}]`
   const unbuilt = unsupportedName('api-interface', apiInterface)
   if (unbuilt !== null) return unsupported(`${field}.apiInterface`, unbuilt)

@@ -8,7 +8,7 @@ import { configText } from './config-text.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
 import { tlsSection } from './tls-section.ts'
 import type { Place, ValueCollector } from './value-collector.ts'
-import type { Refusal } from './violation.ts'
+import type { RouterRefusal } from './violation.ts'
 
 /** The key-value store of a router, which keeps answers, sticky sessions or both. */
 export type StateStore =
@@ -20,7 +20,7 @@ export type StateStore =
 export interface StateChoice {
   readonly store: StateStore
   readonly shared: boolean
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly RouterRefusal[]
 }
 
 /** Decides where state is kept. */
@@ -51,7 +51,7 @@ export function chooseState(spec: RpcRouterSpec): StateChoice {
   }
 }
 
-const twoStores: Refusal = {
+const twoStores: RouterRefusal = {
   reason: 'InvalidSpec',
   field: 'spec.sharedState',
   message:

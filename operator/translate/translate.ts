@@ -19,6 +19,7 @@ import {
 } from './router-document.ts'
 import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
 import { RunningForms } from './running-forms.ts'
+import { hashSecrets } from './secret-hashes.ts'
 import { Serving } from './serving.ts'
 import { settleReferences, type Settled } from './settle-references.ts'
 import { usesBundledSpecsAlone } from './spec-source-section.ts'
@@ -26,7 +27,7 @@ import { chooseState } from './state-store.ts'
 import { finish, type Steps } from './steps.ts'
 import type { ProviderVerdict, TranslateInput, Translation } from './translation.ts'
 import { type Candidate, chainNames, planUpstreams, unreadableCandidate } from './upstream-plan.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { ConfigRefusal, Dangling, ProviderRefusal, Unmet } from './violation.ts'
 
 /** Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser. */
 export function translate(input: TranslateInput): Translation {
@@ -54,7 +55,7 @@ class Translator {
   readonly #running: RunningForms
   readonly #sizes: Sizes
   /** What was found wrong with each upstream by itself. */
-  readonly #judged = new Map<UpstreamPlan, readonly Refusal[]>()
+  readonly #judged = new Map<UpstreamPlan, readonly ProviderRefusal[]>()
   // Of all upstreams together: most are asked for again as they were.
   readonly #document = ofLast((upstreams: readonly UpstreamPlan[]) => this.#write(upstreams))
   readonly #config = ofLast((upstreams: readonly UpstreamPlan[]) => this.#render(upstreams))
@@ -89,17 +90,19 @@ class Translator {
     const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
     const resolved = waiting.size === 0 ? pick : yield* this.#pick(choices)
     const lost = this.#lost([...resolved.chosen.values()].filter((plan) => !written.has(plan)))
-    const closing = this.#closingWithout([...resolved.chosen.values()], lost)
-    const isLeft = newPods && closing.size === 0 && lost.size > 0
-    const { chosen: usable, ofRouter } = isLeft
-      ? yield* this.#pickWithout(resolved, lost)
-      : resolved
+    const left = newPods && lost.size > 0 ? yield* this.#pickWithout(resolved, lost) : null
+    const isHeld = left !== null && this.#serving.served([...left.chosen.values()]).length === 0
+    const isLeft = left !== null && !isHeld
+    const { chosen: usable, ofRouter } = isLeft ? left : resolved
+    const closing = isLeft ? [] : this.#closingWithout([...resolved.chosen.values()], lost)
     const upstreams = this.#serving.used([...usable.values()])
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
     yield
     const config = this.#config(upstreams)
-    const chosen = [...pick.chosen.values()]
+    // What is left out for a refusal serves no more than what never ran.
+    const isOut = (provider: string) => isLeft && lost.has(provider) && pick.refusals.has(provider)
+    const chosen = [...pick.chosen.values()].filter(({ provider }) => !isOut(provider))
     const blocking = [
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
@@ -107,19 +110,20 @@ class Translator {
       ...refusalsOfVariables(this.#plan, data),
       ...this.#refusalsOfSize(upstreams, config),
     ]
-    const awaited = [...this.#plan.dangling, ...[...closing.values()].flat()]
-    const isHeld = this.#plan.dangling.length > 0 || (newPods && closing.size > 0)
-    const isBlocked = blocking.length > 0 || isHeld || served.length === 0
+    const awaited = [...this.#plan.dangling, ...closing.map(closingText)]
+    const isWaiting = this.#plan.dangling.length > 0 || isHeld
+    const isBlocked = blocking.length > 0 || isWaiting || served.length === 0
     return {
       config: isBlocked ? null : config,
       startable: upstreams.every(({ provider }) => !lost.has(provider)),
+      closing: closing.length > 0,
       refusals: [
         ...blocking,
         ...unservedEndpoints(router, unserved, this.#serving, chosen, candidates, this.#chains),
       ],
       dangling: [...awaited, ...this.#missing(unserved, chosen, waiting)],
       providers: candidates.map((candidate) =>
-        verdictOf(candidate, pick.refusals, upstreams, lost),
+        verdictOf(candidate, pick.refusals, upstreams, lost, data),
       ),
       endpoints: router.spec.endpoints.map((endpoint) => ({
         endpoint,
@@ -169,7 +173,7 @@ class Translator {
     // Nearly always all of them are good, and need not be read one by one.
     if (isQuicklyRead(upstreams) && this.#areGood(upstreams)) return nothingWrong
     yield
-    const alone = new Map<string, readonly Refusal[]>()
+    const alone = new Map<string, readonly ProviderRefusal[]>()
     for (const plan of upstreams) {
       const refusals = this.#judgeAlone(plan)
       if (refusals.length > 0) alone.set(plan.provider, refusals)
@@ -183,7 +187,7 @@ class Translator {
   }
 
   /** Most mistakes are those of one upstream, and are found without reading all of them again. */
-  #judgeAlone(plan: UpstreamPlan): readonly Refusal[] {
+  #judgeAlone(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const known = this.#judged.get(plan)
     if (known !== undefined) return known
     const data = this.#running.dataFor(plan)
@@ -198,7 +202,7 @@ class Translator {
     return refusals
   }
 
-  #refusalsOfValues(plan: UpstreamPlan): readonly Refusal[] {
+  #refusalsOfValues(plan: UpstreamPlan): readonly ProviderRefusal[] {
     const data = this.#running.dataFor(plan)
     return [...refusalsOfVariables(plan, data), ...refusalsOfTls(plan, data)]
   }
@@ -240,7 +244,7 @@ class Translator {
   #refusalsOfSize(
     upstreams: readonly UpstreamPlan[],
     config = this.#config(upstreams),
-  ): readonly Refusal[] {
+  ): readonly ConfigRefusal[] {
     return refusalsOfSize(config, this.#dataForAll(upstreams))
   }
 
@@ -262,19 +266,17 @@ class Translator {
     ) as Record<string, string>
   }
 
-  /** By provider: what pods run with and is gone, where an endpoint would close that only such providers serve. */
-  #closingWithout(upstreams: readonly UpstreamPlan[], lost: Lost): Lost {
+  /** What pods run with and is gone, of providers without which an endpoint closes. */
+  #closingWithout(upstreams: readonly UpstreamPlan[], lost: Lost): readonly Closing[] {
     const left = this.#serving.served(upstreams.filter(({ provider }) => !lost.has(provider)))
+    const isAll = left.length === 0
     const closing = this.#serving.served(upstreams).filter((endpoint) => !left.includes(endpoint))
-    const providers = closing.flatMap((endpoint) => this.#serving.of(endpoint, upstreams))
-    return new Map(
-      providers.flatMap(({ provider }) => {
-        const gone = lost.get(provider) ?? []
-        return gone.length === 0
-          ? []
-          : [[provider, gone.map((each) => held(each, closing))] as const]
-      }),
-    )
+    return [...lost].flatMap(([provider, gone]) => {
+      const endpoints = closing.filter((endpoint) =>
+        this.#serving.of(endpoint, upstreams).some((plan) => plan.provider === provider),
+      )
+      return endpoints.length === 0 ? [] : gone.map((each) => ({ gone: each, endpoints, isAll }))
+    })
   }
 
   /** What endpoints wait for that are closed for want of references alone. */
@@ -300,21 +302,34 @@ function isQuicklyRead(upstreams: readonly UpstreamPlan[]): boolean {
   return upstreams.every((plan) => (left -= JSON.stringify(plan).length) > 0)
 }
 
-function held(gone: Unmet, closing: readonly Endpoint[]): Unmet {
-  const names = closing.map(({ name }) => name).join(', ')
-  const message = `${gone.message}; no pod is replaced before that is mended, since nothing else serves ${names}`
-  return { ...gone, message }
+/** What pods run with and new ones would not find, and the endpoints that nothing else serves. */
+interface Closing {
+  readonly gone: Unmet
+  readonly endpoints: readonly Endpoint[]
+  /** There would be no other endpoint. */
+  readonly isAll: boolean
+}
+
+function closingText({ gone, endpoints, isAll }: Closing): Unmet {
+  const names = endpoints.map(({ name }) => name).join(', ')
+  const outlook = isAll
+    ? `no pod is replaced before that is mended, since nothing else serves ${names}`
+    : `nothing else serves ${names}, which closes as soon as pods have to be replaced`
+  return { ...gone, message: `${gone.message}; ${outlook}` }
 }
 
 function verdictOf(
   { plan, dangling }: Candidate,
-  refusals: ReadonlyMap<string, readonly Refusal[]>,
+  refusals: ReadonlyMap<string, readonly ProviderRefusal[]>,
   upstreams: readonly UpstreamPlan[],
   lost: Lost,
+  data: ReferenceData,
 ): ProviderVerdict {
   const { provider } = plan
-  const used = upstreams.find((upstream) => upstream.provider === provider)
+  const taken = upstreams.find((upstream) => upstream.provider === provider)
   const kept = lost.has(provider) ? 'kept-by-pods' : 'kept'
-  const fate = used === undefined ? 'left-out' : used === plan ? 'used' : kept
-  return { provider, fate, plan, refusals: refusals.get(provider) ?? [], dangling }
+  const fate = taken === undefined ? 'left-out' : taken === plan ? 'used' : kept
+  const used = [...plan.variables, ...plan.files].map(({ secret }) => secret)
+  const secretHashes = hashSecrets(used, data, new Map())
+  return { provider, fate, plan, secretHashes, refusals: refusals.get(provider) ?? [], dangling }
 }

@@ -9,7 +9,7 @@ import type { RenderedConfig } from './rendered-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { SecretHashes } from './secret-hashes.ts'
 import type { StateChoice } from './state-store.ts'
-import type { Dangling, Refusal, Unmet } from './violation.ts'
+import type { Dangling, ProviderRefusal, RouterRefusal, Unmet } from './violation.ts'
 
 /** What the pods run with now. */
 export interface Running {
@@ -48,14 +48,22 @@ export interface TranslateInput {
  */
 export type Fate = 'used' | 'kept' | 'kept-by-pods' | 'left-out'
 
+/**
+ * What pods that stay as they are make of a provider; `outdated` when they have it as it is written, with an earlier value
+ * of a Secret.
+ */
+export type FateInPods = Fate | 'outdated'
+
 /** What became of one provider. */
 export interface ProviderVerdict {
   readonly provider: string
   readonly fate: Fate
   /** The provider as it is written now. */
   readonly plan: UpstreamPlan
+  /** Of the keys that it uses as it is written, with their present values; empty for one that is gone. */
+  readonly secretHashes: SecretHashes
   /** Of the provider as it is written now. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
 }
 
@@ -73,8 +81,10 @@ export interface Translation {
   readonly config: RenderedConfig | null
   /** False for a config that pods which run can go on with, and with which new ones could not start. */
   readonly startable: boolean
+  /** Of such a config: whether a startable one would have to close an endpoint. */
+  readonly closing: boolean
   /** What is wrong with the router; with a config beside it, the part that it leaves out. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
   readonly dangling: readonly Unmet[]
   /** By name. */

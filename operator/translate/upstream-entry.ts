@@ -7,12 +7,12 @@ import type { YamlMap } from './canonical-yaml.ts'
 import { configText, type Piece } from './config-text.ts'
 import { tlsSection } from './tls-section.ts'
 import type { Place, ValueCollector } from './value-collector.ts'
-import type { Refusal } from './violation.ts'
+import type { ProviderRefusal } from './violation.ts'
 
 /** A provider's entry of `direct-rpc` or `backup-direct-rpc`, with what is wrong in its own texts. */
 export interface UpstreamEntry {
   readonly entry: YamlMap
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
 }
 
 /**
@@ -48,7 +48,7 @@ export function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
 const reference = /(?<escape>\$?)\$\{(?<name>[A-Za-z0-9_]+)\}/g
 
 class EntryWriter {
-  readonly refusals: Refusal[] = []
+  readonly refusals: ProviderRefusal[] = []
   readonly #provider: UpstreamProvider
   readonly #collector: ValueCollector
 

@@ -8,12 +8,12 @@ import type { Serving } from './serving.ts'
 import type { UnreadableProvider } from './translation.ts'
 import { upstreamEntry, upstreamNameOf } from './upstream-entry.ts'
 import { ValueCollector } from './value-collector.ts'
-import type { Dangling, Refusal } from './violation.ts'
+import type { Dangling, ProviderRefusal } from './violation.ts'
 
 /** A provider as it is written now, and what is wrong with it before the router was asked. */
 export interface Candidate {
   readonly plan: UpstreamPlan
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
 }
 
@@ -69,7 +69,7 @@ export function unreadableCandidate(
 ): Candidate {
   const nothing = { serves: '', entry: {}, variables: [], files: [], copies: [] }
   const plan = { tier: 'primary' as const, ...nothing, ...ran, provider: name }
-  const refusal: Refusal = { reason: 'InvalidSpec', field: '', message: faults }
+  const refusal: ProviderRefusal = { reason: 'InvalidSpec', field: '', message: faults }
   return { plan, refusals: [refusal], dangling: [] }
 }
 
@@ -88,12 +88,12 @@ function planUpstream(
   return { plan, refusals, dangling }
 }
 
-function notServed({ serves }: UpstreamPlan, router: string, { wanted }: Serving): Refusal {
+function notServed({ serves }: UpstreamPlan, router: string, { wanted }: Serving): ProviderRefusal {
   const message = `the RpcRouter ${router} has no endpoint for ${serves}, only for ${wanted.join(', ')}`
   return { reason: 'ChainNotServed', field: 'spec.chainId', message }
 }
 
-function duplicate({ serves }: UpstreamPlan, name: string, holder: string): Refusal {
+function duplicate({ serves }: UpstreamPlan, name: string, holder: string): ProviderRefusal {
   const message = `the UpstreamProvider ${holder} has the name ${name} for ${serves} already`
   return { reason: 'DuplicateName', field: 'spec.upstreamName', message }
 }

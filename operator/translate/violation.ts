@@ -2,10 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
 
-/** Why something cannot be accepted; the reason of a condition `Accepted` that is False. */
-export type RefusalReason = Exclude<
-  RpcRouterReason<'Accepted'> | UpstreamProviderReason<'Accepted'>,
-  'Accepted' | 'PartiallyAccepted' | 'Pending'
+/** Why a router cannot be accepted; the reason of its condition `Accepted` that is False. */
+export type RouterRefusalReason = Exclude<
+  RpcRouterReason<'Accepted'>,
+  'Accepted' | 'PartiallyAccepted'
+>
+
+/** Why a provider cannot be accepted; the reason of its condition `Accepted` that is False. */
+export type ProviderRefusalReason = Exclude<
+  UpstreamProviderReason<'Accepted'>,
+  'Accepted' | 'Pending'
 >
 
 /** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
@@ -15,7 +21,9 @@ export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'Re
 export type UnmetReason = Exclude<RpcRouterReason<'ResolvedRefs'>, 'ResolvedRefs'>
 
 /** Something that keeps a router or a provider from being served as it is written. */
-export interface Violation<Reason extends string = RefusalReason | UnmetReason> {
+export interface Violation<
+  Reason extends string = RouterRefusalReason | ProviderRefusalReason | UnmetReason,
+> {
   readonly reason: Reason
   /** Where it stands in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
   readonly field: string
@@ -23,7 +31,10 @@ export interface Violation<Reason extends string = RefusalReason | UnmetReason> 
   readonly message: string
 }
 
-export type Refusal = Violation<RefusalReason>
+export type RouterRefusal = Violation<RouterRefusalReason>
+export type ProviderRefusal = Violation<ProviderRefusalReason>
+/** One that can be either's, by what the config has at its place. */
+export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
 export type Dangling = Violation<DanglingReason>
 
 /** A reference that a router waits for. */

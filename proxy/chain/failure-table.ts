@@ -34,6 +34,8 @@ export interface NodeError {
   /** JSON-RPC or gRPC code; null where there is none. */
   readonly code: number | null
   readonly message: string
+  /** The request was so large that a code may be about that alone; absent: it was not. */
+  readonly ofLargeRequest?: boolean
 }
 
 /** Why no complete answer came. */
@@ -42,6 +44,7 @@ export const transportFaults = [
   'unresolved', // the name has no address
   'tls', // certificate or handshake
   'reset', // the connection ended before the answer did
+  'declined', // the node broke the request off, and says that the request is why
   'truncated', // fewer bytes than announced, or a broken encoding
   'protocol', // not an answer in the protocol
   'too-large', // more bytes than the router takes

@@ -11,6 +11,18 @@ direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [${url
 ${more}`
 }
 
+/** A listener and two upstreams, each with its own name for the chain. */
+function aliased(listener: string, ...upstreams: readonly string[]): string {
+  const entries = upstreams.map(
+    (chain, index) =>
+      `  - {name: ${'ab'[index]}, chain-id: ${chain}, api-interface: rest, node-urls: [{url: "http://h"}]}`,
+  )
+  return `
+endpoints: [{network-address: ":1", chain-id: ${listener}, api-interface: rest}]
+direct-rpc:
+${entries.join('\n')}`
+}
+
 async function problemsOf(text: string): Promise<readonly string[]> {
   const parsed = parseConfig({ name: 'test.yml', text }, { environment: {}, flags: {} })
   const problems = await createReferenceCheck().check(parsed)
@@ -35,6 +47,21 @@ test.each([
     'an unknown chain, beside an unknown key',
     entry('stratgy: latency').replace('ETH1', 'ETH2'),
     ['2 endpoints[0].chain-id: No chain spec has the id "ETH2".'],
+  ],
+  ['no difference between the names of a chain', aliased('MOVECHAIN', 'APT1', 'aptos'), []],
+  [
+    'a listener that nothing serves, and upstreams that nobody hears of',
+    aliased('MOVECHAIN', 'hubchain', 'COSMOSHUB'),
+    [
+      '2 endpoints[0]: no upstream of direct-rpc serves MOVECHAIN rest',
+      '4 direct-rpc[0]: no listener of endpoints serves HUBCHAIN rest, so this upstream is not used',
+      '5 direct-rpc[1]: no listener of endpoints serves HUBCHAIN rest, so this upstream is not used',
+    ],
+  ],
+  [
+    'one name for two upstreams of one chain, whatever they call it',
+    aliased('APT1', 'MOVECHAIN', 'APT1').replace('name: b', 'name: a'),
+    ['5 direct-rpc[1].name: an upstream named "a" serves MOVECHAIN rest already'],
   ],
   [
     'an unknown add-on, beside a missing variable',

@@ -24,13 +24,17 @@ export function createReferenceCheck(): ReferenceCheck {
   return {
     async check(parsed) {
       try {
-        catalog = await loadCatalog(parsed.specSources)
+        const chains = await loadCatalog(parsed.specSources)
+        catalog = chains
         const locate = (path: string) => parsed.locate(path)
-        const ofChains = checkChains(parsed.chainUses, catalog, locate)
+        const ofChains = [
+          ...checkChains(parsed.chainUses, chains, locate),
+          ...parsed.checkServing((written) => chains.find(written)?.id ?? null),
+        ]
         if (!parsed.config) return ofChains
         return [
           ...ofChains,
-          ...checkSockets(parsed.config, catalog, locate),
+          ...checkSockets(parsed.config, chains, locate),
           ...checkTlsFiles(parsed.config),
         ]
       } catch (error) {

@@ -72,7 +72,8 @@ test('a wrong file: a line per problem on stderr, exit code 2', async () => {
 
 test('a warning alone leaves the file valid', async () => {
   const unused = right.split('\n')[3]?.replace('ETH1', 'HOODI')
-  const { code, stdout, stderr } = await validate(`${right}${unused}\n`)
+  const bySpelling: CheckReferences = async (parsed) => parsed.checkServing((written) => written)
+  const { code, stdout, stderr } = await validate(`${right}${unused}\n`, {}, bySpelling)
   expect(code).toBe(0)
   expect(stdout).toContain('is valid')
   expect(stderr).toContain(':5:5: warning: direct-rpc[1]: ')

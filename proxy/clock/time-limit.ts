@@ -35,11 +35,15 @@ export class TimeLimit {
     return this.#spentMs
   }
 
-  /** Allows so much time from now on, instead of what was left; `Infinity` for as long as it takes. */
-  allow(budgetMs: number): void {
+  /**
+   * Allows so much time from now on, instead of what was left; `Infinity` for as long as it takes.
+   * @param instead called when it is over, instead of an end
+   */
+  allow(budgetMs: number, instead: (() => void) | null = null): void {
     this.#cancel()
     if (this.#hasEnded || this.#abort.signal.aborted || budgetMs === Infinity) return
     this.#cancel = this.#clock.after(budgetMs, () => {
+      if (instead) return instead()
       this.#spentMs = budgetMs
       this.#takeBack()
     })

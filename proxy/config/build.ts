@@ -123,10 +123,10 @@ function buildTls(tls: z.output<typeof tlsSchema>): TlsConfig {
 export function secretsOf(file: ConfigFile): readonly string[] {
   const upstreams = [...file['direct-rpc'], ...(file['backup-direct-rpc'] ?? [])]
   return upstreams.flatMap((upstream) =>
-    upstream['node-urls'].flatMap(({ url, 'auth-config': auth }) => [
-      ...url.secretParts,
-      ...[...(auth?.['auth-headers']?.values() ?? [])].map((secret) => secret.reveal()),
-      ...[...(auth?.['auth-query']?.values() ?? [])].map((secret) => secret.reveal()),
-    ]),
+    upstream['node-urls']
+      .map(buildNodeUrl)
+      .flatMap(({ url, authHeaders, authQuery }) =>
+        [url, ...authHeaders.values(), ...authQuery.values()].flatMap((secret) => secret.parts()),
+      ),
   )
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FlagValues } from './flag-values.ts'
+import { orderProblems } from './order-problems.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parsed-config.ts'
 
@@ -25,13 +26,15 @@ export function parse(
   return parseConfig({ name: 'router.yml', text }, { environment, flags })
 }
 
-/** The problems of a text, one line each: `line:column severity path: message | hint`. */
+/** The problems of a text with each chain under one name, one line each: `line:column severity path: message | hint`. */
 export function problemsOf(
   text: string,
   environment: Readonly<Record<string, string>> = {},
   flags: FlagValues = {},
 ): readonly string[] {
-  return parse(text, environment, flags).problems.map(
+  const parsed = parse(text, environment, flags)
+  const problems = orderProblems([...parsed.problems, ...parsed.checkServing((written) => written)])
+  return problems.map(
     ({ severity, path, line, column, message, hint }) =>
       `${line ?? '-'}:${column ?? '-'} ${severity} ${path}: ${message} | ${hint ?? ''}`,
   )

@@ -51,7 +51,9 @@ function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
   for (const [entry, place] of entries(child(upstream, 'node-urls'), [...path, 'node-urls'])) {
     const url = readUrl(entry)
     if (url === null) continue
-    checkScheme(child(upstream, 'api-interface'), [...place, 'url'], url, report)
+    const apiInterface = child(upstream, 'api-interface')
+    checkScheme(apiInterface, [...place, 'url'], url, report)
+    checkQuery(apiInterface, entry, place, url, report)
     checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
   }
 }
@@ -76,6 +78,23 @@ function checkScheme(
   if (!allowed || allowed.includes(scheme)) return
   const message = `a ${scheme} URL cannot serve ${name}`
   report('error', path, message, `Write one of: ${allowed.join(', ')}.`)
+}
+
+/** In gRPC the path is the method and nothing else: with a query behind it no node would know it. */
+function checkQuery(
+  apiInterface: Tree | undefined,
+  entry: Tree,
+  path: Path,
+  { url, scheme }: UpstreamUrl,
+  report: Report,
+): void {
+  const isGrpc = apiInterface instanceof Scalar && apiInterface.reveal() === 'grpc'
+  if (!isGrpc && !scheme.startsWith('grpc')) return
+  const hint = 'Write the key under auth-config, auth-headers: it is sent as metadata.'
+  const message = 'gRPC has no query parameters'
+  if (new URL(url.reveal()).search !== '') report('error', [...path, 'url'], message, hint)
+  const ofAuth = child(child(entry, 'auth-config'), 'auth-query')
+  if (ofAuth !== undefined) report('error', [...path, 'auth-config', 'auth-query'], message, hint)
 }
 
 function checkAuth(auth: Tree | undefined, path: Path, url: UpstreamUrl, report: Report): void {

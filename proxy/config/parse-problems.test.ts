@@ -22,6 +22,9 @@ const url = (text: string): string => minimal.replace('https://one.example.com/v
 
 const auth = (text: string): string => `${minimal}        auth-config:\n          ${text}\n`
 
+const grpc = (text: string): string =>
+  url(text).replaceAll('ETH1', 'HUBCHAIN').replaceAll('jsonrpc', 'grpc')
+
 const listener = (keys: string): string =>
   minimal.replace(
     'direct-rpc:',
@@ -317,6 +320,22 @@ const configCases: readonly Case[] = [
     ],
   },
   {
+    text: grpc('grpcs://one.example.com/?key=S3CRET'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: gRPC has no query parameters | Write the key under auth-config, auth-headers: it is sent as metadata.',
+    ],
+  },
+  {
+    text: grpc('https://one.example.com?'),
+    problems: [],
+  },
+  {
+    text: `${grpc('http://one.example.com')}        auth-config: {auth-query: {key: S3CRET}}\n`,
+    problems: [
+      '11:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: gRPC has no query parameters | Write the key under auth-config, auth-headers: it is sent as metadata.',
+    ],
+  },
+  {
     text: auth('tls: {cert-file: a.pem}').replace('https', 'http'),
     problems: [
       '12:11 error direct-rpc[0].node-urls[0].auth-config.tls: TLS is configured for a URL whose scheme, http, has none | Write https or remove tls.',
@@ -392,7 +411,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('jsonrpc', 'grpc'),
     problems: [
-      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc. Both must write the chain id alike.',
+      '2:5 error endpoints[0]: no upstream of direct-rpc serves ETH1 grpc | Those there serve ETH1 jsonrpc.',
       '6:5 warning direct-rpc[0]: no listener of endpoints serves ETH1 jsonrpc, so this upstream is not used | ',
     ],
   },

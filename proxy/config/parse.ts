@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { checkAddresses, showAddress } from './addresses.ts'
 import { buildRouterConfig, secretsOf } from './build.ts'
 import { refuseUnsupported } from './capabilities.ts'
 import { chainUsesOf } from './chain-use.ts'
@@ -15,7 +16,7 @@ import { Settings } from './resolve.ts'
 import type { Scalar } from './scalar.ts'
 import { isMap, type Tree } from './scalar.ts'
 import { configSchema } from './schema.ts'
-import { checkTopology, showAddress } from './topology.ts'
+import { checkServing } from './serving.ts'
 import { type Position, readYamlText } from './yaml-text.ts'
 import { readYamlTree } from './yaml-tree.ts'
 
@@ -48,7 +49,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
       ...unsupported,
       ...issues.filter((problem) => !refused.some((path) => isWithin(problem.path, path))),
       ...checkEntries(file.tree, file.places.locate),
-      ...checkTopology(
+      ...checkAddresses(
         file.tree,
         metrics === undefined ? null : showAddress(switchableAddress(7779), metrics),
         file.places.locate,
@@ -62,6 +63,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     logging: { level: settings.get('log-level'), format: settings.get('log-format') },
     problems: ordered,
     chainUses: chainUsesOf(file.tree),
+    checkServing: (chainIdOf) => checkServing(file.tree, chainIdOf, file.places.locate),
     specSources: settings.list('use-static-spec'),
     positions: file.positions,
     secretValues: [...new Set([...file.values, ...(parsed.success ? secretsOf(parsed.data) : [])])],
@@ -79,6 +81,7 @@ export function unreadableConfig(
     logging: { level: settings.get('log-level'), format: settings.get('log-format') },
     problems: [...problems, ...settings.problems()],
     chainUses: [],
+    checkServing: () => [],
     specSources: [],
     positions: new Map(),
     secretValues: [],

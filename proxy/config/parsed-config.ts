@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainUse } from './chain-use.ts'
 import type { Problem } from './problem.ts'
+import type { ChainIdOf } from './serving.ts'
 import type { LogFormat, LogLevel, RouterConfig } from './types.ts'
 import type { Position } from './yaml-text.ts'
 
@@ -13,10 +14,10 @@ export interface LoggingConfig {
 
 /** What came of a config file. Can be printed whole without telling a secret. */
 export interface ParsedConfig {
-  /** Null when there is at least one error. */
+  /** Null when there is at least one error among `problems`. */
   readonly config: RouterConfig | null
   readonly logging: LoggingConfig
-  /** Errors and warnings, in the order of the file. */
+  /** Errors and warnings, in the order of the file, save for those of `checkServing`. */
   readonly problems: readonly Problem[]
   /** What the file wants of chain specs, known even when something else in it is wrong. */
   readonly chainUses: readonly ChainUse[]
@@ -24,6 +25,8 @@ export interface ParsedConfig {
   readonly specSources: readonly string[]
   /** Where a place such as `endpoints[0].chain-id` stands; null when the file has no such place. */
   locate(path: string): Position | null
+  /** What is wrong between listeners and upstreams, which only who knows the chains can tell. */
+  checkServing(chainIdOf: ChainIdOf): readonly Problem[]
   /** Every value that must not be printed, for `createRedactor`. */
   secretValues(): readonly string[]
 }
@@ -34,6 +37,7 @@ export interface ParsedParts {
   readonly logging: LoggingConfig
   readonly problems: readonly Problem[]
   readonly chainUses: readonly ChainUse[]
+  readonly checkServing: (chainIdOf: ChainIdOf) => readonly Problem[]
   readonly specSources: readonly string[]
   readonly positions: ReadonlyMap<string, Position>
   readonly secretValues: readonly string[]
@@ -50,6 +54,7 @@ class PrintableConfig implements ParsedConfig {
   readonly problems: readonly Problem[]
   readonly chainUses: readonly ChainUse[]
   readonly specSources: readonly string[]
+  readonly #checkServing: ParsedParts['checkServing']
   readonly #positions: ReadonlyMap<string, Position>
   readonly #secretValues: readonly string[]
 
@@ -59,12 +64,17 @@ class PrintableConfig implements ParsedConfig {
     this.problems = parts.problems
     this.chainUses = parts.chainUses
     this.specSources = parts.specSources
+    this.#checkServing = parts.checkServing
     this.#positions = parts.positions
     this.#secretValues = parts.secretValues
   }
 
   locate(path: string): Position | null {
     return this.#positions.get(path) ?? null
+  }
+
+  checkServing(chainIdOf: ChainIdOf): readonly Problem[] {
+    return this.#checkServing(chainIdOf)
   }
 
   secretValues(): readonly string[] {

@@ -49,6 +49,6 @@ export function renderPlaceholders(
     },
   )
   const failed = malformed || missing.length > 0
-  const scalar = new Scalar(written, failed ? null : value, failed || values.length > 0)
+  const scalar = new Scalar(written, failed ? null : value, failed || values.length > 0, values)
   return { scalar, missing, malformed, values }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-
-const shortestLength = 6
+import { isTellable } from './secret-parts.ts'
 
 /**
  * A last line of defence for logs: replaces every occurrence of a secret value, also as it stands in JSON, in a
@@ -11,7 +10,7 @@ export function createRedactor(secretValues: Iterable<string>): (text: string) =
   const forms = new Set<string>()
   for (const value of secretValues) {
     for (const form of [value, value.trim()]) {
-      if (form.length < shortestLength || /^\d{1,11}$/.test(form)) continue
+      if (!isTellable(form)) continue
       forms.add(form)
       forms.add(JSON.stringify(form).slice(1, -1))
       forms.add(encodeURIComponent(form.toWellFormed()))

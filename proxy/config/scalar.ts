@@ -11,16 +11,28 @@ export class Scalar {
   readonly written: string
   readonly hasPlaceholder: boolean
   readonly #value: string | null
+  readonly #filledIn: readonly string[]
 
-  constructor(written: string, value: string | null = written, hasPlaceholder = false) {
+  constructor(
+    written: string,
+    value: string | null = written,
+    hasPlaceholder = false,
+    filledIn: readonly string[] = [],
+  ) {
     this.written = written
     this.hasPlaceholder = hasPlaceholder
     this.#value = value
+    this.#filledIn = filledIn
   }
 
   /** The rendered value; null when a placeholder of it could not be rendered, which is reported already. */
   reveal(): string | null {
     return this.#value
+  }
+
+  /** What its placeholders stand for. Secret. */
+  filledIn(): readonly string[] {
+    return this.#filledIn
   }
 
   toJSON(): string {

@@ -38,7 +38,9 @@ const endpointSchema = z.strictObject({
     .meta({ 'x-default': `0.0.0.0:${defaultPort}` })
     .describe('Bind address. Without a host: all interfaces.'),
   'listen-address': address(defaultPort).optional().describe('Another name of `network-address`.'),
-  'chain-id': chainId().describe('Chain that is served, such as `ETH1`.'),
+  'chain-id': chainId().describe(
+    'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',
+  ),
   'api-interface': apiInterface().describe('Interface that is served. The chain must have it.'),
   relay: relaySchema
     .optional()

@@ -9,15 +9,22 @@ import { inspect } from 'node:util'
 export class Secret {
   readonly #value: string
   readonly #printable: string
+  readonly #parts: readonly string[]
 
-  constructor(value: string, printable = '[redacted]') {
+  constructor(value: string, printable = '[redacted]', parts: readonly string[] = [value]) {
     this.#value = value
     this.#printable = printable
+    this.#parts = parts
   }
 
   /** The value itself: for the wire, never for a message. */
   reveal(): string {
     return this.#value
+  }
+
+  /** What gives it away: all of it or the keys in it. For what hides them, never for a message. */
+  parts(): readonly string[] {
+    return this.#parts
   }
 
   toString(): string {

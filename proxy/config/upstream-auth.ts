@@ -5,6 +5,7 @@ import { kindKeyword, type IssueParams } from './field.ts'
 import { hopByHop } from './hop-by-hop.ts'
 import { quote } from './path.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
+import { partsOf } from './secret-parts.ts'
 import { Secret } from './secret.ts'
 
 /** Headers or query parameters, by name. */
@@ -89,7 +90,7 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
     } else if (query.has(key)) {
       report(context, [], 'a parameter stands twice', null)
     }
-    query.set(key, new Secret(value))
+    query.set(key, secretOf(value, scalar))
   }
   if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
   return query
@@ -120,7 +121,13 @@ function readSecret(
     const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
     if (problem !== null) report(context, path, problem, hint)
   }
-  return new Secret(value ?? '')
+  return tree instanceof Scalar ? secretOf(value ?? '', tree) : new Secret('')
+}
+
+/** @param scalar where the value, or more than it, stands */
+function secretOf(value: string, scalar: Scalar): Secret {
+  const parts = [value, ...scalar.filledIn()].flatMap(partsOf)
+  return new Secret(value, undefined, [...new Set(parts)])
 }
 
 function report(

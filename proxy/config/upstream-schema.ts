@@ -30,10 +30,12 @@ export const tlsSchema = z.strictObject({
 const authSchema = z.strictObject({
   'auth-headers': authHeaders()
     .optional()
-    .describe('Headers that are sent with every request to this URL.'),
+    .describe(
+      "Headers that are sent with every request to this URL, for gRPC as metadata. They stand in place of a client's own of the same names.",
+    ),
   'auth-query': authQuery()
     .optional()
-    .describe('Parameters that are added to the query string of every request.'),
+    .describe('Parameters that are added to the query string of every request. Not for gRPC.'),
   tls: tlsSchema.optional().describe('TLS settings, for https, wss and grpcs.'),
 })
 
@@ -43,7 +45,9 @@ const nodeUrlSchema = z.strictObject({
   ),
   timeout: duration({ min: 1, max: 86_400_000 })
     .optional()
-    .describe('Time for one attempt at this URL. Unset: the router computes it from the method.'),
+    .describe(
+      'Time for one attempt at this URL, after which it is taken back. Unset: the router works out from the method when it is late.',
+    ),
   addons: list(word('add-on'))
     .optional()
     .describe(
@@ -65,7 +69,7 @@ export const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
-  'chain-id': chainId().describe('Chain that it serves, written as in `endpoints`.'),
+  'chain-id': chainId().describe('Chain that it serves, by the id or an alias of its spec.'),
   'api-interface': apiInterface().describe('Interface that it serves.'),
   'group-label': label('group label')
     .optional()

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Fault, type Field, field, type Reading } from './field.ts'
 import { nearest } from './nearest.ts'
+import { keysIn, partsOf } from './secret-parts.ts'
 import { Secret } from './secret.ts'
 import type { NodeUrlConfig } from './types.ts'
 
@@ -15,8 +16,6 @@ export interface UpstreamUrl {
   readonly scheme: Scheme
   /** `Basic …` when the URL carried a user or a password. */
   readonly basicAuth: Secret | null
-  /** Parts that must not be printed: password, query values, what looks like a key in the path. */
-  readonly secretParts: readonly string[]
 }
 
 const hint =
@@ -42,12 +41,12 @@ export function upstreamUrl(): Field<UpstreamUrl> {
     if (basicAuth === undefined) {
       return { fault: 'is a URL with a wrong escape (%) in its user name or password', hint: null }
     }
+    const parts = [...keysIn(url), ...scalar.filledIn().flatMap(partsOf)]
     return {
       value: {
-        url: new Secret(url.href, printableOrigin(scalar.written)),
+        url: new Secret(url.href, printableOrigin(scalar.written), parts),
         scheme,
-        basicAuth: basicAuth === null ? null : new Secret(basicAuth.header),
-        secretParts: [...secretParts(url), ...(basicAuth?.parts ?? [])],
+        basicAuth: basicAuth && new Secret(basicAuth.header, undefined, basicAuth.parts),
       },
     }
   })
@@ -88,13 +87,6 @@ function takeBasicAuth(url: URL): { header: string; parts: readonly string[] } |
     if (error instanceof URIError) return undefined
     throw error
   }
-}
-
-const leastKeyLength = 16
-
-function secretParts(url: URL): readonly string[] {
-  const segments = url.pathname.split('/').filter((segment) => segment.length >= leastKeyLength)
-  return [...segments, ...url.searchParams.values()]
 }
 
 /** The origin as it stands in the file: placeholders unrendered, no user, password, path or query. */

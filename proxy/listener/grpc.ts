@@ -6,6 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialects/grpc-message.ts'
+import { isLargeMetadata, maxMetadataBytes } from '../upstream/grpc/metadata-options.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
@@ -18,6 +19,7 @@ import { createHttp2Server } from './grpc/http2-server.ts'
 import type { ListenerOptions } from './listener-options.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import type { Listener } from './listener.ts'
+import { aboveRootMessage, leadsAboveRoot } from './http/above-root.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
@@ -48,6 +50,8 @@ const writeWithinMs = 60_000
 const endWithinMs = 100
 /** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
 const maxLongWrites = 32
+/** A message that some nodes may not take: by default they take 4 MiB. */
+const largeMessageBytes = 1024 * 1024
 const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
 
 class GrpcHandler {
@@ -100,10 +104,11 @@ class GrpcHandler {
       const message = `the path ${path} is not of the form /package.Service/Method`
       return new RelayError(errorKinds.methodNotFound, message)
     }
+    if (leadsAboveRoot(path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives
-    if (bytesOf(headers) > maxHeaderBytes) {
-      const message = `the metadata is longer than ${maxHeaderBytes} bytes`
+    if (bytesOf(headers) > maxMetadataBytes) {
+      const message = `the metadata is longer than ${maxMetadataBytes} bytes`
       return new RelayError(errorKinds.headersTooLarge, message)
     }
     const timeoutMs = readTimeout(headers)
@@ -123,7 +128,9 @@ class GrpcHandler {
         body: body ?? exchange.body,
         awaitsMessage: body !== null,
       },
-      reader: new GrpcReplyReader(),
+      reader: new GrpcReplyReader(
+        () => exchange.longestMessageBytes > largeMessageBytes || isLargeMetadata(headers),
+      ),
       directives,
       signal,
       journal,
@@ -229,9 +236,6 @@ function isUsuallyUnary({ known, kind }: Classification): boolean {
 
 /** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */
 const isMethodPath = /^\/.+\/[^/]+$/
-
-/** More than this some nodes end the whole connection for, with the calls of others on it. */
-const maxHeaderBytes = 16 * 1024
 
 function bytesOf(headers: HeaderList): number {
   return headers.reduce((sum, { length }) => sum + length, 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from '../relay/call.ts'
-import { RelayError, type ErrorKind } from '../relay/errors.ts'
+import { errorKinds, RelayError, type ErrorKind } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
@@ -50,12 +50,21 @@ class TendermintHandler implements HttpHandler {
     const { verb, path } = exchange
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
-    if (isUri) void this.#relay(exchange)
+    if (isUri && path === '/') this.#refuseIndex(exchange)
+    else if (isUri) void this.#relay(exchange)
     else this.#jsonRpc.serve(exchange)
   }
 
   refuse(kind: ErrorKind, message: string): HttpAnswer {
     return this.#jsonRpc.refuse(kind, message)
+  }
+
+  /** There nodes have a page of links to themselves, by the name that they were asked by. */
+  #refuseIndex(exchange: HttpExchange): void {
+    const message =
+      'this listener serves GET /status and so on, POST / with a JSON-RPC body, /websocket, and GET /health'
+    const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
+    void exchange.respond(status, headers, exchange.verb === 'HEAD' ? null : body)
   }
 
   /** Never rejects. */
@@ -96,7 +105,7 @@ class TendermintHandler implements HttpHandler {
         headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
         body: null,
       },
-      // What no spec names may be anything, such as the node's own page at `/`.
+      // What no spec names may be anything.
       reader:
         asked.known && verb === 'GET'
           ? new UriReplyReader(uriId, uriId)

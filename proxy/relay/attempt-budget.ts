@@ -7,21 +7,26 @@ const msPerCost = 100
 /** A call that waits for a block may meet a slow one. */
 const blocksWaited = 2
 
+export interface AttemptBudget {
+  readonly ms: number
+  /** Somebody said so: then it is over. Else it is only late: somebody else is asked as well. */
+  readonly isFirm: boolean
+}
+
 /**
- * How long one attempt may take, in milliseconds: what the client says verbatim, else what the
- * config says of the URL, else what the spec says of the method, else what its cost suggests.
+ * How long one attempt may take, in milliseconds, unless its client says so: what the config says of
+ * the URL, else what the spec says of the method, else what its cost suggests.
  */
-export function attemptBudgetMs(
+export function attemptBudget(
   asked: Classification,
   limits: {
-    readonly directiveMs: number | null
     readonly urlMs: number | null
     readonly minMs: number
     readonly blockTimeMs: number
   },
-): number {
-  if (limits.directiveMs !== null) return limits.directiveMs
-  if (limits.urlMs !== null) return limits.urlMs
+): AttemptBudget {
+  if (limits.urlMs !== null) return { ms: limits.urlMs, isFirm: true }
   const waitMs = asked.waitsForBlock ? blocksWaited * limits.blockTimeMs : 0
-  return waitMs + Math.max(asked.timeoutMs ?? asked.cost * msPerCost, limits.minMs)
+  const usualMs = Math.max(asked.timeoutMs ?? asked.cost * msPerCost, limits.minMs)
+  return { ms: waitMs + usualMs, isFirm: false }
 }

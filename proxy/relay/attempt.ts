@@ -11,10 +11,11 @@ import type { Pool } from '../upstream/pool.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type ByteStream, type Incoming } from '../upstream/wire.ts'
-import { attemptBudgetMs } from './attempt-budget.ts'
+import { attemptBudget } from './attempt-budget.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
 import { CallAborted } from './errors.ts'
+import { impersonalRefusal } from './impersonal-refusal.ts'
 import { violation } from './integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import type { Judge } from './judge.ts'
@@ -51,10 +52,12 @@ export function createAttempt(options: AttemptOptions): Attempt {
         // Another call may have had this URL left alone in the meantime.
         if (last !== null && !url.serves(addons)) continue
         const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
-        const outcome = await new Asking(options, call, upstream, url, kind).run()
+        const asking = new Asking(options, call, upstream, url, kind)
+        const outcome = await asking.run()
         if (!(outcome instanceof AttemptFailed)) return outcome
         last = outcome
-        if (!mayFailOver(call, outcome, options.clock)) break
+        // Where it was late, somebody else is being asked already.
+        if (asking.isLate || !mayFailOver(call, outcome, options.clock)) break
       }
     } finally {
       upstream.sessions -= 1
@@ -83,6 +86,8 @@ class Asking {
   readonly #tipThen: number | null
   /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
   #isCutShort = false
+  /** Takes back that being late counted as a failure. */
+  #excuse: (() => void) | null = null
 
   constructor(
     options: AttemptOptions,
@@ -99,6 +104,10 @@ class Asking {
     this.#record = call.journal.begin(upstream.name, kind, options.clock.nowMs())
   }
 
+  get isLate(): boolean {
+    return this.#record.late
+  }
+
   /** @throws CallAborted */
   async run(): Promise<Reply | AttemptFailed> {
     try {
@@ -108,8 +117,7 @@ class Asking {
       return outcome
     } catch (error) {
       if (this.#call.signal.aborted) {
-        this.#end('aborted', null)
-        this.#outrun()
+        this.#takenBack()
         throw new CallAborted()
       }
       if (!(error instanceof TransportError)) throw error
@@ -125,7 +133,7 @@ class Asking {
     const limit = new TimeLimit(this.#options.clock, signal)
     try {
       if (body === null || body instanceof Uint8Array) {
-        limit.allow(this.#budgetMs())
+        this.#bound(limit)
         return await this.#url.transport.send(request, limit.signal)
       }
       // As long as the client still sends, being late is no fault of the upstream's.
@@ -138,41 +146,60 @@ class Asking {
       journal.whenBounded(bound)
       // It may go on sending when the answer has begun, and the limit has ended.
       const noticed = noticing(body, () => {
-        limit.allow(this.#budgetMs())
+        this.#bound(limit)
       })
       return await this.#url.transport.send({ ...request, body: noticed }, limit.signal)
     } catch (cause) {
       if (limit.spentMs === null) throw cause
-      const why = `no answer in ${Math.round(limit.spentMs)} ms`
+      const lateMs = this.isLate ? (this.#record.budgetMs ?? 0) : 0
+      const why = `no answer in ${Math.round(lateMs + limit.spentMs)} ms`
       throw new TransportError('timeout', why, true, { cause })
     } finally {
       limit.end()
     }
   }
 
-  #budgetMs(): number {
+  #bound(limit: TimeLimit): void {
     const { asked, directives, journal } = this.#call
-    const unaryMs = attemptBudgetMs(asked, {
-      directiveMs: null,
+    const usual = attemptBudget(asked, {
       urlMs: this.#url.timeoutMs,
       minMs: this.#options.minRelayTimeoutMs,
       blockTimeMs: this.#options.chain.blockTimeMs,
     })
-    const ownMs = journal.mayRest ? Infinity : unaryMs
+    const ownMs = journal.mayRest ? Infinity : usual.ms
     const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
     this.#isCutShort = journal.mayRest || budgetMs < ownMs
     this.#record.budgetMs = budgetMs
-    return budgetMs
+    const isFirm = usual.isFirm || directives.relayTimeoutMs !== null || this.#isCutShort
+    limit.allow(budgetMs, isFirm ? null : () => this.#late(limit))
+  }
+
+  /** It takes longer than usual: the call may be a slow one everywhere, so it goes on. */
+  #late(limit: TimeLimit): void {
+    const failure = this.#lateness
+    this.#record.late = true
+    this.#excuse = this.#upstream.late(this.#url, failure, this.#record.startedMs)
+    limit.allow(this.#leftMs())
+    const why = `no answer in ${Math.round(this.#record.budgetMs ?? 0)} ms`
+    const fault = new TransportError('timeout', why)
+    this.#call.late?.(new AttemptFailed(failure, null, fault))
+  }
+
+  get #lateness(): FailureClass {
+    return this.#options.chain.failures.ofTransport('timeout')
   }
 
   #leftMs(): number {
     return this.#call.journal.deadlineMs - this.#options.clock.nowMs()
   }
 
-  #judge(incoming: Incoming): Reply | AttemptFailed {
+  #judge(received: Incoming): Reply | AttemptFailed {
     const { judge, dialect } = this.#options
     const { asked } = this.#call
-    const judgement = judge.judge(incoming, this.#call, this.#upstream, this.#url)
+    const judgement = judge.judge(received, this.#call, this.#upstream, this.#url)
+    const isResult = judgement.kind === 'answer' && judgement.isResult
+    // Whatever else it is may repeat the URL that it was asked by.
+    const incoming = isResult ? received : this.#url.mask.incoming(received)
     if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
     this.#record.missedBlock = judgement.missedBlock
     if (judgement.kind === 'failed') {
@@ -253,8 +280,12 @@ class Asking {
     fault: TransportError | null,
   ): AttemptFailed {
     if (failure.holdOff) this.#holdOff(failure, reply)
-    else if (failure.late && this.#isCutShort) this.#outrun()
-    else this.#upstream.failed(this.#url, failure)
+    else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun()
+    else {
+      // One attempt is one failure.
+      this.#excuse?.()
+      this.#upstream.failed(this.#url, failure)
+    }
     this.#end(failure, detail)
     return new AttemptFailed(failure, reply, fault)
   }
@@ -262,8 +293,20 @@ class Asking {
   #holdOff(failure: FailureClass, reply: Reply | null): void {
     const { clock } = this.#options
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    const refusal = reply && { incoming: reply.incoming, failure }
+    const refusal = reply && impersonalRefusal({ incoming: reply.incoming, failure }, this.#call)
     this.#url.holdOff.begin(parseRetryAfter(retryAfter, clock.wallMs()), refusal)
+  }
+
+  /** Another attempt brought the answer, or nobody waits any more. */
+  #takenBack(): void {
+    const { attempts } = this.#call.journal
+    if (this.isLate) {
+      // Who was late with the answer shows that the call is a slow one.
+      if (attempts.some((each) => each.late && isAnswered(each))) this.#excuse?.()
+      const tookMs = this.#options.clock.nowMs() - this.#record.startedMs
+      this.#end(this.#lateness, `no answer in ${Math.round(tookMs)} ms`)
+    } else this.#end('aborted', null)
+    this.#outrun()
   }
 
   /** It was not waited for to the end. */
@@ -279,6 +322,11 @@ class Asking {
     this.#record.detail = detail
     this.#options.observer.attemptEnded(this.#call, this.#record)
   }
+}
+
+/** Also when a stream follows. */
+function isAnswered({ result, endedMs }: AttemptRecord): boolean {
+  return endedMs !== null && (result === null || result === 'answer' || result === 'node-error')
 }
 
 /** The same stream; `ended` is called when all of it has been taken. */

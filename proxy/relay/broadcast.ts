@@ -2,15 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { Pool } from '../upstream/pool.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { release } from '../upstream/wire.ts'
 import type { Attempt } from './attempt.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import { isWhole, type Call } from './call.ts'
+import { isWhole, type Call, type Late } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
-import { settle } from './retry.ts'
-import type { Step } from './step.ts'
+import { settle } from './settle.ts'
+import type { Relay, Step } from './step.ts'
 import { moreTelling, telling } from './telling.ts'
 
 /** No answer to a write is doubted. */
@@ -20,32 +21,85 @@ const never = new AbortController().signal
 
 /**
  * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
+ * run on. Who takes longer than usual holds nothing up, and may still have the word. When none succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left is
  * asked in turn. Where the client names an upstream, the others get the write when that one fails; one
  * alone gets it where it is a stream that still comes in.
  */
 export function broadcast(pool: Pool, attempt: Attempt, clock: Clock): Step {
   return (next) => async (call) => {
     if (call.asked.kind !== 'write' || !isWhole(call)) return next(call)
-    const named = pool.preferred(wantedBy(call))
-    const first: Call = { ...call, signal: never }
-    const told = named && (await firstSuccess([attempt(first, named)]))
-    if (told !== null && !(told instanceof AttemptFailed)) return told
-    // The one that was named may have used the time up.
-    const isOver = call.journal.isSpent(clock.nowMs())
-    const others = isOver ? [] : pool.chooseAll(wantedBy(call)).filter((each) => each !== named)
-    const sent: Call = { ...first, attemptKind: 'broadcast' }
-    const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
-    if (found !== null && !(found instanceof AttemptFailed)) return found
-    const outcome = found ? moreTelling(told, found, alike) : told
+    const slow = new SlowOnes()
+    const ask = (on: Call, upstream: Upstream) =>
+      slow.inTime((late) => attempt({ ...on, late }, upstream))
+    return slow.beside(inTurn(next, call, pool, ask, clock))
+  }
+}
+
+/** The one that is named, then all others, then whoever is left. */
+async function inTurn(
+  next: Relay,
+  call: Call,
+  pool: Pool,
+  attempt: Attempt,
+  clock: Clock,
+): Promise<Reply> {
+  const named = pool.preferred(wantedBy(call))
+  const first: Call = { ...call, signal: never }
+  const told = named && (await firstSuccess([attempt(first, named)]))
+  if (told !== null && !(told instanceof AttemptFailed)) return told
+  // The one that was named may have used the time up.
+  const isOver = call.journal.isSpent(clock.nowMs())
+  const others = isOver ? [] : pool.chooseAll(wantedBy(call)).filter((each) => each !== named)
+  const sent: Call = { ...first, attemptKind: 'broadcast' }
+  const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
+  if (found !== null && !(found instanceof AttemptFailed)) return found
+  const outcome = found ? moreTelling(told, found, alike) : told
+  try {
+    // Nobody took it, and nobody said why for good: a backup or one on trial may.
+    return await next(call)
+  } catch (error) {
+    if (outcome === null || !(error instanceof RelayError)) throw error
+    const nobodyLeft = error.kind === errorKinds.noUpstream
+    if (outcome.reply === null && !nobodyLeft) throw error
+    return settle(outcome, call, null)
+  }
+}
+
+/** Attempts that take longer than usual. They go on, and the first success of all is the answer. */
+class SlowOnes {
+  readonly #running: Promise<Reply>[] = []
+  readonly #success = Promise.withResolvers<Reply>()
+  #isOver = false
+
+  /** Ends as the attempt does, or as a failed one when it is late. */
+  inTime(begin: (late: Late) => Promise<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const attempt = begin((failed) => {
+        this.#running.push(attempt)
+        attempt.then(
+          (reply) => {
+            if (this.#isOver) release(reply.incoming.body)
+            else if (reply.refusal === null) this.#success.resolve(reply)
+          },
+          () => {},
+        )
+        reject(failed)
+      })
+      attempt.then(resolve, reject)
+    })
+  }
+
+  /** The outcome, or the success of one that was late; where there is none, late ones are waited for. */
+  async beside(outcome: Promise<Reply>): Promise<Reply> {
+    const waiting = outcome.catch(async (error: unknown) => {
+      const found = await firstSuccess(this.#running)
+      if (found === null || found instanceof AttemptFailed) throw error
+      return found
+    })
     try {
-      // Nobody took it, and nobody said why for good: a backup or one on trial may.
-      return await next(call)
-    } catch (error) {
-      if (outcome === null || !(error instanceof RelayError)) throw error
-      const nobodyLeft = error.kind === errorKinds.noUpstream
-      if (outcome.reply === null && !nobodyLeft) throw error
-      return settle(outcome, call, null)
+      return await Promise.race([this.#success.promise, waiting])
+    } finally {
+      this.#isOver = true
     }
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
 import type { Outgoing } from '../upstream/wire.ts'
+import type { AttemptFailed } from './attempt-failed.ts'
 import type { Directives } from './directives.ts'
 import type { AttemptKind, Journal } from './journal.ts'
 import type { ReplyReader } from './reply.ts'
@@ -26,7 +27,14 @@ export interface Call {
   readonly journal: Journal
   /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
   readonly attemptKind: AttemptKind
+  /** Hears how attempts are taken back that run side by side, where another try is faster. */
+  readonly began?: (takeBack: () => void) => void
+  /** Hears when what was begun takes longer than usual, and goes on. Once. */
+  readonly late?: Late
 }
+
+/** @param failed as what it counts for who asks elsewhere now */
+export type Late = (failed: AttemptFailed) => void
 
 /** It can be sent once more: most bodies that stream are gone with their first reading. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {

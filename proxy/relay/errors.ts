@@ -108,7 +108,8 @@ export const errorKinds = {
     jsonRpcCode: -32600,
     httpStatus: 400,
     grpcStatus: 3,
-    about: 'The bytes on the connection are not an HTTP request. The connection is closed.',
+    about:
+      'What came on the connection is no HTTP request, or one in HTTP/1.1 without a `Host`. The connection is closed.',
   },
   noSuchPath: {
     code: 'RPC_NO_SUCH_PATH',
@@ -133,7 +134,7 @@ export const errorKinds = {
     httpStatus: 400,
     grpcStatus: 3,
     about:
-      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, or a header cannot be written. Nothing was sent to an upstream.',
+      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, its dot segments lead above the root, or a header cannot be written. Nothing was sent to an upstream.',
   },
   badGrpc: {
     code: 'RPC_BAD_GRPC',

@@ -69,6 +69,7 @@ class Race {
   #tickMs: number
   readonly #options: HedgeOptions
   readonly #arms = new Set<AbortController>()
+  readonly #lateArms = new Set<AbortController>()
   #failure: unknown = null
 
   constructor(next: Relay, call: Call, budget: HedgeBudget, tickMs: number, options: HedgeOptions) {
@@ -84,6 +85,8 @@ class Race {
     return new Promise((resolve, reject) => {
       let cancelTick = () => {}
       let isOver = false
+      let isLate = false
+      let latest: AttemptFailed | null = null
       const { signal, journal } = this.#call
       const over = () => {
         isOver = true
@@ -94,7 +97,12 @@ class Race {
       const start = (call: Call) => {
         const arm = new AbortController()
         this.#arms.add(arm)
-        this.#next({ ...call, signal: arm.signal }).then(
+        const late = (failed: AttemptFailed) => {
+          this.#lateArms.add(arm)
+          latest = failed
+          tellLateness()
+        }
+        this.#next({ ...call, signal: arm.signal, late }).then(
           (reply) => {
             this.#arms.delete(arm)
             over()
@@ -104,12 +112,20 @@ class Race {
           },
           (error: unknown) => {
             this.#arms.delete(arm)
+            this.#lateArms.delete(arm)
             this.#noteFailure(error, call)
-            if (this.#arms.size > 0) return
+            if (this.#arms.size > 0) return tellLateness()
             over()
             reject(this.#failure)
           },
         )
+      }
+      /** All that still runs is late: instead of getting company, the call is tried again. */
+      const tellLateness = () => {
+        if (isOver || isLate || latest === null || this.#lateArms.size < this.#arms.size) return
+        isLate = true
+        cancelTick()
+        this.#call.late?.(this.#failure instanceof AttemptFailed ? this.#failure : latest)
       }
       const armTick = () => {
         cancelTick = this.#options.clock.after(this.#nextTickMs, () => {
@@ -118,6 +134,7 @@ class Race {
         })
       }
       signal.addEventListener('abort', over, { once: true })
+      this.#call.began?.(over)
       start(this.#call)
       journal.whenBounded(() => {
         if (!isOver) armTick()

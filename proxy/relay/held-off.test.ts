@@ -44,6 +44,37 @@ describe('while whoever could answer is held off', () => {
     expect(header(incoming!.headers, 'retry-after')).toBe('6')
   })
 
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7'
+  const escaped = JSON.stringify(address).replace('529', '\\u0035\\u0032\\u0039').slice(1, -1)
+  it.each([
+    ['repeats nothing', 'slow down, 10 calls a second', 'slow down, 10 calls a second'],
+    ['has a plain word of it', 'too many for latest', 'too many for latest'],
+    ['repeats an address', `no more for ${address}`, 'no-upstream'],
+    ['repeats it in other case', `no more for ${address.toLowerCase()}`, 'no-upstream'],
+    ['repeats a part of it', `no more for ${address.slice(0, 12)}..`, 'no-upstream'],
+    ['repeats it in escapes', `no more for ${escaped}`, 'no-upstream'],
+    ['is very long', 'slow down '.repeat(2_000), 'no-upstream'],
+  ])("a refusal that %s, of another client's call", async (_, words, outcome) => {
+    const body = `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"${words}"}}`
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => ({ ...limited(), body }) },
+    })
+    const own = await relay.ask({ method: 'eth_getBalance', params: [address, 'latest'] })
+    expect(own.outcome).toBe(body)
+    const other = await relay.ask()
+    expect(other.outcome).toContain(outcome)
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  it("headers of another client's answer are not told, save for its type", async () => {
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => limited(['X-Request-For', 'them', 'Retry-After', '7']) },
+    })
+    await relay.ask()
+    const { incoming } = await relay.ask()
+    expect(incoming?.headers).toEqual(['content-type', 'application/json', 'Retry-After', '7'])
+  })
+
   it('the one that comes back first has the word', async () => {
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => limited(['Retry-After', '60']) },

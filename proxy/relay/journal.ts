@@ -15,8 +15,10 @@ export interface AttemptRecord {
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
-  /** How long it may take; null until it is known. */
+  /** How long it may take, or after how long it is late; null until it is known. */
   budgetMs: number | null
+  /** It took longer than what it was asked usually takes. */
+  late: boolean
   /** Null while it runs. Of an answer that streams, when its head was there. */
   endedMs: number | null
   /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else what failed. */
@@ -89,6 +91,7 @@ export class Journal {
       kind,
       startedMs: nowMs,
       budgetMs: null,
+      late: false,
       endedMs: null,
       result: null,
       detail: null,

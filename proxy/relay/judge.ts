@@ -22,6 +22,8 @@ import type { Finding, StreamJudge } from './reply.ts'
 export type Judgement =
   | {
       readonly kind: 'answer'
+      /** A result, in the form in which the spec's own methods give one; else it may be anybody's page. */
+      readonly isResult: boolean
       readonly missedBlock: boolean
       /** Judges what of a stream is still to come; null where all is known. */
       readonly rest: StreamJudge | null
@@ -76,7 +78,8 @@ export class Judge {
     const finding = call.reader.read(incoming)
     if (finding.kind === 'malformed') {
       const isPage = incoming.status >= 400
-      if (integrity === 'off' && !isPage) return { kind: 'answer', missedBlock: false, rest: null }
+      if (integrity === 'off' && !isPage)
+        return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
       const failure = failures.ofStatus(incoming.status)
       if (isPage) {
@@ -108,7 +111,8 @@ export class Judge {
       // What is only doubted may be true: it is the answer when nobody else has one.
       return { ...failed(failure, check, certain ? null : 'as-it-is'), violation: found }
     }
-    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', missedBlock, rest }
+    const isResult = finding.value !== undefined && call.asked.known
+    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', isResult, missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
   }

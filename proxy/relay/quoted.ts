@@ -27,6 +27,20 @@ export function quotedFrom({ path, headers, body }: Outgoing): (words: string) =
   }
 }
 
+/**
+ * Whether a text repeats more of the request than plain words that anybody might use, in whatever
+ * spelling: an address, a hash, a name, a key. True where that cannot be seen.
+ */
+export function repeats(text: string, request: Outgoing): boolean {
+  const isQuoted = quotedFrom(request)
+  const words = new Set(unescaped(text).match(/[\w@/+-]+(?:\.[\w@/+-]+)*/g))
+  return [...words].some((word) => isTelling(word) && isQuoted(word))
+}
+
+function isTelling(word: string): boolean {
+  return word.length >= 8 || (word.length >= 4 && /\d/.test(word))
+}
+
 /** What a node may have read: the text itself, without escapes, and what stands in it as base64 or hex. */
 function spellings(raw: string): readonly string[] {
   const plain = unescaped(raw)

@@ -48,6 +48,11 @@ export interface ReplyReader {
   /** An answer of the router's own with this result, as an upstream would have given it. */
   write(result: unknown): Uint8Array
   /**
+   * A refusal of this request without what its form has of it, such as its id or its metadata. Absent
+   * where the form has nothing but status, content type and body.
+   */
+  impersonal?(refusal: Incoming): Incoming
+  /**
    * An upstream's answer to another request as one to this. Absent where answers do not name their
    * request.
    */

@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { AttemptFailed } from './attempt-failed.ts'
-import { isRepeatable, type Call } from './call.ts'
+import { isRepeatable, type Call, type Late } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { Reply } from './reply.ts'
-import type { Step } from './step.ts'
+import { isDefect, settle } from './settle.ts'
+import type { Relay, Step } from './step.ts'
 import { moreTelling, type TrustIn } from './telling.ts'
 
 export interface RetryLimits {
@@ -14,28 +15,119 @@ export interface RetryLimits {
 }
 
 /**
- * Asks again, elsewhere, when an attempt failed in a way that another upstream may not. An attempt
- * that never reached its upstream costs an attempt, but no retry: so a pool with several dead
- * upstreams still gets the call to a living one.
+ * Asks again, elsewhere, when an attempt failed in a way that another upstream may not, or is late.
+ * What is late goes on beside the retry, and the first answer wins: a call that takes long everywhere
+ * is answered as long as it has time. An attempt that never reached its upstream costs an attempt,
+ * but no retry: so a pool with several dead upstreams still gets the call to a living one.
  */
 export function retry(limits: RetryLimits, clock: Clock, trustIn: TrustIn): Step {
   return (next) => async (call) => {
     if (clock.nowMs() >= call.journal.deadlineMs)
       throw new RelayError(errorKinds.timeout, 'the time of the call is used up')
-    let best: AttemptFailed | null = null
-    let retries = 0
-    for (let again = call; ; again = { ...call, attemptKind: 'retry' }) {
-      try {
-        return await next(again)
-      } catch (error) {
-        if (call.signal.aborted) throw new CallAborted()
-        if (!(error instanceof AttemptFailed)) return settle(best, call, error)
-        best = moreTelling(best, error, trustIn)
-        if (!mayRetry(call, error, limits, retries, clock)) return settle(best, call, null)
-        if (error.costsRetry) retries += 1
-      }
+    return new Tries(next, call, limits, clock, trustIn).run()
+  }
+}
+
+/** A first attempt or a retry, with the hedges beside it. */
+interface Try {
+  isLate: boolean
+  takeBack: () => void
+}
+
+/** The tries of one call: the newest, and those that are late. */
+class Tries {
+  readonly #next: Relay
+  readonly #call: Call
+  readonly #limits: RetryLimits
+  readonly #clock: Clock
+  readonly #trustIn: TrustIn
+  readonly #running = new Set<Try>()
+  #best: AttemptFailed | null = null
+  #retries = 0
+  /** No further try begins. `error`: nobody is left to ask, or something is broken. */
+  #last: { readonly error: unknown } | null = null
+  #isOver = false
+  #resolve: (reply: Reply) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+
+  constructor(next: Relay, call: Call, limits: RetryLimits, clock: Clock, trustIn: TrustIn) {
+    this.#next = next
+    this.#call = call
+    this.#limits = limits
+    this.#clock = clock
+    this.#trustIn = trustIn
+  }
+
+  run(): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+      this.#begin(this.#call)
+    })
+  }
+
+  #begin(call: Call): void {
+    const one: Try = { isLate: false, takeBack: () => {} }
+    this.#running.add(one)
+    const began = (takeBack: () => void) => {
+      one.takeBack = takeBack
+    }
+    const late: Late = (failed) => {
+      one.isLate = true
+      this.#goOn(failed)
+    }
+    this.#next({ ...call, began, late }).then(
+      (reply) => {
+        this.#running.delete(one)
+        this.#end(() => reply)
+      },
+      (error: unknown) => {
+        this.#running.delete(one)
+        if (!this.#isOver) this.#failed(one, error)
+      },
+    )
+  }
+
+  #failed({ isLate }: Try, error: unknown): void {
+    if (this.#call.signal.aborted) return this.#end(() => raise(new CallAborted()))
+    const isFailure = error instanceof AttemptFailed
+    if (isFailure) this.#best = moreTelling(this.#best, error, this.#trustIn)
+    // When it was late another try was begun, or none was left.
+    if (!isLate || (!isFailure && isDefect(error))) this.#goOn(error)
+    else if (this.#last) this.#conclude(this.#last.error)
+  }
+
+  /** The newest try brought nothing, or nothing yet. */
+  #goOn(failed: unknown): void {
+    const call = this.#call
+    if (!(failed instanceof AttemptFailed)) return this.#conclude(failed)
+    if (!mayRetry(call, failed, this.#limits, this.#retries, this.#clock))
+      return this.#conclude(null)
+    if (failed.costsRetry) this.#retries += 1
+    this.#begin({ ...call, attemptKind: 'retry' })
+  }
+
+  /** Nothing new is begun; who is late may still answer. */
+  #conclude(error: unknown): void {
+    this.#last = { error }
+    if (this.#running.size === 0 || isDefect(error))
+      this.#end(() => settle(this.#best, this.#call, error))
+  }
+
+  #end(outcome: () => Reply): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const { takeBack } of this.#running) takeBack()
+    try {
+      this.#resolve(outcome())
+    } catch (error) {
+      this.#reject(error)
     }
   }
+}
+
+function raise(error: Error): never {
+  throw error
 }
 
 function mayRetry(
@@ -50,30 +142,4 @@ function mayRetry(
   if (journal.isSpent(clock.nowMs())) return false
   // What may have been done, and what is about one node's own state, is not asked twice.
   return failed.costsRetry ? asked.kind === 'read' && retries < retryLimit : true
-}
-
-/** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
-export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
-  // Among them what is only doubted: nothing better came, and it may be true.
-  if (best?.reply) return best.reply
-  if (isDefect(error)) throw error
-  const { attempts } = journal
-  const story = attempts.map(({ upstream, result }) =>
-    typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
-  )
-  const told = `(${story.join(', ')})`
-  const cause = best ?? error
-  // An answer that is broken says nothing: only one that reads well can be a lie.
-  if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
-    throw new RelayError(errorKinds.integrity, `no upstream told the truth ${told}`, { cause })
-  if (best === null) throw error
-  if (best.fault?.fault === 'unsendable')
-    throw new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
-  const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
-  throw new RelayError(kind, `no upstream answered ${told}`, { cause })
-}
-
-/** Neither a failed attempt nor a failure that the router tells the client. */
-function isDefect(error: unknown): boolean {
-  return error !== null && !(error instanceof RelayError)
 }

@@ -101,7 +101,7 @@ function readReply(
   const failure = failures.ofNodeError(said.error, quotedFrom(request))
   if (failure.holdOff) url.holdOff.begin(null)
   const error = memberOf(reply.body as Uint8Array, '"error"') ?? notAnAnswer
-  throw new NodeRefused(error, failure.retry || failure.holdOff)
+  throw new NodeRefused(url.mask.bytes(error), failure.retry || failure.holdOff)
 }
 
 const notAnAnswer = Buffer.from('{"code":-32603,"message":"not an answer"}')

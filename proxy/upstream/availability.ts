@@ -56,6 +56,11 @@ export class Availability {
       this.#become('disabled', why)
   }
 
+  /** A failure turned out to be none. One that is disabled by now shows by an answer that it is well. */
+  excused(weight: number): void {
+    this.#failures = Math.max(this.#failures - weight, 0)
+  }
+
   epochBegan(): void {
     if (this.#standing !== 'disabled') return
     this.#failures = 0

@@ -10,7 +10,7 @@ const longestMs = 30 * 60_000
 /** Of what a provider says itself: quotas are counted by the day. */
 const longestToldMs = 24 * 3_600_000
 
-/** In what words a URL asked to be left alone. */
+/** In what words a URL asked to be left alone; one that is kept holds nothing of the call that got it. */
 export interface Refusal {
   readonly incoming: Incoming
   readonly failure: FailureClass

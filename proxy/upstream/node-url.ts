@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { HoldOff } from './hold-off.ts'
+import { SecretMask } from './secret-mask.ts'
 import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
 
@@ -11,6 +12,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly printable: string
   readonly transport: Wire
   readonly holdOff: HoldOff
+  /** For what its node says and is passed on, save for results. */
+  readonly mask: SecretMask
   readonly timeoutMs: number | null
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
@@ -22,11 +25,14 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
+  /** When it last answered anything, or was found to be silent; on the clock's monotonic scale. */
+  heardMs = -Infinity
 
   constructor(config: NodeUrlConfig, transport: Wire, holdOff: HoldOff) {
     this.printable = config.url.toString()
     this.transport = transport
     this.holdOff = holdOff
+    this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { Secret } from '../config/secret.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { UpstreamTarget } from './upstream-target.ts'
 
@@ -29,4 +30,27 @@ test.each<[string, string, string | null]>([
   [keyed, '/v1/blocks/', '/blocks/'],
 ])('%s: a location %s is %s to a client', (url, location, expected) => {
   expect(new UpstreamTarget(nodeUrlConfig(url)).clientLocation(location)).toBe(expected)
+})
+
+test.each<[string, Record<string, string>, string[], string[]]>([
+  ['none of its own', {}, ['X-Key', 'theirs'], ['X-Key', 'theirs']],
+  ['one of its own', { 'x-key': 'own' }, ['x-a', '1'], ['x-a', '1', 'x-key', 'own']],
+  [
+    "one of its own, and the client's, twice and in any case",
+    { 'x-key': 'own' },
+    ['x-key', 'theirs', 'x-a', '1', 'X-KEY', 'again'],
+    ['x-a', '1', 'x-key', 'own'],
+  ],
+  [
+    'several of its own',
+    { accept: 'op/type', authorization: 'own' },
+    ['Accept', 'x', 'Authorization', 'y', 'authorizations', 'z'],
+    ['authorizations', 'z', 'accept', 'op/type', 'authorization', 'own'],
+  ],
+])('headers of a request to a URL with %s', (_, own, headers, expected) => {
+  const authHeaders = new Map(
+    Object.entries(own).map(([name, value]) => [name, new Secret(value)] as const),
+  )
+  const target = new UpstreamTarget(nodeUrlConfig(plain, { authHeaders }))
+  expect(target.headersWith(headers)).toEqual(expected)
 })

@@ -10,8 +10,10 @@ export class UpstreamTarget {
   readonly origin: string
   /** `node.example.com:8443`. */
   readonly host: string
+  /** What the router shows for itself; names are lower case. */
   readonly authHeaders: HeaderList
   readonly tls: TlsOptions
+  readonly #authNames: ReadonlySet<string>
   readonly #basePath: string
   readonly #query: string
   readonly #keyNames: readonly string[]
@@ -22,10 +24,23 @@ export class UpstreamTarget {
     this.host = url.host
     this.origin = `${url.protocol}//${url.host}`
     this.authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
+    this.#authNames = new Set(config.authHeaders.keys())
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
     this.#keyNames = [...new URLSearchParams(this.#query).keys()]
+  }
+
+  /** The headers of a request, where the URL's own stand in place of any that have their names. */
+  headersWith(headers: HeaderList): HeaderList {
+    if (this.#authNames.size === 0) return headers
+    const all: string[] = []
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string
+      if (!this.#authNames.has(name.toLowerCase())) all.push(name, headers[at + 1] as string)
+    }
+    all.push(...this.authHeaders)
+    return all
   }
 
   /** The path and query to ask for: the URL's own base, the call's path, and the keys of both. */

@@ -57,6 +57,7 @@ export class Upstream {
   /** @param latencyMs null where the time that it took says nothing */
   succeeded(url: NodeUrl, latencyMs: number | null, cost: number): void {
     url.failures = 0
+    url.heardMs = this.#clock.nowMs()
     url.holdOff.end()
     this.availability.succeeded()
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
@@ -67,12 +68,42 @@ export class Upstream {
    * alone never does.
    */
   failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): void {
-    if (failure.weight === 0) return
+    this.#count(url, failure)
+  }
+
+  /**
+   * It has not answered within the usual time, and works on. It may be dead, or the call a slow one:
+   * that counts as a failure where nothing at all was heard of the URL since it was asked, and once for
+   * all calls that are late at a time.
+   * @returns takes the failure back: the call is a slow one; null when there is none
+   */
+  late(
+    url: NodeUrl,
+    failure: Pick<FailureClass, 'name' | 'weight'>,
+    askedMs: number,
+  ): (() => void) | null {
+    const nowMs = this.#clock.nowMs()
+    if (url.heardMs > askedMs) {
+      this.score.failed(nowMs)
+      return null
+    }
+    url.heardMs = nowMs
+    const isCounted = this.#count(url, failure)
+    return () => {
+      url.failures = Math.max(url.failures - 1, 0)
+      if (isCounted) this.availability.excused(failure.weight)
+    }
+  }
+
+  /** @returns whether it counts against the upstream as a whole */
+  #count(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): boolean {
+    if (failure.weight === 0) return false
     url.failures += 1
-    if (!this.urls.includes(url)) return
-    if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return
+    if (!this.urls.includes(url)) return false
+    if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     this.availability.failed(failure.weight, failure.name)
     this.score.failed(this.#clock.nowMs())
+    return true
   }
 
   /** It was not waited for to the end. */

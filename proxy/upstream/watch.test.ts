@@ -29,6 +29,8 @@ beforeAll(async () => {
 interface NodeState {
   chainId?: string
   block?: number
+  /** The block of that height; null: it has none. */
+  shows?: string | null
   /** Instead of any answer. */
   fault?: ScriptedAnswer
   /** Instead of an answer to this method. */
@@ -134,6 +136,8 @@ function answerOf(state: NodeState, { method }: Request): ScriptedAnswer {
   if (state.lacks?.includes(method))
     return body({ error: { code: -32601, message: 'the method does not exist' } })
   if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
+  if (method === 'eth_getBlockByNumber')
+    return body({ result: state.shows && { number: state.shows } })
   if (method === 'eth_blockNumber')
     return body({ result: `0x${(state.block ?? 100).toString(16)}` })
   return body({ result: '0x00' })
@@ -482,5 +486,35 @@ describe('beside the traffic', () => {
     fixture.watch.stop()
     await fixture.clock.advance(0)
     expect(fixture.clock.pending).toBe(0)
+  })
+})
+
+describe('a head that nobody else is near to', () => {
+  const asks = (fixture: WatchFixture, url: number) =>
+    fixture.transports[url]!.requests.filter((each) => each.includes('eth_getBlockByNumber'))
+
+  it.each([
+    ['is the tip when its upstream shows the block', '0x402', 1_026, ['eligible', 'lagging']],
+    ['is not when it shows another', '0x403', 526, ['eligible', 'eligible']],
+    ['is not when it has none', null, 526, ['eligible', 'eligible']],
+  ])('%s', async (_, shows, tip, states) => {
+    const fixture = new WatchFixture([[{ block: 1_026, shows }], [{ block: 526 }]])
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    expect(fixture.pool.tip).toBe(tip)
+    expect(fixture.states).toEqual(states)
+    expect(asks(fixture, 0)[0]).toContain('"params":["0x402",false]')
+    expect(asks(fixture, 1)).toEqual([])
+  })
+
+  it('is asked for once, as long as the chain keeps its pace', async () => {
+    const fixture = new WatchFixture([[{ block: 1_026, shows: '0x402' }], [{ block: 526 }]])
+    await fixture.clock.advance(20 * chain.blockTimeMs)
+    expect(asks(fixture, 0)).toHaveLength(1)
+  })
+
+  it('is not asked for where others agree with it', async () => {
+    const fixture = new WatchFixture([[{ block: 1_026 }], [{ block: 1_026 }], [{ block: 526 }]])
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    expect([0, 1, 2].map((url) => asks(fixture, url).length)).toEqual([0, 0, 0])
   })
 })

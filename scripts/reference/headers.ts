@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { directiveHeaders } from '../../proxy/listener/directives.ts'
+import { clientCredentials } from '../../proxy/listener/grpc/client-credentials.ts'
 import { metadataHeaders } from '../../proxy/listener/http/response-headers.ts'
 
 /** The text of `docs/reference/headers.md`. */
@@ -20,7 +21,14 @@ export function render(): string {
       directiveHeaders.map(({ name, value, effect }) => [`\`${name}\``, value, effect]),
     ),
     '',
-    'Other headers of a client reach an upstream only when the chain spec lists them.',
+    '## Of a request: what reaches the node',
+    '',
+    '- JSON-RPC and Tendermint RPC: headers that the chain spec lists (`request-headers`). REST: `Content-Type`',
+    '  and `Accept` as well. gRPC: all metadata.',
+    '- The `auth-headers` of a URL stand in place of those that a client sends under their names.',
+    '- What belongs to one connection does not pass. The router always sends its own `te: trailers` to gRPC nodes.',
+    "- A client's credentials are not for a provider. In gRPC these pass only where the chain spec lists them:",
+    `  ${clientCredentials.map((name) => `\`${name}\``).join(', ')}.`,
     '',
     '## Of a response: what happened',
     '',

@@ -140,29 +140,70 @@ test('a drained provider leaves the config', async () => {
   })
 })
 
-test('nothing closes an endpoint that pods serve: it is held until somebody decides', async () => {
-  await fleet.secret('sole-s1', { key: 'first' })
-  await fleet.provider('sole', 'sole-a', keyHeader('sole-s1'))
-  await fleet.provider('sole', 'sole-b', { chainId: 'SEP1' })
+describe('a provider that alone serves one of two endpoints', () => {
   const endpoints = [
     { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
     { name: 'sepolia', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' },
   ]
-  await fleet.router('sole', { endpoints })
-  await settled('sole')
-  await lose('sole-s1')
-  await fleet.routerIs('sole', 'ResolvedRefs', 'SecretNotFound')
-  await fleet.routerIs('sole', 'Programmed', 'Programmed')
-  await fleet.provider('sole', 'sole-c', { chainId: 'SEP1' })
-  await fleet.routerIs('sole', 'Programmed', 'NotAccepted')
-  const { message } = await fleet.routerIs('sole', 'ResolvedRefs', 'SecretNotFound')
-  expect(message).toContain(
-    'no pod is replaced before that is mended, since nothing else serves eth1',
-  )
-  expect(await providersOf('sole')).toEqual(['sole-a', 'sole-b'])
-  await fleet.delete(upstreamProviders, 'sole-a')
-  await eventually(async () => {
-    expect(await providersOf('sole')).toEqual(['sole-b', 'sole-c'])
+
+  /** A router whose provider for eth1 has lost its key; that for sepolia has one too. */
+  async function routerWithLostEndpoint(name: string): Promise<void> {
+    await fleet.secret(`${name}-s1`, { key: 'first' })
+    await fleet.secret(`${name}-s2`, { key: 'first' })
+    await fleet.provider(name, `${name}-a`, keyHeader(`${name}-s1`))
+    await fleet.provider(name, `${name}-b`, { ...keyHeader(`${name}-s2`), chainId: 'SEP1' })
+    await fleet.router(name, { endpoints, replicas: 2 })
+    await settled(name)
+    await lose(`${name}-s1`)
+    const { message } = await fleet.routerIs(name, 'ResolvedRefs', 'SecretNotFound')
+    expect(message).toContain('nothing else serves eth1, which closes as soon as')
+  }
+
+  async function killPods(router: string, count: number): Promise<void> {
+    const found = await fleet.list(pods)
+    const own = found.filter(({ metadata }) => metadata.name.startsWith(`${router}-router-`))
+    for (const { metadata } of own.slice(0, count))
+      await place.client.delete(pods, metadata, {}, place.signal)
+  }
+
+  async function serves(name: string, providers: readonly string[]): Promise<void> {
+    await eventually(async () => {
+      expect(await providersOf(name)).toEqual(providers.map((each) => `${name}-${each}`))
+    }, 30_000)
+  }
+
+  test('loses it when no pod is left, and the other endpoint is served by new ones', async () => {
+    await routerWithLostEndpoint('fallen')
+    await killPods('fallen', 1)
+    // What the status tells of, the operator has judged.
+    await eventually(async () => {
+      const { status } = await fleet.get(rpcRouters, 'fallen')
+      expect(status).toMatchObject({ replicas: 2, availableReplicas: 1 })
+    })
+    expect(await providersOf('fallen')).toEqual(['fallen-a', 'fallen-b'])
+    await killPods('fallen', 2)
+    await serves('fallen', ['b'])
+    await fleet.routerIs('fallen', 'Available', 'MinimumReplicasAvailable', 30_000)
+    await fleet.routerIs('fallen', 'Progressing', 'RolloutComplete', 30_000)
+    await fleet.providerIs('fallen-b', 'Ready', 'Ready')
+    gone.delete('fallen-s1')
+    await fleet.secret('fallen-s1', { key: 'again' })
+    await serves('fallen', ['a', 'b'])
+    await settled('fallen')
+  })
+
+  test('blocks no key of the other', async () => {
+    await routerWithLostEndpoint('sole')
+    const { spec } = await deployment('sole')
+    await fleet.patch(secrets, 'sole-s2', { stringData: { key: 'second' } })
+    await serves('sole', ['b'])
+    expect((await deployment('sole')).spec.template.metadata?.annotations).not.toEqual(
+      spec.template.metadata?.annotations,
+    )
+    await fleet.routerIs('sole', 'Programmed', 'Programmed')
+    await fleet.routerIs('sole', 'Progressing', 'RolloutComplete', 30_000)
+    await fleet.delete(upstreamProviders, 'sole-a')
+    await fleet.routerIs('sole', 'ResolvedRefs', 'ResolvedRefs')
   })
 })
 
@@ -205,7 +246,7 @@ describe('a Secret that got a value which the router would refuse', () => {
     await settled('bad')
   })
 
-  test('closes no endpoint, and both objects say so', async () => {
+  test('closes not the only endpoint, and both objects say so', async () => {
     await fleet.secret('lone-s1', { key: 'first' })
     await fleet.provider('lone', 'lone-a', keyHeader('lone-s1'))
     await fleet.router('lone')

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkMutants } from './check-mutants.ts'
+import { lateMutants } from './late-mutants.ts'
 import type { Mutant } from './mutant.ts'
+import { tipMutants } from './tip-mutants.ts'
 import { upstreamMutants } from './upstream-mutants.ts'
 
 const relay = (file: string) => `proxy/relay/${file}.ts`
@@ -65,7 +67,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a client that is in a hurry has upstreams disabled',
     file: relay('attempt'),
-    text: 'else if (failure.late && this.#isCutShort)',
+    text: 'else if (failure.late && (this.#isCutShort || this.isLate))',
     replacement: 'else if (false)',
   },
   {
@@ -215,7 +217,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a client that left is tried for again',
     file: relay('retry'),
-    text: 'if (call.signal.aborted) throw new CallAborted()',
+    text: 'if (this.#call.signal.aborted) return this.#end(() => raise(new CallAborted()))',
     replacement: '',
   },
   {
@@ -310,7 +312,7 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'what is only doubted is thrown away',
-    file: relay('retry'),
+    file: relay('settle'),
     text: 'if (best?.reply) return best.reply',
     replacement: "if (best?.reply && best.failure.whose !== 'upstream') return best.reply",
   },
@@ -375,5 +377,7 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'Math.floor(leftMs / 1_000)',
   },
   ...checkMutants,
+  ...lateMutants,
+  ...tipMutants,
   ...upstreamMutants,
 ]

@@ -197,6 +197,7 @@ class Simulation {
       observer: { sent() {}, ended() {} },
       answered: new WeakMap(),
       branchOf: (name) => this.#forks.branchOf(name),
+      heavyMs: () => 0,
     }
     const socketWire = {
       clock,

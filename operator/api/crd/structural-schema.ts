@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type Rule, rulesKeyword } from '../field.ts'
 import { describe } from './describe.ts'
+import { inReadingOrder } from './key-order.ts'
 
 /** A structural OpenAPI v3 schema, as a CustomResourceDefinition holds it. */
 export interface StructuralSchema {
@@ -49,7 +50,7 @@ export function structuralSchema(kind: z.ZodType): StructuralSchema {
   delete tree.$schema
   tree.properties = { ...tree.properties, ...metaFields() }
   shape(tree)
-  return tree
+  return inReadingOrder(tree)
 }
 
 /** The fields that every object has. The API server knows more of them than any schema can say. */

@@ -65,7 +65,7 @@ function matches(
 ): boolean {
   if (row.codes !== null && (error.code === null || !row.codes.has(error.code))) return false
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
-  if (row.message === null) return true
+  if (row.message === null) return !(error.ofLargeRequest && row.verdict.holdOff)
   const found = error.message.slice(0, longestMessage).matchAll(row.message)
   const { holdOff, weight } = row.verdict
   return found.some(([words]) => (!holdOff && weight === 0) || !isQuoted(words))

@@ -56,6 +56,7 @@ describe('what follows from a transport fault', () => {
     ['protocol', { retry: true, whose: 'upstream', weight: 1 }],
     ['timeout', { retry: true, whose: 'upstream', weight: 1 }],
     ['too-large', { retry: false, weight: 0 }],
+    ['declined', { retry: true, whose: 'node', weight: 0 }],
     ['unsendable', { retry: false, whose: 'caller', weight: 0 }],
     ['aborted', { retry: false, weight: 0 }],
   ] as const)('%s', (fault, expected) => {
@@ -281,4 +282,13 @@ it('knows at least 150 ways to fail', () => {
     ...(file['node-errors'] ?? []),
   ])
   expect(rows.length).toBeGreaterThanOrEqual(150)
+})
+
+test.each([
+  ['leaves the node alone', {}, 'too busy', true],
+  ['does not, to a large request', { ofLargeRequest: true }, 'too busy', false],
+  ['does, in words about a limit', { ofLargeRequest: true }, 'rate limit exceeded', true],
+])('a code for what is exhausted %s', (_, large, message, isHeldOff) => {
+  const table = compileFailures([tableOf('cosmos'), tableOf('common')])
+  expect(table.ofNodeError({ status: 200, code: 8, message, ...large }).holdOff).toBe(isHeldOff)
 })

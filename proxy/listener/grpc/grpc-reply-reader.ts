@@ -16,6 +16,13 @@ const cutMessage = 'a message that ends early'
 
 /** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
 export class GrpcReplyReader implements ReplyReader {
+  readonly #isOfLargeRequest: () => boolean
+
+  /** @param isOfLargeRequest whether a node may find its request too large, as far as it has come */
+  constructor(isOfLargeRequest: () => boolean) {
+    this.#isOfLargeRequest = isOfLargeRequest
+  }
+
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
@@ -28,9 +35,24 @@ export class GrpcReplyReader implements ReplyReader {
     frames.push(body)
     const told = readStatus(incoming)
     if (told === null) return { kind: 'malformed', why: noStatus }
-    if (told.code !== 0) return { kind: 'node-error', error: { status, ...told } }
+    if (told.code !== 0)
+      return {
+        kind: 'node-error',
+        error: { status, ...told, ofLargeRequest: this.#isOfLargeRequest() },
+      }
     if (!frames.isWhole) return { kind: 'malformed', why: cutMessage }
     return { kind: 'result' }
+  }
+
+  /** The status alone: metadata and details are of the call that it ended. */
+  impersonal({ status, headers, trailers }: Incoming): Incoming {
+    const from = header(trailers(), 'grpc-status') === null ? headers : trailers()
+    const told = ['grpc-status', 'grpc-message'].flatMap((name) => {
+      const value = header(from, name)
+      return value === null ? [] : [name, value]
+    })
+    const type = ['content-type', 'application/grpc']
+    return { status, headers: [...type, ...told], body: new Uint8Array(), trailers: () => [] }
   }
 
   /** The router answers no gRPC call in a node's name. */

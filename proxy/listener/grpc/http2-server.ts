@@ -9,6 +9,7 @@ import {
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
+import { metadataOptions } from '../../upstream/grpc/metadata-options.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import type { Listener } from '../listener.ts'
 import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
@@ -20,7 +21,6 @@ const streamWindowBytes = 256 * 1024
 const connectionWindowBytes = 16 * 1024 * 1024
 /** Of what Node keeps for one connection, its headers above all. */
 const maxSessionMiB = 64
-const maxHeaderPairs = 256
 /** A client that is silent for one to two times as long is pinged, and is gone when it is for as long again. */
 const pulseMs = 30_000
 
@@ -49,9 +49,7 @@ class NodeHttp2Server implements Listener {
     this.#options = options
     this.#server = createServer({
       maxSessionMemory: maxSessionMiB,
-      maxHeaderListPairs: maxHeaderPairs,
-      // Metadata goes through as it is, also a name that comes twice where HTTP wants it once.
-      strictSingleValueFields: false,
+      ...metadataOptions,
       settings: {
         maxConcurrentStreams: maxStreams,
         initialWindowSize: streamWindowBytes,

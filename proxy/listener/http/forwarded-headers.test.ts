@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { forwardHeaders } from './forwarded-headers.ts'
 
-const allowed = new Set(['x-a', 'x-b', 'te', 'trailer', 'upgrade', 'proxy-authorization'])
+const allowed = new Set(['x-a', 'x-b', 'z', 'te', 'trailer', 'upgrade', 'proxy-authorization'])
 
 const rows: [string, string[], string[]][] = [
   ['what is listed', ['X-A', '1', 'X-C', '2'], ['x-a', '1']],
@@ -20,6 +20,7 @@ const rows: [string, string[], string[]][] = [
     [],
   ],
   ['all with a Connection that names none', ['Connection', 'keep-alive', 'X-A', '1'], ['x-a', '1']],
+  ['nothing that is there already', ['Z', '1', 'X-A', '1'], ['x-a', '1']],
   ['no value that HTTP does not have', ['X-A', 'a\x01b'], []],
 ]
 test.each(rows)('%s', (_name, from, expected) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hopByHop } from '../../config/hop-by-hop.ts'
-import type { HeaderList } from '../../upstream/wire.ts'
+import { header, type HeaderList } from '../../upstream/wire.ts'
 
 /** Of one connection, or of one way to put a body into bytes: never passed on, whatever a spec says. */
 const ownToEachHop: ReadonlySet<string> = new Set([
@@ -14,7 +14,10 @@ const ownToEachHop: ReadonlySet<string> = new Set([
   'accept-encoding',
 ])
 
-/** The headers of `from` that a spec lists, put behind those of `to`. Names of `allowed` are lower case. */
+/**
+ * The headers of `from` that a spec lists, put behind those of `to`, which has the only ones of its
+ * names. Names of `allowed` are lower case.
+ */
 export function forwardHeaders(
   from: HeaderList,
   allowed: ReadonlySet<string>,
@@ -27,7 +30,7 @@ export function forwardHeaders(
     const name = (from[at] as string).toLowerCase()
     const value = from[at + 1] as string
     if (!allowed.has(name) || ownToEachHop.has(name) || !isValue(value)) continue
-    if (named?.includes(name)) continue
+    if (named?.includes(name) || header(to, name) !== null) continue
     all ??= [...to]
     all.push(name, value)
   }

@@ -60,6 +60,13 @@ describe('HTTP', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       501,
     ],
+    ...['GET /../../admin', 'POST /%2e%2e/x', 'GET http://x/a/..%2f..%2fx'].map(
+      (line): [string, string, number] => [
+        line,
+        `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        400,
+      ],
+    ),
     ['a tunnel', 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\nmore', 405],
     ['a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 1\r\n\r\na', 400],
     ['a folded header', 'POST / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n', 400],
@@ -92,10 +99,14 @@ describe('HTTP', () => {
     expect(await other.until(/\}$/)).toContain(answer)
   })
 
-  test('the refusal of bytes that are not HTTP is JSON-RPC too', async () => {
+  test.each([
+    ['bytes that are not HTTP', 'BOGUS\r\n\r\n'],
+    ['a request without a host', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n'],
+    ['a request without a host, and its body', 'POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n1'],
+  ])('the refusal of %s is JSON-RPC too', async (_, bytes) => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
-    client.write('BOGUS\r\n\r\n')
+    client.write(bytes)
     const [head = '', body = ''] = (await client.untilClosed()).split('\r\n\r\n')
     expect(head).toContain(`Content-Length: ${body.length}`)
     expect(JSON.parse(body)).toMatchObject({

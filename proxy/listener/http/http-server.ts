@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { aboveRootMessage, leadsAboveRoot } from './above-root.ts'
 import { decodeBody, tooLarge } from './compression.ts'
 import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
@@ -87,6 +88,8 @@ class NodeHttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
+      // Node would refuse those without one in no words.
+      requireHostHeader: false,
       // What asks for another protocol than this is served as if it had not.
       shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
     })
@@ -176,10 +179,8 @@ class NodeHttpServer implements Listener {
     const head = readHead(request.rawHeaders)
     const target = readTarget(request.url ?? '')
     const exchange = this.#begin(request, response, head, target ?? noTarget)
-    if (target === null) return this.#refuse(request, exchange, targetRefused())
-    // Only the chunks are undone, and what is left would pass for the body.
-    if (head.transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(head.transferEncoding))
-      return this.#refuse(request, exchange, codingRefused())
+    const fault = faultOf(request, head, target)
+    if (fault) return this.#refuse(request, exchange, fault)
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
@@ -217,13 +218,14 @@ class NodeHttpServer implements Listener {
   /** Answers a request whose body may still be on its way. */
   #refuse(request: IncomingMessage, exchange: NodeExchange, { kind, message }: RelayError): void {
     const answer = this.#options.handler.refuse(kind, message)
-    if (request.complete) {
+    if (request.complete && kind !== errorKinds.badHttp) {
       void exchange.respond(answer.status, answer.headers, answer.body)
       return
     }
     // Closing while the client still sends would reset the connection, and it might never read
     // the answer. So the answer goes out whole, and what still comes is dropped for a while.
     const end = exchange.respondAndHold(answer)
+    if (request.complete) return end()
     const cancel = this.#options.clock.after(lingerMs, end)
     request.once('end', () => {
       cancel()
@@ -273,14 +275,27 @@ class NodeHttpServer implements Listener {
 /** Of a request that is refused whatever it asks for. */
 const noTarget: RequestTarget = { path: '', query: '' }
 
-function targetRefused(): RelayError {
-  const message = 'the target of the request must be a path that begins with /, or an http:// URL'
-  return new RelayError(errorKinds.unsendable, message)
-}
-
-function codingRefused(): RelayError {
-  const message = 'the only Transfer-Encoding that this router knows is chunked'
-  return new RelayError(errorKinds.unknownTransferCoding, message)
+/** What is wrong with the head of a request, whatever it asks for. */
+function faultOf(
+  request: IncomingMessage,
+  { hasHost, transferEncoding }: RequestHead,
+  target: RequestTarget | null,
+): RelayError | null {
+  if (!hasHost && request.httpVersion === '1.1') {
+    const message = 'a request in HTTP/1.1 must have a Host header'
+    return new RelayError(errorKinds.badHttp, message)
+  }
+  if (target === null) {
+    const message = 'the target of the request must be a path that begins with /, or an http:// URL'
+    return new RelayError(errorKinds.unsendable, message)
+  }
+  if (leadsAboveRoot(target.path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
+  // Only the chunks are undone, and what is left would pass for the body.
+  if (transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(transferEncoding)) {
+    const message = 'the only Transfer-Encoding that this router knows is chunked'
+    return new RelayError(errorKinds.unknownTransferCoding, message)
+  }
+  return null
 }
 
 function isPlain({ contentEncoding }: RequestHead): boolean {

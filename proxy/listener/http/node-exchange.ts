@@ -14,6 +14,7 @@ export interface RequestHead {
   readonly contentEncoding: string | null
   readonly acceptEncoding: string | null
   readonly transferEncoding: string | null
+  readonly hasHost: boolean
 }
 
 /** Reads them in one pass; `request.headers` would build an object of all. */
@@ -22,9 +23,11 @@ export function readHead(headers: HeaderList): RequestHead {
   let contentEncoding: string | null = null
   let acceptEncoding: string | null = null
   let transferEncoding: string | null = null
+  let hasHost = false
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     const value = headers[at + 1] as string
+    if (name.length === 4) hasHost ||= name.toLowerCase() === 'host'
     if (name.length < 14 || name.length > 17) continue
     switch (name.toLowerCase()) {
       case 'content-length':
@@ -41,7 +44,7 @@ export function readHead(headers: HeaderList): RequestHead {
         break
     }
   }
-  return { contentLength, contentEncoding, acceptEncoding, transferEncoding }
+  return { contentLength, contentEncoding, acceptEncoding, transferEncoding, hasHost }
 }
 
 const nothing = new Uint8Array()

@@ -207,6 +207,13 @@ describe('an answer to another request', () => {
   ])('is readdressed: %s', (theirs, mine) => {
     expect(Buffer.from(reader.readdress(Buffer.from(theirs))).toString()).toBe(mine)
   })
+
+  test('is kept without its id', () => {
+    const theirs = Buffer.from('{"id":"theirs","error":{"code":1,"id":2}}')
+    const incoming = { status: 429, headers: [], body: theirs, trailers: () => [] }
+    const { body } = reader.impersonal(incoming)
+    expect(Buffer.from(body as Uint8Array).toString()).toBe('{"id":null,"error":{"code":1,"id":2}}')
+  })
 })
 
 test.each([

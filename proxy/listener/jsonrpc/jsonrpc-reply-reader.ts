@@ -14,6 +14,7 @@ import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 const result: Finding = { kind: 'result' }
 /** `"result"` with an escape for each letter. */
 const longestName = 38
+const noId = Buffer.from('null')
 const noError = 'an error without a code or a message'
 
 /**
@@ -81,16 +82,13 @@ export class JsonRpcReplyReader implements ReplyReader {
     ])
   }
 
+  impersonal(refusal: Incoming): Incoming {
+    const { body } = refusal
+    return body instanceof Uint8Array ? { ...refusal, body: withId(body, noId) } : refusal
+  }
+
   readdress(body: Uint8Array): Uint8Array {
-    const start = spaceEnd(body, 0)
-    if (body[start] !== 0x7b) return body
-    let id: Span | null = null
-    const cursor = new ObjectCursor(body, start)
-    while (cursor.next())
-      if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
-        id = { start: cursor.valueStart, end: cursor.valueEnd }
-    if (id === null || cursor.end < 0) return body
-    return Buffer.concat([body.subarray(0, id.start), this.#sentId, body.subarray(id.end)])
+    return withId(body, this.#sentId)
   }
 
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
@@ -173,6 +171,19 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }
+}
+
+/** An object's bytes with this for its `id`, where it has one. */
+function withId(body: Uint8Array, id: Uint8Array): Uint8Array {
+  const start = spaceEnd(body, 0)
+  if (body[start] !== 0x7b) return body
+  let span: Span | null = null
+  const cursor = new ObjectCursor(body, start)
+  while (cursor.next())
+    if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
+      span = { start: cursor.valueStart, end: cursor.valueEnd }
+  if (span === null || cursor.end < 0) return body
+  return Buffer.concat([body.subarray(0, span.start), id, body.subarray(span.end)])
 }
 
 /** Clients that match names without regard to case would read another answer than was judged here. */

@@ -147,16 +147,20 @@ describe('the move chain', () => {
   const byHash = move.rest(`GET /v1/transactions/by_hash/0x${otherHash.toUpperCase()}`)
   const byVersion = move.rest('GET /v1/transactions/by_version/5')
   const hash = `0x${otherHash}`
+  const block = {
+    ...{ block_height: '5', block_hash: hash, block_timestamp: '7' },
+    ...{ first_version: '8', last_version: '9' },
+  }
   const ledger = { chain_id: 1, block_height: '5', ledger_version: '9' }
   it.each<[string, Classification, unknown, string | null]>([
-    ['the block', byHeight, { block_height: '5', block_hash: hash }, null],
-    ['the block without a hash', byHeight, { block_height: '5' }, 'shape'],
+    ['the block', byHeight, block, null],
+    ['the block without a hash', byHeight, { ...block, block_hash: undefined }, 'shape'],
     ['null for the block', byHeight, null, 'shape'],
     ['null for the transaction', byHash, null, 'shape'],
     ['a transaction of no type', byHash, { hash }, 'shape'],
     ['a version', byVersion, { version: '5', hash }, null],
     ['a version as a number', byVersion, { version: 5, hash }, 'shape'],
-    ['another block', byHeight, { block_height: '6' }, 'block-number'],
+    ['another block', byHeight, { ...block, block_height: '6' }, 'block-number'],
     ['the transaction', byHash, { hash, type: 'pending_transaction' }, null],
     ['another one', byHash, { hash: '0xcd' }, 'identity'],
     ['another chain', move.rest('GET /'), { chain_id: 2 }, 'chain'],

@@ -15,7 +15,7 @@ export const grpcDialect: Dialect = {
   ask: ({ path }: ProbeCall) => ({
     verb: 'POST',
     path,
-    headers: ['content-type', 'application/grpc', 'te', 'trailers'],
+    headers: ['content-type', 'application/grpc'],
     body: emptyMessage,
   }),
   read(answer: WholeAnswer): Said {

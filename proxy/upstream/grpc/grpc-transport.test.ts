@@ -12,7 +12,7 @@ import type { BodyStream, Outgoing } from '../wire.ts'
 const request: Outgoing = {
   verb: 'POST',
   path: '/test.Echo/Down',
-  headers: ['content-type', 'application/grpc', 'te', 'trailers'],
+  headers: ['content-type', 'application/grpc'],
   body: Buffer.alloc(5),
 }
 const noError = () => {}

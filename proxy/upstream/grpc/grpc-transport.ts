@@ -5,6 +5,7 @@ import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 import { http2Fault } from './http2-fault.ts'
 import { Http2Sessions, type Seat } from './http2-sessions.ts'
+import { isLargeMetadata } from './metadata-options.ts'
 import { ReplyBody, type ReplyBodyLimits } from '../http/reply-body.ts'
 import { TransportError, type Transport } from '../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
@@ -70,6 +71,7 @@ class GrpcExchange {
   readonly #signal: AbortSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
+  #metadata: HeaderList = []
   #stream: ClientHttp2Stream | null = null
   #body: ReplyBody | null = null
   #trailers: HeaderList = []
@@ -98,14 +100,16 @@ class GrpcExchange {
 
   begin(seat: Seat, request: Outgoing, target: UpstreamTarget): void {
     const { verb, path, headers, body, awaitsMessage = false } = request
+    this.#metadata = headers
     let stream: ClientHttp2Stream
     try {
       stream = seat.http2.request(
         [
           ...[':method', verb, ':path', target.pathOf(path)],
           ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
-          ...headers,
-          ...target.authHeaders,
+          ...target.headersWith(headers),
+          // Of each hop, and wanted by gRPC: servers break off a call without it.
+          ...['te', 'trailers'],
         ],
         { signal: this.#reset.signal },
       )
@@ -137,7 +141,7 @@ class GrpcExchange {
       })
       .on('close', () => {
         seat.leave()
-        this.#fail(http2Fault(stream.rstCode, cause))
+        this.#fail(this.#faultOf(stream.rstCode, cause))
       })
     void this.#sendBody(stream, body)
   }
@@ -200,12 +204,16 @@ class GrpcExchange {
     }
   }
 
+  #faultOf(resetCode: number, cause: Error | null): TransportError {
+    return http2Fault(resetCode, cause, isLargeMetadata(this.#metadata))
+  }
+
   #complete(): void {
     if (this.#over) return
     const { rstCode = 0 } = this.#stream ?? {}
     // Node tells of an end also behind a reset.
     const isCut = rstCode !== 0 && this.#trailers.length === 0
-    if (!this.#body || isCut) return this.#fail(http2Fault(rstCode, null))
+    if (!this.#body || isCut) return this.#fail(this.#faultOf(rstCode, null))
     this.#end()
     this.#body.end()
     // Nobody wants the rest of the request.

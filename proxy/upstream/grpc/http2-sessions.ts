@@ -4,6 +4,7 @@ import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { Pulse } from '../../clock/pulse.ts'
 import type { TlsOptions } from '../tls.ts'
+import { metadataOptions } from './metadata-options.ts'
 import { TransportError } from '../transport.ts'
 
 /** One slow reader must not use up what all streams of a connection may have on the way. */
@@ -23,9 +24,6 @@ const connectTimeoutMs = 10_000
 const pulseMs = 15_000
 /** An idle one is closed, below what common load balancers close at (60 s). */
 const idleMs = 30_000
-
-/** A client's metadata is no reason to fail here, and to blame the node. Not in the types of Node yet. */
-const anyMetadata = { strictSingleValueFields: false }
 
 /** A connection and how much it carries. */
 interface Session {
@@ -79,7 +77,7 @@ export class Http2Sessions {
   #open(): Session {
     const http2 = connect(this.#authority, {
       ...this.#tls,
-      ...anyMetadata,
+      ...metadataOptions,
       maxSessionMemory: maxSessionMegabytes,
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
     })

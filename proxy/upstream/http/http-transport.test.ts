@@ -125,6 +125,23 @@ describe('a request', () => {
     expect(text(await transport.send(request, signal))).toBe('/base?api%20key=a%26b s3cret')
   })
 
+  it("sends its own keys in place of a client's", async () => {
+    const server = http.createServer((incoming, response) =>
+      response.end(JSON.stringify(incoming.rawHeaders)),
+    )
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`, {
+      authHeaders: new Map([
+        ['x-key', new Secret('own')],
+        ['accept', new Secret('own/type')],
+      ]),
+    })
+    const headers = ['x-key', 'theirs', 'Accept', '*/*', 'X-Key', 'again', 'x-other', '1']
+    const seen = JSON.parse(text(await transport.send({ ...request, headers }, signal))) as string[]
+    const values = (name: string) =>
+      seen.filter((_, at) => at % 2 === 1 && seen[at - 1]?.toLowerCase() === name)
+    expect(['x-key', 'accept', 'x-other'].map(values)).toEqual([['own'], ['own/type'], ['1']])
+  })
+
   it('reuses its connection', async () => {
     let connections = 0
     const server = http.createServer((_request, response) => response.end('{}'))

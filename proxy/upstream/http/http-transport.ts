@@ -60,7 +60,7 @@ export function createHttpTransport(
           {
             path: target.pathOf(request.path),
             method: request.verb,
-            headers: [...request.headers, ...target.authHeaders],
+            headers: target.headersWith(request.headers) as string[],
             body: request.body as Buffer | null,
           },
           exchange,

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { rawCall, valuesOf } from './raw-call.ts'
+import { answerWith, begin, framed, type Manner } from './raw-node.ts'
+import { served } from './served-nodes.ts'
+
+const unary = '/test.Echo/Unary'
+const details = Buffer.from('details of theirs').toString('base64')
+
+/** Says that it is busy, with all kinds of metadata of the call. */
+function busy(words: string): Manner {
+  return (stream) => {
+    stream.resume()
+    const trailers = {
+      'grpc-status': '8',
+      'grpc-message': words,
+      'grpc-status-details-bin': details,
+      'x-trailing': 'theirs',
+    }
+    begin(stream, trailers, ['x-initial', 'theirs'])
+    stream.end()
+  }
+}
+
+/** The same in one block. */
+const busyAtOnce: Manner = (stream) => {
+  stream.resume()
+  const status = ['grpc-status', '8', 'grpc-message', 'too%20busy', 'x-initial', 'theirs']
+  const head = [':status', '200', 'content-type', 'application/grpc', ...status]
+  stream.respond([...head, 'grpc-status-details-bin', details], { endStream: true })
+}
+
+test.each([
+  ['behind its head', busy('too%20busy')],
+  ['at once', busyAtOnce],
+])('a client hears %s of the status that another got, and of nothing else', async (_, manner) => {
+  await using own = await served([manner])
+  const first = await rawCall(own.router.port, unary, ['x-a', 'theirs'])
+  expect(valuesOf(first.trailers, 'grpc-status-details-bin')).toEqual([details])
+  const { calls } = own.nodes[0]!
+  const { head, trailers } = await rawCall(own.router.port, unary)
+  expect(own.nodes[0]!.calls).toBe(calls)
+  expect(valuesOf(trailers, 'grpc-status')).toEqual(['8'])
+  expect(valuesOf(trailers, 'grpc-message')).toEqual(['too%20busy'])
+  expect(Number(valuesOf(head, 'retry-after')[0])).toBeGreaterThan(0)
+  for (const all of [head, trailers]) {
+    expect(all.join()).not.toContain('theirs')
+    expect(valuesOf(all, 'grpc-status-details-bin')).toEqual([])
+  }
+})
+
+test('a status whose words repeat what a client sent is told to nobody else', async () => {
+  await using own = await served([busy('no%20more%20for%20cosmos1theirs')])
+  const first = await rawCall(own.router.port, unary, [], framed('\x0a\x0ecosmos1theirs'))
+  expect(valuesOf(first.trailers, 'grpc-status')).toEqual(['8'])
+  const { trailers } = await rawCall(own.router.port, unary)
+  expect(valuesOf(trailers, 'grpc-status')).toEqual(['14'])
+  expect(trailers.join()).not.toContain('theirs')
+})
+
+test('a long message that a node does not take is no word to anybody else', async () => {
+  const strict: Manner = (stream) => {
+    let bytes = 0
+    stream.on('data', (piece: Buffer) => (bytes += piece.length))
+    stream.on('end', () => {
+      if (bytes <= 4_194_304 + 5) return answerWith(stream, ['well'])
+      const words = `Received message larger than max (${bytes - 5} vs 4194304)`
+      answerWith(stream, [], { 'grpc-status': '8', 'grpc-message': words })
+    })
+  }
+  await using pair = await served([strict, strict])
+  const long = await rawCall(pair.router.port, unary, [], framed(Buffer.alloc(5_000_000)))
+  expect(valuesOf(long.trailers, 'grpc-message')).toEqual([
+    'Received message larger than max (5000000 vs 4194304)',
+  ])
+  for (let at = 0; at < 4; at++) {
+    const { trailers } = await rawCall(pair.router.port, unary)
+    expect(valuesOf(trailers, 'grpc-status')).toEqual(['0'])
+  }
+})

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { RawClient } from '../../proxy/listener/testing/listener-fixture.ts'
+import { serveRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+const specSources = [new URL('mirror.yml', import.meta.url).pathname]
+
+/** What a client gets for a path, and what the node was asked for it. */
+async function get(path: string) {
+  await using node = await new MirrorNode('node', (_, response) => response.end('{}')).start()
+  await using router = await serveRouter({
+    chainId: 'MIRROR',
+    apiInterface: 'rest',
+    specSources,
+    primaries: [{ name: 'node', url: `${node.url}/v1?key=k` }],
+  })
+  node.asked.length = 0
+  using client = new RawClient(router.port)
+  client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  return { answer: await client.untilClosed(), asked: node.asked.map(({ target }) => target) }
+}
+
+test.each(['/../../admin', '/%2e%2e/x', '/a/../..%2fx', '/..;/x', 'http://x/..\\x'])(
+  '%s would leave the path of the URL, and is refused with a reason',
+  async (path) => {
+    const { answer, asked } = await get(path)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"reason":"unsendable"[^]*above the root/)
+    expect(asked.filter((target) => target.includes('x') || target.includes('admin'))).toEqual([])
+  },
+)
+
+test.each(['/a/../b', '/a/%2e%2e/b', '/a%2Fb/./c', '/...', '/a/..%2fb?x=/../..'])(
+  '%s is for the node as it was sent',
+  async (path) => {
+    const { answer, asked } = await get(path)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(asked).toContain(`/v1${path}${path.includes('?') ? '&' : '?'}key=k`)
+  },
+)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { startSocketNode } from '../../proxy/upstream/testing/socket-node.ts'
+import { RawNode } from '../grpc/raw-node.ts'
+import { rawCall } from '../grpc/raw-call.ts'
+import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+/*
+ * Gateways repeat what they were asked: the whole URL with its keys, in pages, errors, headers. No
+ * client of the router may read a key there.
+ */
+
+const environment = { K1: 'SEKRETONE', K2: 'p/q+r=TWO', K3: 'hdr-THREE' }
+const base = '/${K1}/v1?apikey=${K2}'
+const authHeaders = { 'auth-config': { 'auth-headers': { 'x-key': 'Bearer ${K3}' } } }
+const anyKey = /SEKRETONE|q[^a-z]{1,6}r|TWO|THREE/i
+
+const seen = ({ target, headers }: Pick<Asked, 'target' | 'headers'>) =>
+  `${target} ${String(headers['x-key'])}`
+
+function page(asked: Asked, response: ServerResponse, status: number, more = ''): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+  response.end(`<pre>Cannot ${asked.verb} ${seen(asked)}</pre>${more}`)
+}
+
+/** What a gateway answers at each path, below its key. */
+function gateway(asked: Asked, response: ServerResponse): void {
+  const json = { 'content-type': 'application/json' }
+  if (asked.target.includes('/json'))
+    response.writeHead(500, json).end(JSON.stringify({ message: `no route ${seen(asked)}` }))
+  else if (asked.target.includes('/moved'))
+    response.writeHead(302, { location: `/login?next=${asked.target}` }).end(seen(asked))
+  else if (asked.target.includes('/page')) page(asked, response, 200)
+  else if (asked.target.includes('/long'))
+    page(asked, response, 200, 'x'.repeat(3 << 20) + seen(asked))
+  // What the router itself asks for.
+  else if (/^\/SEKRETONE\/v1\/?\?/.test(asked.target))
+    response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
+  else if (asked.target.includes('/accounts'))
+    response
+      .writeHead(200, json)
+      .end(JSON.stringify({ sequence_number: '0', authentication_key: `0x${'1'.repeat(64)}` }))
+  else page(asked, response, 404)
+}
+
+test('over REST', async () => {
+  await using node = await new MirrorNode('node', gateway).start()
+  await using router = await serveRouter({
+    chainId: 'MOVECHAIN',
+    apiInterface: 'rest',
+    primaries: [{ name: 'node', url: node.url + base }],
+    urlSettings: { node: { 'skip-verifications': ['*'], ...authHeaders } },
+    environment,
+  })
+  const statuses: number[] = []
+  for (const path of [
+    '/foo/bar',
+    '/json',
+    '/moved',
+    '/page',
+    '/long',
+    '/accounts/0x1/json',
+    '/accounts/0x1',
+  ]) {
+    const response = await fetch(router.url + path, { redirect: 'manual' })
+    const body = await response.text()
+    expect([path, JSON.stringify([...response.headers]).match(anyKey), body.match(anyKey)]).toEqual(
+      [path, null, null],
+    )
+    const isResult = path === '/accounts/0x1'
+    expect(body.includes('***'), path).toBe(!isResult)
+    statuses.push(response.status)
+  }
+  expect(statuses).toEqual([404, 500, 302, 200, 200, 500, 200])
+  // The keys were used: without this the rest would prove nothing.
+  expect(seen(node.asked.at(-1) as Asked)).toBe(
+    '/SEKRETONE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
+  )
+})
+
+test('over JSON-RPC, in errors and in pages', async () => {
+  let answer = ({ body }: Asked, response: ServerResponse) => {
+    const { id } = JSON.parse(body.toString()) as { id: unknown }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+  }
+  await using node = await new MirrorNode('node', (asked, response) => {
+    answer(asked, response)
+  }).start()
+  await using router = await serveRouter({
+    primaries: [{ name: 'node', url: node.url + base }],
+    urlSettings: { node: { 'skip-verifications': ['*'], ...authHeaders } },
+    settings: { 'skip-websocket-verification': true },
+    environment,
+  })
+  answer = gateway
+  const ask = async () => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_gasPrice', params: [] })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(router.url, { method: 'POST', body, headers })
+    return response.text()
+  }
+  expect(await ask()).not.toMatch(anyKey)
+  for (const status of [200, 400, 500]) {
+    answer = (asked, response) => {
+      const error = { code: -32_000, message: `POST ${seen(asked)}: refused` }
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
+    }
+    expect(await ask()).toBe(
+      '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"POST /*********/v1?apikey=********* ****************: refused"}}',
+    )
+  }
+})
+
+test('over gRPC, in messages and details', async () => {
+  await using node = await new RawNode((stream, { ':path': path, 'x-key': key }) => {
+    const told = `unknown service ${path} ${String(key)}`
+    stream.respond(
+      {
+        'content-type': 'application/grpc',
+        'x-asked': told,
+        'grpc-status': '12',
+        'grpc-message': told,
+        'grpc-status-details-bin': Buffer.from(told).toString('base64'),
+      },
+      { endStream: true },
+    )
+  }).start()
+  await using router = await serveRouter({
+    chainId: 'ECHO',
+    apiInterface: 'grpc',
+    specSources: [new URL('../grpc/echo.yml', import.meta.url).pathname],
+    primaries: [{ name: 'node', url: `grpc://127.0.0.1:${node.port}/\${K1}` }],
+    urlSettings: { node: { 'skip-verifications': ['*'], ...authHeaders } },
+    environment,
+  })
+  const { head, trailers } = await rawCall(router.port, '/cosmos.bank.v1beta1.Query/Balance')
+  const told = [...head, ...trailers]
+  expect(told.join(' ')).not.toMatch(anyKey)
+  const masked = 'unknown service /*********/cosmos.bank.v1beta1.Query/Balance ****************'
+  expect(told).toContain(masked)
+  const details = told[told.indexOf('grpc-status-details-bin') + 1] ?? ''
+  expect(Buffer.from(details, 'base64').toString()).toBe(masked)
+})
+
+test('over WebSocket, in answers and refused subscriptions', async () => {
+  await using node = await startSocketNode({
+    answer: ({ id }, socket) => {
+      const message = `no access with ${node.upgrades[0]?.url} ${String(node.upgrades[0]?.headers['x-key'])}`
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_601, message } }))
+    },
+  })
+  await using router = await serveRouter({
+    primaries: [{ name: 'node', url: node.url + base }],
+    urlSettings: { node: { 'skip-verifications': ['*'], ...authHeaders } },
+    environment,
+  })
+  const client = new WebSocket(router.socketUrl)
+  await new Promise((resolve) => client.once('open', resolve))
+  for (const [method, params] of [
+    ['eth_gasPrice', []],
+    ['eth_subscribe', ['newPendingTransactions']],
+  ]) {
+    const answer = new Promise((resolve) => client.once('message', resolve))
+    client.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    expect(String(await answer)).toContain(
+      'no access with /*********/v1?apikey=********* ****************',
+    )
+  }
+  client.terminate()
+})

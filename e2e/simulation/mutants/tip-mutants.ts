@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Mutant } from './mutant.ts'
+
+const upstream = (file: string) => `proxy/upstream/${file}.ts`
+
+/** Mistakes in what is known of the tip, and in who is behind it or ahead. */
+export const tipMutants: readonly Mutant[] = [
+  {
+    name: 'a lag of one block more is allowed',
+    file: upstream('heads'),
+    text: 'upstream.lagBlocks > chain.allowedLagBlocks',
+    replacement: 'upstream.lagBlocks > chain.allowedLagBlocks + 1',
+  },
+  {
+    name: 'one that was asked later is taken for one that runs ahead',
+    file: upstream('tip'),
+    text: 'block + growth < head.block - allowedLagBlocks',
+    replacement: 'block < head.block - allowedLagBlocks',
+  },
+  {
+    name: 'the last one that keeps up is not believed',
+    file: upstream('heads'),
+    text: 'lone && lone.block > tip',
+    replacement: 'lone && false',
+  },
+  {
+    name: 'one that goes on alone is believed however fast',
+    file: upstream('tip'),
+    text: 'agreed.block + growth + allowedLagBlocks',
+    replacement: 'Infinity',
+  },
+  {
+    name: 'two that agree do not outvote one in pace',
+    file: upstream('tip'),
+    text: '!isOutvoted(highest, told, pace) ? highest : null',
+    replacement: 'true ? highest : null',
+  },
+  {
+    name: 'one that could not show its head is believed as much as before',
+    file: upstream('lag'),
+    text: 'couldNotShow ? 1 : leastDoubters',
+    replacement: 'leastDoubters',
+  },
+  {
+    name: 'a head that was shown is not believed',
+    file: upstream('heads'),
+    text: 'this.#agreed = { block, atMs: this.#options.clock.nowMs() }',
+    replacement: '',
+  },
+  {
+    name: 'a lower tip is agreed on while one in pace is believed',
+    file: upstream('heads'),
+    text: 'this.#agreed = { block: tip, atMs: nowMs }',
+    replacement: 'this.#agreed = { block: Math.min(...blocks), atMs: nowMs }',
+  },
+  {
+    name: 'the tip follows the highest block that anybody tells',
+    file: upstream('tip'),
+    text: 'Math.min(2, Math.floor(descending.length / 2) + 1)',
+    replacement: '1',
+  },
+  {
+    name: 'the tip goes back when a witness falls silent',
+    file: upstream('tip'),
+    text: 'kept === null || this.#isOld(kept, nowMs) ? told : Math.max(kept.block, told ?? 0)',
+    replacement: 'told',
+  },
+  {
+    name: 'only who was just heard is judged for its lag',
+    file: upstream('heads'),
+    text: 'for (const each of this.#upstreams) {\n      this.#judgeLag(each, tip)',
+    replacement: 'for (const each of [upstream]) {\n      this.#judgeLag(each, tip)',
+  },
+  {
+    name: 'an overtaken answer lowers the head of an upstream',
+    file: upstream('heads'),
+    text: 'if (latest && block < latest.block && askedMs < latest.atMs) return',
+    replacement: '',
+  },
+  {
+    name: 'who was asked a while ago counts as lagging',
+    file: upstream('lag'),
+    text: 'Math.floor((nowMs - latest.atMs) / blockTimeMs)',
+    replacement: '0',
+  },
+  {
+    name: 'what one of several says alone is remembered as the tip',
+    file: upstream('heads'),
+    text: 'witnesses.length >= Math.min(2, this.#upstreams.length)',
+    replacement: 'witnesses.length >= 1',
+  },
+  {
+    name: 'disabled upstreams have a say in the tip',
+    file: upstream('heads'),
+    text: "latest.atMs >= sinceMs && availability.standing === 'eligible'",
+    replacement: 'latest.atMs >= sinceMs && availability',
+  },
+  {
+    name: 'a tip that has gone back makes up for no lag',
+    file: upstream('lag'),
+    text: 'Math.min(growth, Math.max(0, growth - usual))',
+    replacement: 'Math.max(0, growth - usual)',
+  },
+  {
+    name: 'who fell silent long ago has a say in the tip',
+    file: upstream('heads'),
+    text: 'latest.atMs >= sinceMs && ',
+    replacement: '',
+  },
+  {
+    name: 'everybody lags by nothing',
+    file: upstream('lag'),
+    text: 'return Math.max(0, then - latest.block + ',
+    replacement: 'return 0 * Math.max(0, then - latest.block + ',
+  },
+  {
+    name: 'a lag is told by half',
+    file: upstream('lag'),
+    text: 'return Math.max(0, then - latest.block + ',
+    replacement: 'return 0.5 * Math.max(0, then - latest.block + ',
+  },
+  {
+    name: 'three upstreams must witness the tip',
+    file: upstream('tip'),
+    text: 'Math.min(2, Math.floor(descending.length / 2) + 1)',
+    replacement: 'Math.min(3, Math.floor(descending.length / 2) + 2)',
+  },
+  {
+    name: 'the two lowest heads make the tip',
+    file: upstream('tip'),
+    text: 'blocks.toSorted((a, b) => b - a)',
+    replacement: 'blocks.toSorted((a, b) => b - a).slice(-2)',
+  },
+  {
+    name: 'a tip that is seen again is as old as before',
+    file: upstream('tip'),
+    text: 'tip >= this.#kept.block',
+    replacement: 'tip > this.#kept.block',
+  },
+  {
+    name: 'where the tip was when a head was told is not kept',
+    file: upstream('heads'),
+    text: 'upstream.tipThen = this.tip\n',
+    replacement: 'upstream.tipThen = null\n',
+  },
+]

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../proxy/clock/random.ts'
+import type { ApiInterface } from '../../proxy/config/types.ts'
+import { BitcoinChain } from '../upstream-sim/chains/btc/chain.ts'
+import { BitcoinNode } from '../upstream-sim/chains/btc/node.ts'
+import type { GrowingChain } from '../upstream-sim/chains/growing-chain.ts'
+import { HubChain } from '../upstream-sim/chains/hubchain/chain.ts'
+import { HubRestNode } from '../upstream-sim/chains/hubchain/rest-node.ts'
+import { HubTendermintNode } from '../upstream-sim/chains/hubchain/tendermint-node.ts'
+import { MoveChain } from '../upstream-sim/chains/movechain/chain.ts'
+import { MoveNode } from '../upstream-sim/chains/movechain/node.ts'
+import type { ViewSettings } from '../upstream-sim/chains/node-view.ts'
+import type { ChainNode, NodeReply } from '../upstream-sim/chains/served-node.ts'
+import { SlotChain } from '../upstream-sim/chains/slotchain/chain.ts'
+import { SlotNode } from '../upstream-sim/chains/slotchain/node.ts'
+import { FaultSwitch } from '../upstream-sim/faults.ts'
+import { bitcoinLies, hubRestLies, hubTendermintLies, moveLies, slotLies } from './chain-lies.ts'
+import type { Lie } from './lying-node.ts'
+
+/** One question: of JSON-RPC a method, else a path. */
+export interface Read {
+  readonly method?: string
+  readonly params?: unknown
+  readonly path?: string
+}
+
+/** A chain with nodes that may see it otherwise, and what can be asked and lied about. */
+export interface ChainUnderTest {
+  readonly chain: GrowingChain<never>
+  makeNode(settings?: Partial<ViewSettings>): ChainNode
+  /** Whose answers stay as they are, about this height and those near to it. */
+  readonly reads: (height: number) => readonly Read[]
+  /** About the newest state. */
+  readonly readsNow: readonly Read[]
+}
+
+export interface ChainCase {
+  readonly name: string
+  readonly chainId: string
+  readonly apiInterface: ApiInterface
+  /** Where the nodes serve. */
+  readonly base: string
+  /** A node that is so far behind lags. */
+  readonly lagBlocks: number
+  readonly lies: readonly Lie[]
+  readonly create: (seed: string) => ChainUnderTest
+}
+
+const noFaults = () => new FaultSwitch(seededRandom(0))
+
+export const chainCases: readonly ChainCase[] = [
+  {
+    name: 'BTC',
+    chainId: 'BTC',
+    apiInterface: 'jsonrpc',
+    base: '',
+    lagBlocks: 5,
+    lies: bitcoinLies,
+    create(seed) {
+      const chain = new BitcoinChain({ seed })
+      return {
+        chain: chain as unknown as GrowingChain<never>,
+        makeNode: (settings) => new BitcoinNode(chain, noFaults(), settings),
+        readsNow: [
+          { method: 'getblockcount', params: [] },
+          { method: 'getbestblockhash', params: [] },
+        ],
+        reads(height) {
+          const { hash, transactions } = chain.block(height)
+          const { txid } = transactions[0]!
+          return [
+            { method: 'getblockhash', params: [height] },
+            { method: 'getblock', params: [hash, 0] },
+            { method: 'getblock', params: [hash, 1] },
+            { method: 'getblock', params: [hash, 2] },
+            { method: 'getblockheader', params: [hash] },
+            { method: 'getblockheader', params: [hash, false] },
+            { method: 'getblockstats', params: [height] },
+            { method: 'getblockstats', params: [hash] },
+            { method: 'getrawtransaction', params: [txid, 1] },
+            { method: 'getrawtransaction', params: [txid] },
+          ]
+        },
+      }
+    },
+  },
+  {
+    name: 'SLOTCHAIN',
+    chainId: 'SLOTCHAIN',
+    apiInterface: 'jsonrpc',
+    base: '',
+    lagBlocks: 200,
+    lies: slotLies,
+    create(seed) {
+      const chain = new SlotChain({ seed })
+      const [sent] = chain.block(chain.filled(chain.head - 50))!.transactions
+      const [account] = sent!.message.accountKeys
+      return {
+        chain: chain as unknown as GrowingChain<never>,
+        makeNode: (settings) => new SlotNode(chain, noFaults(), settings),
+        readsNow: [
+          { method: 'getSlot', params: [] },
+          { method: 'getBlockHeight', params: [{ commitment: 'finalized' }] },
+          { method: 'getLatestBlockhash', params: [] },
+          { method: 'getBalance', params: [account] },
+          { method: 'getSignatureStatuses', params: [[sent!.signature, sent!.signature]] },
+          { method: 'getMultipleAccounts', params: [[account, account]] },
+        ],
+        reads(height) {
+          const slot = chain.filled(height)
+          const { transactions } = chain.block(slot)!
+          const { signature } = transactions[0]!
+          return [
+            { method: 'getGenesisHash', params: [] },
+            { method: 'getBlock', params: [slot, { transactionDetails: 'signatures' }] },
+            { method: 'getBlock', params: [slot, { transactionDetails: 'full' }] },
+            { method: 'getBlocks', params: [slot - 5, slot] },
+            { method: 'getTransaction', params: [signature] },
+          ]
+        },
+      }
+    },
+  },
+  {
+    name: 'HUBCHAIN by REST',
+    chainId: 'HUBCHAIN',
+    apiInterface: 'rest',
+    base: '',
+    lagBlocks: 20,
+    lies: hubRestLies,
+    create(seed) {
+      const chain = new HubChain({ seed })
+      const root = '/cosmos/base/tendermint/v1beta1'
+      return {
+        chain: chain as unknown as GrowingChain<never>,
+        makeNode: (settings) => new HubRestNode(chain, noFaults(), settings),
+        readsNow: [],
+        reads: (height) => [
+          { path: `${root}/blocks/${height}` },
+          { path: `${root}/blocks/${height - 7}` },
+        ],
+      }
+    },
+  },
+  {
+    name: 'HUBCHAIN by Tendermint RPC',
+    chainId: 'HUBCHAIN',
+    apiInterface: 'tendermintrpc',
+    base: '',
+    lagBlocks: 20,
+    lies: hubTendermintLies,
+    create(seed) {
+      const chain = new HubChain({ seed })
+      return {
+        chain: chain as unknown as GrowingChain<never>,
+        makeNode: (settings) => new HubTendermintNode(chain, noFaults(), settings),
+        readsNow: [],
+        reads(height) {
+          const of = { height: String(height) }
+          const hash = chain.bytes('block', height).toString('base64')
+          return [
+            { method: 'block', params: of },
+            { method: 'block', params: [String(height)] },
+            { method: 'block_by_hash', params: { hash } },
+            { method: 'header', params: of },
+            { method: 'commit', params: of },
+            { method: 'block_results', params: of },
+            { method: 'validators', params: of },
+          ]
+        },
+      }
+    },
+  },
+  {
+    name: 'MOVECHAIN',
+    chainId: 'MOVECHAIN',
+    apiInterface: 'rest',
+    base: '/v1',
+    lagBlocks: 500,
+    lies: moveLies,
+    create(seed) {
+      const chain = new MoveChain({ seed })
+      const account = `0x${'11'.repeat(32)}`
+      return {
+        chain: chain as unknown as GrowingChain<never>,
+        makeNode: (settings) => new MoveNode(chain, noFaults(), settings),
+        readsNow: [{ path: '/estimate_gas_price' }],
+        reads(height) {
+          const version = height * 10 + 3
+          return [
+            { path: `/blocks/by_height/${height}` },
+            { path: `/blocks/by_height/${height}?with_transactions=true` },
+            { path: `/blocks/by_version/${version}` },
+            { path: `/transactions/by_version/${version}` },
+            { path: `/transactions/by_hash/${chain.entry(version).hash}` },
+            { path: `/transactions?start=${version}&limit=5` },
+            { path: `/accounts/${account}?ledger_version=${version}` },
+          ]
+        },
+      }
+    },
+  },
+]
+
+/** What an honest node that has all of the chain says, byte for byte. */
+export function honestly(node: ChainNode, { base }: ChainCase, read: Read, id: string): NodeReply {
+  const [path = '', query = ''] = `${base}${read.path ?? '/'}`.split('?')
+  return node.answer({
+    verb: read.path === undefined ? 'POST' : 'GET',
+    path,
+    query: new URLSearchParams(query),
+    headers: {},
+    body: Buffer.from(read.path === undefined ? bodyOf(read, id) : ''),
+  })
+}
+
+export function bodyOf({ method, params }: Read, id: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+}

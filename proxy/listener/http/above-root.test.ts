@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { leadsAboveRoot } from './above-root.ts'
+
+test.each([
+  '/..',
+  '/../',
+  '/../../admin',
+  '/a/../../admin',
+  '/a/./../../admin',
+  '/a//../../admin',
+  '//../admin',
+  '/%2e%2e/x',
+  '/%2E%2e/x',
+  '/.%2e/x',
+  '/%252e%252e/x',
+  '/..%2fx',
+  '/..%2Fx',
+  '/..%252fx',
+  '/..%5cx',
+  '/..\\x',
+  '\\..\\x',
+  '/a/..%2f..%2fx',
+  '/a%2f../../x',
+  '/a/%2f../%2e%2e\\x',
+  '/..;/admin',
+  '/..;a=b/admin',
+  '/%2e%2e%3b/admin',
+  '/..%00/admin',
+  '/..%20/admin',
+  '/.%2e#/admin',
+])('%s is refused', (path) => {
+  expect(leadsAboveRoot(path)).toBe(true)
+})
+
+test.each([
+  '/',
+  '/a/../b',
+  '/a/b/../../c',
+  '/a/%2e%2e/b',
+  '/a/..;/b',
+  '/a/..%2fb',
+  '/accounts/%2f..%2f',
+  '/...',
+  '/..a/b',
+  '/a..b/..c',
+  '/.well-known/x',
+  '/./x',
+  '/0x1::coin::CoinStore%3C0x1::aptos_coin::AptosCoin%3E',
+  '/%2f%5c%25',
+])('%s is sent as it is', (path) => {
+  expect(leadsAboveRoot(path)).toBe(false)
+})
+
+test('what a browser would take out of the root is refused', () => {
+  const segments = fc.constantFrom('a', '..', '.', '', '%2e%2e', '.%2E', '..a', '...')
+  fc.assert(
+    fc.property(fc.array(segments, { maxLength: 8 }), (path) => {
+      // Below a base so deep that it stays where it is only if nothing leads out.
+      const base = '/base/base/base/base/base/base/base/base/base'
+      const { pathname } = new URL(`http://h${base}/${path.join('/')}`)
+      if (!pathname.startsWith(base)) expect(leadsAboveRoot(`/${path.join('/')}`)).toBe(true)
+    }),
+    { numRuns: 2_000 },
+  )
+})
