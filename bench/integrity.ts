@@ -43,6 +43,7 @@ const receipts = (count: number) =>
     transactionHash: hashAt(at),
     transactionIndex: `0x${at.toString(16)}`,
     logsBloom: `0x${'00'.repeat(256)}`,
+    status: '0x1',
     logs: logs(2, 2 * at, at),
   }))
 const block = {
