@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
+import type { Block } from '../e2e/upstream-sim/shapes.ts'
 import { loadCatalog } from '../proxy/chain/load-catalog.ts'
 import { BlockMemory } from '../proxy/relay/integrity/block-memory.ts'
 import { findViolation } from '../proxy/relay/integrity/find-violation.ts'
@@ -34,21 +36,44 @@ const transactions = (count: number) =>
     input: `0x${'ab'.repeat(100)}`,
     transactionIndex: `0x${at.toString(16)}`,
   }))
+const hashesOf = ({ transactions: all }: Block) => all.map((each) => each.hash)
 const receipts = (count: number) =>
   Array.from({ length: count }, (_, at) => ({
     ...common,
     transactionHash: hashAt(at),
     transactionIndex: `0x${at.toString(16)}`,
     logsBloom: `0x${'00'.repeat(256)}`,
+    status: '0x1',
     logs: logs(2, 2 * at, at),
   }))
-const block = { number: '0x10', hash: hash('a'), parentHash: hash('b'), gasUsed: '0x0' }
+const block = {
+  number: '0x10',
+  hash: hash('a'),
+  parentHash: hash('b'),
+  gasUsed: '0x0',
+  timestamp: '0x1',
+}
+/** With what its hashes are made from, so that they are worked out. */
+const chain = createChainModel({ seed: 'bench', head: 90 })
+const { block: whole } = chain.block(16)
+const signed = whole.transactions[0]!
+const hydrated = Array.from({ length: 90 }, (_, at) => chain.block(at).block.transactions)
+  .flat()
+  .slice(0, 200)
+  .map((transaction, at) => ({
+    ...transaction,
+    ...{ blockNumber: whole.number, blockHash: whole.hash },
+    transactionIndex: `0x${at.toString(16)}`,
+  }))
 const filter = { fromBlock: '0x10', toBlock: '0x20', address: [address], topics: [[hash('b')]] }
 
 const cases: readonly (readonly [string, readonly unknown[], unknown])[] = [
   ['eth_getTransactionByHash', [hashAt(0)], transactions(1)[0]],
+  ['eth_getTransactionByHash', [signed.hash], signed],
   ['eth_getBlockByNumber', ['0x10', false], { ...block, transactions: [] }],
+  ['eth_getBlockByNumber', ['0x10', false], { ...whole, transactions: hashesOf(whole) }],
   ['eth_getBlockByNumber', ['0x10', true], { ...block, transactions: transactions(200) }],
+  ['eth_getBlockByNumber', ['0x10', true], { ...whole, transactions: hydrated }],
   ['eth_getBlockReceipts', ['0x10'], receipts(200)],
   ['eth_getLogs', [filter], logs(10)],
   ['eth_getLogs', [filter], logs(1_500)],
@@ -63,7 +88,13 @@ console.log('|---|---|---|---|---|')
 for (const [method, params, result] of cases) {
   const bytes = Buffer.from(JSON.stringify(result))
   const { checks, block: asked } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const question = { checks, block: asked, upstream: 'a', skipVerifications: [] }
+  const question = {
+    checks,
+    block: asked,
+    upstream: 'a',
+    skipVerifications: [],
+    horizon: () => null,
+  }
   const memory = new BlockMemory()
   const span = { start: 0, end: bytes.length }
   const check = () => {

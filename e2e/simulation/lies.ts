@@ -12,7 +12,13 @@ import {
   type Lie,
   type Lying,
 } from './lying.ts'
-import { subtleLies, visibleSubtleLies, type SubtleLieKind } from './subtle-lies.ts'
+import {
+  doubtedLies,
+  provableLies,
+  subtleLies,
+  visibleSubtleLies,
+  type SubtleLieKind,
+} from './subtle-lies.ts'
 
 /** The only log of a block that is asked for by its hash: nothing tells its height. */
 function isOnlyLog(lying: Lying): boolean {
@@ -52,6 +58,7 @@ const lies = {
       ? null
       : JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
   'wrong-id': ({ call, result }) => reply({ ...call, id: 'somebody-else' }, result),
+  'other-version': ({ call, result }) => JSON.stringify({ jsonrpc: '3.0', id: call.id, result }),
   'no-id': ({ result }) => JSON.stringify({ jsonrpc: '2.0', result }),
   /** A true answer about the block before. */
   'wrong-block': (lying) =>
@@ -160,6 +167,7 @@ const malformed: readonly LieKind[] = [
   'result-and-error',
   'wrong-id',
   'no-id',
+  'other-version',
 ]
 
 /**
@@ -182,9 +190,11 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
   ...visibleSubtleLies,
 ])
 
-/** The same at each level of checks. */
+/** Those that are never an answer, whatever was heard before, at each level of checks. */
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
   off: new Set(),
   envelope: new Set(malformed),
-  full: coveredLies,
+  full: new Set(
+    [...coveredLies].filter((kind) => !provableLies.has(kind) && !doubtedLies.has(kind)),
+  ),
 }

@@ -3,6 +3,7 @@
 import {
   filterOf,
   isObject,
+  nextNumber,
   otherHash,
   reply,
   withField,
@@ -81,6 +82,10 @@ function logsOf({ call, result }: Lying): readonly Fields[] {
 
 function isBlock({ call }: Lying): boolean {
   return call.method.startsWith('eth_getBlockBy')
+}
+
+function isTransaction({ call }: Lying): boolean {
+  return call.method.startsWith('eth_getTransactionBy')
 }
 
 /** The receipts of a block; null for another answer, and for a block without any. */
@@ -201,11 +206,111 @@ export const subtleLies = {
       : null,
   'nothing-in-it': (lying) =>
     lying.call.method === 'eth_getBlockByNumber' ? reply(lying.call, {}) : null,
+  // Seen through by the hash, which nothing else makes.
+  'other-parent': (lying) => (isBlock(lying) ? withField(lying, 'parentHash', otherHash) : null),
+  'other-time': (lying) => (isBlock(lying) ? withField(lying, 'timestamp', nextNumber) : null),
+  'other-state-root': (lying) => (isBlock(lying) ? withField(lying, 'stateRoot', otherHash) : null),
+  'other-miner': (lying) => (isBlock(lying) ? withField(lying, 'miner', otherHash) : null),
+  'other-gas-limit': (lying) => (isBlock(lying) ? withField(lying, 'gasLimit', nextNumber) : null),
+  /** As if it were of an older fork. */
+  'fork-member-missing': (lying) => withBlock(lying, { parentBeaconBlockRoot: undefined }),
+  /** As if it were of a fork to come. */
+  'fork-member-added': (lying) =>
+    withBlock(lying, { stateRoot: `0x${'5'.repeat(64)}`, fromTheFuture: '0x1' }),
+  'other-value': (lying) => (isTransaction(lying) ? withField(lying, 'value', nextNumber) : null),
+  'other-receiver': (lying) => (isTransaction(lying) ? withField(lying, 'to', otherHash) : null),
+  'other-input': (lying) =>
+    isTransaction(lying) ? withField(lying, 'input', (own) => `${own}00`) : null,
+  'transaction-with-other-value': (lying) =>
+    withTransactions(lying, (all) => {
+      const last = all.at(-1)
+      return isObject(last) ? withLast(all, { value: nextNumber(String(last['value'])) }) : null
+    }),
+  // Seen through by what the answer says of itself.
+  'block-without-time': (lying) => withBlock(lying, { timestamp: undefined }),
+  'transaction-without-sender': (lying) =>
+    withTransactions(lying, (all) =>
+      isObject(all.at(-1)) ? withLast(all, { from: undefined }) : null,
+    ),
+  /** Go reads the last one. */
+  'number-in-capitals': (lying) => withBlock(lying, { NUMBER: '0x1' }),
+  'log-in-capitals': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { ADDRESS: '0x' }))
+  },
+  'receipt-of-more-gas': (lying) =>
+    withReceipt(lying, (receipt) => ({
+      ...receipt,
+      gasUsed: nextNumber(String(receipt['cumulativeGasUsed'])),
+    })),
+  'receipts-of-less-gas': ({ call, result }) =>
+    call.method === 'eth_getBlockReceipts' && Array.isArray(result) && result.length > 1
+      ? reply(call, withLast(result, { cumulativeGasUsed: '0x1' }))
+      : null,
+  'receipt-failed-with-logs': (lying) =>
+    withReceipt(lying, (receipt) =>
+      Array.isArray(receipt['logs']) && receipt['logs'].length > 0
+        ? { ...receipt, status: '0x0' }
+        : null,
+    ),
+
+  'receipt-of-other-status': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, status: '0x7' })),
+  'receipt-log-taken-back': (lying) =>
+    withReceipt(lying, (receipt) => {
+      const logs = receipt['logs'] as readonly Fields[]
+      return logs.length === 0 ? null : { ...receipt, logs: withLast(logs, { removed: true }) }
+    }),
+  'log-with-five-topics': (lying) => {
+    const logs = logsOf(lying)
+    const topics = Array<string>(5).fill(`0x${'5'.repeat(64)}`)
+    const hasOwn = filterOf(lying)['topics'] !== undefined
+    return logs.length === 0 || hasOwn ? null : reply(lying.call, withLast(logs, { topics }))
+  },
+  'nonce-without-end': ({ call }) =>
+    call.method === 'eth_getTransactionCount' ? reply(call, `0x${'f'.repeat(18)}`) : null,
+  'other-digest': ({ call }) =>
+    call.method === 'web3_sha3' ? reply(call, `0x${'5'.repeat(64)}`) : null,
+  // Seen through by what an honest node showed of the block.
+  'transaction-of-other-height': (lying) =>
+    lying.call.method === 'eth_getTransactionByHash'
+      ? withField(lying, 'blockNumber', nextNumber)
+      : null,
+  'receipt-of-other-height': (lying) =>
+    withReceipt(lying, (receipt) => {
+      const over = { blockNumber: nextNumber(String(receipt['blockNumber'])) }
+      const logs = (receipt['logs'] as readonly Fields[]).map((log) => ({ ...log, ...over }))
+      return { ...receipt, ...over, logs }
+    }),
+  // Only doubted: some node may have its reasons.
+  'code-cut': ({ call, result }) =>
+    call.method === 'eth_getCode' && String(result).length > 3
+      ? reply(call, String(result).slice(0, -1))
+      : null,
+  'receipt-without-status': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, status: undefined })),
+  'transaction-without-block-hash': (lying) =>
+    lying.call.method === 'eth_getTransactionByHash' && isObject(lying.result)
+      ? reply(lying.call, { ...lying.result, blockHash: null })
+      : null,
+  'log-far-above': (lying) => {
+    const logs = logsOf(lying)
+    const { toBlock } = filterOf(lying)
+    const over = { blockNumber: '0xffffffff', blockHash: `0x${'5'.repeat(64)}` }
+    if (toBlock !== 'latest' || logs.length === 0) return null
+    return reply(lying.call, [...logs, { ...logs.at(-1), ...over }])
+  },
+  'log-transaction-of-other-block': (lying) => {
+    const logs = logsOf(lying)
+    const at = logs.findIndex(({ blockNumber }) => blockNumber !== logs[0]?.['blockNumber'])
+    if (at < 0 || logs[at]!['transactionHash'] === logs[at + 1]?.['transactionHash']) return null
+    const { transactionHash } = logs[0]!
+    return reply(lying.call, logs.with(at, { ...logs[at], transactionHash }))
+  },
+
   'other-chain': ({ call }) => (call.method === 'eth_chainId' ? reply(call, '0x2') : null),
 
   // What nobody can see by one answer, or only by what was heard before.
-  'other-parent': (lying) => (isBlock(lying) ? withField(lying, 'parentHash', otherHash) : null),
-  'other-time': (lying) => (isBlock(lying) ? withField(lying, 'timestamp', otherHash) : null),
   'transactions-cut': (lying) =>
     withTransactions(lying, (all) => (all.length > 1 ? all.slice(0, -1) : null)),
   'logs-cut': (lying) => {
@@ -219,13 +324,36 @@ export const subtleLies = {
 export type SubtleLieKind = keyof typeof subtleLies
 
 /** Nobody can see these by one answer. */
-const invisible: readonly SubtleLieKind[] = [
+const invisible: readonly SubtleLieKind[] = ['transactions-cut', 'logs-cut', 'other-sender']
+
+/**
+ * The checks see through these once an honest answer has shown what the chain makes its hashes from.
+ * Until then they are doubted: such an answer is passed on when nobody else can be asked.
+ */
+export const provableLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'other-parent',
   'other-time',
-  'transactions-cut',
-  'logs-cut',
-  'other-sender',
-]
+  'other-state-root',
+  'other-miner',
+  'other-gas-limit',
+  'fork-member-missing',
+  'fork-member-added',
+  'other-value',
+  'other-receiver',
+  'other-input',
+  'transaction-with-other-value',
+  'transaction-of-other-height',
+  'receipt-of-other-height',
+])
+
+/** These are doubted, and cost nobody a violation: they are passed on when nobody else can be asked. */
+export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
+  'code-cut',
+  'receipt-without-status',
+  'transaction-without-block-hash',
+  'log-far-above',
+  'log-transaction-of-other-block',
+])
 
 /** Those that the checks see through, whatever was heard before. */
 export const visibleSubtleLies: readonly SubtleLieKind[] = (

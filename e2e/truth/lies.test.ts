@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { coveredLies, lieKinds, type LieKind } from '../simulation/lies.ts'
+import { doubtedLies, provableLies } from '../simulation/subtle-lies.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { makeLiar, truthOf } from './liar.ts'
@@ -48,6 +49,8 @@ describe.each([...coveredLies])('the lie %s', (kind) => {
     // that it gets company, on a machine that is busy with other things.
     const settings = { 'upstream-failure-threshold': 100 }
     await using router = await serveRouter({ primaries: [liar, honest], settings })
+    // What a hash is made from has to be seen once.
+    if (provableLies.has(kind)) for (const read of reads) await ask(router, read)
     const told = makeLiar(liar, truth, methods, () => [kind])
     let lies = 0
     for (const read of reads) {
@@ -58,7 +61,7 @@ describe.each([...coveredLies])('the lie %s', (kind) => {
         text: truth.answer({ id: 7, ...read }),
         calls: isLie ? '1/1' : '1/0',
         by: isLie ? 'honest' : 'liar',
-        reported: isLie ? 'liar' : null,
+        reported: isLie && !doubtedLies.has(kind) ? 'liar' : null,
       })
     }
     expect(lies).toBeGreaterThan(0)

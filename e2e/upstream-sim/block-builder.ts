@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { logsBloom } from './bloom.ts'
 import type { Draft } from './drafts.ts'
+import { headerHash, type Unhashed } from './hashes.ts'
 import { digest, type Hex, toData, toQuantity } from './hex.ts'
 import type { Block, Log, MinedBlock, Receipt, Transaction } from './shapes.ts'
 
@@ -14,7 +15,8 @@ const noUnclesHash: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a
 export interface BlockPlan {
   readonly seed: string
   readonly height: number
-  readonly hash: Hex
+  /** Blocks of one height on two branches differ. */
+  readonly branch: number
   /** Null for genesis. */
   readonly parentHash: Hex | null
   readonly timestampSeconds: number
@@ -26,56 +28,23 @@ export interface BlockPlan {
 export function buildBlock(plan: BlockPlan): MinedBlock {
   const blockNumber = toQuantity(plan.height)
   const blockTimestamp = toQuantity(plan.timestampSeconds)
-  const transactions: Transaction[] = []
-  const receipts: Receipt[] = []
-  let gasUsed = 0
-  let logIndex = 0
-  for (const [index, draft] of plan.drafts.entries()) {
-    const placed = {
-      blockHash: plan.hash,
-      blockNumber,
-      transactionIndex: toQuantity(index),
-    }
-    const logs = draft.logs.map((log): Log => ({
-      ...log,
-      ...placed,
-      blockTimestamp,
-      transactionHash: draft.transaction.hash,
-      logIndex: toQuantity(logIndex++),
-      removed: false,
-    }))
-    gasUsed += draft.gasUsed
-    transactions.push({ ...draft.transaction, ...placed })
-    receipts.push({
-      ...placed,
-      transactionHash: draft.transaction.hash,
-      from: draft.transaction.from,
-      to: draft.transaction.to,
-      contractAddress: draft.contractAddress,
-      cumulativeGasUsed: toQuantity(gasUsed),
-      gasUsed: toQuantity(draft.gasUsed),
-      effectiveGasPrice: draft.transaction.gasPrice,
-      status: draft.succeeds ? '0x1' : '0x0',
-      type: draft.transaction.type,
-      logs,
-      logsBloom: logsBloom(logs),
-    })
-  }
-  const root = (kind: string) => toData(digest(plan.seed, kind, plan.hash))
-  const block: Block = {
+  const gasUsed = plan.drafts.reduce((sum, draft) => sum + draft.gasUsed, 0)
+  const { length } = plan.drafts
+  const root = (kind: string) =>
+    toData(digest(plan.seed, kind, plan.branch, plan.height, plan.parentHash ?? ''))
+  const header: Unhashed = {
     number: blockNumber,
-    hash: plan.hash,
     parentHash: plan.parentHash ?? zeroHash,
     nonce: '0x0000000000000000',
     sha3Uncles: noUnclesHash,
-    logsBloom: logsBloom(receipts.flatMap((receipt) => receipt.logs)),
-    transactionsRoot: transactions.length === 0 ? emptyRoot : root('transactions-root'),
+    logsBloom: logsBloom(plan.drafts.flatMap(({ logs }) => logs)),
+    transactionsRoot: length === 0 ? emptyRoot : root('transactions-root'),
     stateRoot: root('state-root'),
-    receiptsRoot: receipts.length === 0 ? emptyRoot : root('receipts-root'),
+    receiptsRoot: length === 0 ? emptyRoot : root('receipts-root'),
     miner: toData(digest(plan.seed, 'miner', plan.height % 5).subarray(0, 20)),
     difficulty: '0x0',
     extraData: toData(Buffer.from('upstream-sim')),
-    size: toQuantity(600 + 180 * transactions.length),
+    size: toQuantity(600 + 180 * length),
     gasLimit: toQuantity(gasLimit),
     gasUsed: toQuantity(gasUsed),
     timestamp: blockTimestamp,
@@ -87,9 +56,45 @@ export function buildBlock(plan: BlockPlan): MinedBlock {
     excessBlobGas: '0x0',
     parentBeaconBlockRoot: root('beacon-root'),
     uncles: [],
-    transactions,
   }
-  return { height: plan.height, hash: plan.hash, block, receipts }
+  const hash = headerHash(header)
+  const transactions: Transaction[] = []
+  const receipts: Receipt[] = []
+  let cumulativeGas = 0
+  let logIndex = 0
+  for (const [index, draft] of plan.drafts.entries()) {
+    const placed = {
+      blockHash: hash,
+      blockNumber,
+      transactionIndex: toQuantity(index),
+    }
+    const logs = draft.logs.map((log): Log => ({
+      ...log,
+      ...placed,
+      blockTimestamp,
+      transactionHash: draft.transaction.hash,
+      logIndex: toQuantity(logIndex++),
+      removed: false,
+    }))
+    cumulativeGas += draft.gasUsed
+    transactions.push({ ...draft.transaction, ...placed })
+    receipts.push({
+      ...placed,
+      transactionHash: draft.transaction.hash,
+      from: draft.transaction.from,
+      to: draft.transaction.to,
+      contractAddress: draft.contractAddress,
+      cumulativeGasUsed: toQuantity(cumulativeGas),
+      gasUsed: toQuantity(draft.gasUsed),
+      effectiveGasPrice: draft.transaction.gasPrice,
+      status: draft.succeeds ? '0x1' : '0x0',
+      type: draft.transaction.type,
+      logs,
+      logsBloom: logsBloom(logs),
+    })
+  }
+  const block: Block = { ...header, hash, transactions }
+  return { height: plan.height, hash, block, receipts }
 }
 
 /** The block that a node would mine next: it has no hash and no miner yet. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Hex, keccak256, toData } from './hex.ts'
-import type { Log } from './shapes.ts'
+import type { DraftLog } from './drafts.ts'
 
 /** The 2048-bit bloom filter over the addresses and topics of logs (yellow paper, section 4.3.1). */
-export function logsBloom(logs: readonly Log[]): Hex {
+export function logsBloom(logs: readonly Pick<DraftLog, 'address' | 'topics'>[]): Hex {
   const bloom = Buffer.alloc(256)
   const members = new Set(logs.flatMap((log) => [log.address, ...log.topics]))
   for (const member of members) {

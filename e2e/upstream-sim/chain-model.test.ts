@@ -57,7 +57,7 @@ describe('any chain, at any height', () => {
         expect(Number(mined.block.gasUsed)).toBe(gas)
         expect(mined.block.logsBloom).toBe(logsBloom(mined.receipts.flatMap(({ logs }) => logs)))
       }),
-      { numRuns: 60 },
+      { numRuns: 15 },
     )
   })
 
@@ -76,7 +76,7 @@ describe('any chain, at any height', () => {
             sent.get(address) ?? 0,
           )
       }),
-      { numRuns: 60 },
+      { numRuns: 15 },
     )
   })
 
@@ -88,6 +88,7 @@ describe('any chain, at any height', () => {
         expect(hashOf(seed)).toBe(hashOf(seed))
         expect(hashOf(seed) === hashOf(other)).toBe(seed === other)
       }),
+      { numRuns: 15 },
     )
   })
 

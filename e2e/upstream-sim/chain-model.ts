@@ -5,12 +5,17 @@ import type { Clock } from '../../proxy/clock/clock.ts'
 import { buildBlock } from './block-builder.ts'
 import { ChainState, type Included } from './chain-state.ts'
 import { draftOf, draftOfSigned } from './drafts.ts'
-import { digest, type Hex } from './hex.ts'
+import { digest, type Hex, toData } from './hex.ts'
 import { Population } from './population.ts'
-import { SealedHashes } from './sealed-hash.ts'
 import type { MinedBlock } from './shapes.ts'
 
-const rememberedBlocks = 512
+const rememberedBlocks = 2_048
+/**
+ * The parent hash of every so many-th block is made up, so that a hash does not need all blocks from
+ * genesis on. It is so far below the head that a chain begins with.
+ */
+const segmentBlocks = 256
+const ancestors = 32
 const gwei = 1_000_000_000
 
 export interface ChainOptions {
@@ -39,6 +44,13 @@ interface Branch {
   top: number | null
 }
 
+/** What a hash stands for. */
+interface Told {
+  readonly branch: number
+  readonly mined: MinedBlock
+  readonly index: number | null
+}
+
 /** Where a hash leads: a block, or a transaction in it. */
 export interface Found {
   readonly mined: MinedBlock
@@ -57,7 +69,10 @@ export class ChainModel {
   readonly blockTimeMs: number
   readonly population: Population
   readonly state: ChainState
-  readonly #hashes: SealedHashes
+  /** Where a hash leads that was told once. */
+  readonly #told = new Map<string, Told>()
+  /** Hashes by the place of their block. */
+  readonly #hashes = new Map<string, Hex>()
   readonly #clock: Clock | null
   readonly #startedMs: number
   readonly #originMs: number
@@ -68,6 +83,7 @@ export class ChainModel {
     { place: string; height: number; signed: SignedTransaction }
   >()
   readonly #built: Map<string, MinedBlock>
+  readonly #firstHead: number
   #head: number
   #ticks = 0
 
@@ -76,13 +92,13 @@ export class ChainModel {
     this.chainId = options.chainId ?? 1
     this.blockTimeMs = options.blockTimeMs ?? 12_000
     this.#head = options.head ?? 20_000_000
+    this.#firstHead = this.#head
     this.#clock = options.clock ?? null
     this.#built = options.built ?? new Map<string, MinedBlock>()
     this.#startedMs = this.#clock?.nowMs() ?? 0
     const headWallMs = this.#clock?.wallMs() ?? Date.UTC(2026, 0, 1)
     this.#originMs = headWallMs - this.#head * this.blockTimeMs
     this.population = new Population(this.seed)
-    this.#hashes = new SealedHashes(this.seed)
     this.state = new ChainState(this.seed, this.population, () => this.#canonicalIncluded())
   }
 
@@ -155,13 +171,10 @@ export class ChainModel {
       const index = mined.block.transactions.findIndex((one) => one.hash === hash.toLowerCase())
       return index < 0 ? null : { mined, index, canonical: true }
     }
-    const place = this.#hashes.open(hash)
-    if (place === null) return null
-    const branch = this.#branches[place.branch]
-    if (branch === undefined || place.height < branch.from) return null
-    if (place.height > (branch.top ?? this.#head)) return null
-    const canonical = this.#branchAt(place.height) === place.branch
-    return { mined: this.#block(place.branch, place.height), index: place.index, canonical }
+    const told = this.#told.get(hash.toLowerCase()) ?? this.#toldLately(hash.toLowerCase())
+    if (told === null) return null
+    const canonical = this.#branchAt(told.mined.height) === told.branch
+    return { mined: told.mined, index: told.index, canonical }
   }
 
   /** A transaction that waits to be mined. */
@@ -220,20 +233,48 @@ export class ChainModel {
 
   #block(branch: number, height: number): MinedBlock {
     const place = placeKey(branch, height)
+    const known = this.#hashes.get(place)
+    const told = known === undefined ? undefined : this.#told.get(known)
+    if (told !== undefined) return told.mined
     const clients = [...this.#included.values()].filter((one) => one.place === place)
-    const parent = height === 0 ? 0 : this.#branchAt(height - 1, branch)
+    const parent = this.#parentHash(branch, height) ?? ''
     const key = `${place}<${parent} ${clients.map((one) => one.signed.hash).join(' ')}`
-    const known = this.#built.get(key)
-    if (known !== undefined) return known
-    const built = this.#build(
-      branch,
-      height,
-      clients.map((one) => one.signed),
-      true,
-    )
-    if (this.#built.size >= rememberedBlocks) this.#built.delete(this.#built.keys().next().value!)
+    const built =
+      this.#built.get(key) ??
+      this.#build(
+        branch,
+        height,
+        clients.map((one) => one.signed),
+        true,
+      )
+    this.#built.delete(key)
     this.#built.set(key, built)
+    if (this.#built.size > rememberedBlocks) this.#built.delete(this.#built.keys().next().value!)
+    this.#tell(branch, built)
     return built
+  }
+
+  /** Null for genesis. */
+  #parentHash(branch: number, height: number): Hex | null {
+    if (height === 0) return null
+    if ((height + ancestors - this.#firstHead) % segmentBlocks === 0)
+      return toData(digest(this.seed, 'far-parent', branch, height))
+    const parent = this.#branchAt(height - 1, branch)
+    return this.#hashes.get(placeKey(parent, height - 1)) ?? this.#block(parent, height - 1).hash
+  }
+
+  #tell(branch: number, mined: MinedBlock): void {
+    this.#hashes.set(placeKey(branch, mined.height), mined.hash)
+    this.#told.set(mined.hash, { branch, mined, index: null })
+    for (const [index, { hash }] of mined.block.transactions.entries())
+      this.#told.set(hash, { branch, mined, index })
+  }
+
+  /** A hash that another process told, of the same chain: of one of the newest blocks. */
+  #toldLately(hash: string): Told | null {
+    for (let height = this.#head; height > Math.max(0, this.#head - ancestors); height--)
+      this.block(height)
+    return this.#told.get(hash) ?? null
   }
 
   #build(
@@ -247,15 +288,14 @@ export class ChainModel {
     const own = Array.from(
       { length: withOwn ? this.population.transactionsIn(height) : 0 },
       (_, at) => {
-        const hash = this.#hashes.seal({ branch, height, index: at })
-        return draftOf(this, { branch, ordinal: first + at, hash }, baseFeeWei)
+        return draftOf(this, { branch, ordinal: first + at }, baseFeeWei)
       },
     )
     return buildBlock({
       seed: this.seed,
       height,
-      hash: this.#hash(branch, height),
-      parentHash: height === 0 ? null : this.#hash(this.#branchAt(height - 1, branch), height - 1),
+      branch,
+      parentHash: this.#parentHash(branch, height),
       timestampSeconds: Math.max(
         0,
         Math.floor((this.#originMs + height * this.blockTimeMs) / 1000),
@@ -263,10 +303,6 @@ export class ChainModel {
       baseFeeWei,
       drafts: [...own, ...clients.map((signed) => draftOfSigned(signed, baseFeeWei))],
     })
-  }
-
-  #hash(branch: number, height: number): Hex {
-    return this.#hashes.seal({ branch, height, index: null })
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getCreateAddress, type Transaction as SignedTransaction } from 'ethers'
+import { transactionHashOf } from './hashes.ts'
 import { addressWord, digest, type Hex, toData, toQuantity, toWord } from './hex.ts'
 import type { Population } from './population.ts'
 import type { Transaction } from './shapes.ts'
@@ -32,7 +33,7 @@ const gwei = 1_000_000_000
 /** Transaction `ordinal` of the population, as `branch` has it: a transfer, a call, a deployment. */
 export function draftOf(
   chain: { readonly seed: string; readonly chainId: number; readonly population: Population },
-  place: { readonly branch: number; readonly ordinal: number; readonly hash: Hex },
+  place: { readonly branch: number; readonly ordinal: number },
   baseFeeWei: number,
 ): Draft {
   const { population } = chain
@@ -85,28 +86,28 @@ export function draftOf(
                 logs: [],
               }
   const common = {
-    hash: place.hash,
     chainId: toQuantity(chain.chainId),
     nonce: toQuantity(nonce),
     from,
     ...deed.body,
     gas: toQuantity(deed.gasUsed + 20_000),
     gasPrice: toQuantity(baseFeeWei + priorityWei),
-    r: `0x1${toData(digest(place.hash, 'r')).slice(3)}` as Hex,
-    s: `0x1${toData(digest(place.hash, 's')).slice(3)}` as Hex,
+    r: `0x1${toData(digest(chain.seed, 'r', place.branch, place.ordinal)).slice(3)}` as Hex,
+    s: `0x1${toData(digest(chain.seed, 's', place.branch, place.ordinal)).slice(3)}` as Hex,
   }
+  const unhashed: Omit<Draft['transaction'], 'hash'> = eip1559
+    ? {
+        ...common,
+        type: '0x2',
+        maxFeePerGas: toQuantity(2 * baseFeeWei + priorityWei),
+        maxPriorityFeePerGas: toQuantity(priorityWei),
+        accessList: [],
+        yParity: toQuantity(dice[10]! % 2),
+        v: toQuantity(dice[10]! % 2),
+      }
+    : { ...common, type: '0x0', v: toQuantity(chain.chainId * 2 + 35 + (dice[10]! % 2)) }
   return {
-    transaction: eip1559
-      ? {
-          ...common,
-          type: '0x2',
-          maxFeePerGas: toQuantity(2 * baseFeeWei + priorityWei),
-          maxPriorityFeePerGas: toQuantity(priorityWei),
-          accessList: [],
-          yParity: toQuantity(dice[10]! % 2),
-          v: toQuantity(dice[10]! % 2),
-        }
-      : { ...common, type: '0x0', v: toQuantity(chain.chainId * 2 + 35 + (dice[10]! % 2)) },
+    transaction: { hash: transactionHashOf(unhashed), ...unhashed },
     gasUsed: deed.gasUsed,
     succeeds: !('fails' in deed),
     contractAddress: deed.body.to === null ? contractAddressOf(from, nonce) : null,
@@ -138,7 +139,9 @@ export function draftOfSigned(signed: SignedTransaction, baseFeeWei: number): Dr
       ...(eip1559
         ? { maxFeePerGas: toQuantity(capWei), maxPriorityFeePerGas: toQuantity(tipWei) }
         : {}),
-      ...(signed.type === 0 ? {} : { accessList: [], yParity: toQuantity(signature.yParity) }),
+      ...(signed.type === 0
+        ? {}
+        : { accessList: signed.accessList ?? [], yParity: toQuantity(signature.yParity) }),
       input: signed.data as Hex,
       v: toQuantity(
         signed.type === 0 ? (signature.networkV ?? BigInt(signature.v)) : signature.yParity,

@@ -13,12 +13,14 @@ export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 
 /**
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
- * `height` is a quantity below 2^53, `hashes` a list of hashes; `decimal` is a text of digits,
- * `number` a JSON number from 0 on, `text` is not empty, `any` is whatever is not null.
+ * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
+ * list of hashes, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
+ * from 0 on, `text` is not empty, `any` is whatever is not null.
  */
 export const plainShapes = [
-  ...(['quantity', 'height', 'data', 'hash', 'address', 'bloom', 'hashes'] as const),
-  ...(['object', 'list', 'text', 'decimal', 'number', 'boolean', 'any'] as const),
+  ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
+  ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
+  ...(['boolean', 'false', 'any'] as const),
 ] as const
 
 export type PlainShape = (typeof plainShapes)[number]
@@ -48,6 +50,8 @@ export type CheckRule =
       readonly optional: boolean
       /** An answer that is one text is the block in hex, whose header has the hash asked for. */
       readonly raw: 'bitcoin-header' | null
+      /** The height of the chain's first block; null where that is not known. */
+      readonly earliest: number | null
     }
   /** It is about the thing asked for. */
   | {
@@ -61,7 +65,13 @@ export type CheckRule =
       readonly optional: boolean
     }
   /** It is a list with an item for each item of a list in the request. */
-  | { readonly check: 'length'; readonly place: Place; readonly result: CheckPath }
+  | {
+      readonly check: 'length'
+      readonly place: Place
+      readonly result: CheckPath
+      /** The member of an item that repeats the item of the request, as a number. */
+      readonly key: string | null
+    }
   /** The objects of an array belong to the block asked for and to each other. */
   | {
       readonly check: 'items'
@@ -107,6 +117,8 @@ export type CheckRule =
       readonly hash: CheckPath
       /** Null: the answer is about something in the block, and does not tell it. */
       readonly parent: CheckPath | null
+      /** The result is a list, and the paths lead down from each of its objects. */
+      readonly each: boolean
     }
   /** It is the value that a verification of the interface wants, where that is not skipped. */
   | {
@@ -123,6 +135,25 @@ export type CheckRule =
       readonly as: Shape
       readonly members: Members
     }
+  /** The hash of a block is that of the header that is shown beside it. */
+  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }
+  /** The hash of a transaction is that of its members. */
+  | {
+      readonly check: 'transaction'
+      readonly place: null
+      readonly form: 'ethereum'
+      /** Of the objects in this list; null: of the result itself. */
+      readonly each: string | null
+    }
+  /** Gas, status and logs of Ethereum's receipts do not contradict each other. */
+  | {
+      readonly check: 'receipt'
+      readonly place: null
+      /** The result is a list of them, in the order of their block. */
+      readonly each: boolean
+    }
+  /** Ethereum's fee history is one of the blocks asked for. `place` is how many are wanted. */
+  | { readonly check: 'fee-history'; readonly place: Place }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */
@@ -134,6 +165,8 @@ export type CheckRule =
       /** How to ask a node whether it knows the transaction; null where there is no way. */
       readonly confirm: { readonly method: string; readonly result: CheckPath } | null
     }
+  /** It is the digest of what the request tells in hex. */
+  | { readonly check: 'digest'; readonly place: Place; readonly digest: 'keccak256' }
   /** It is the raw transaction of the hash asked for. */
   | { readonly check: 'raw'; readonly place: Place; readonly digest: 'keccak256' }
 

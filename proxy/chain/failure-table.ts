@@ -24,7 +24,7 @@ export interface FailureClass {
 }
 
 /** What can be found out about an answer that is in the interface's form and no error. */
-export const answerFindings = ['violated', 'doubted', 'missing-block'] as const
+export const answerFindings = ['violated', 'doubted', 'missing-block', 'off-tip'] as const
 export type AnswerFinding = (typeof answerFindings)[number]
 
 /** An error as a node tells it, whatever the interface. */

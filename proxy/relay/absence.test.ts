@@ -13,7 +13,8 @@ beforeAll(async () => {
 
 const hash = `0x${'a'.repeat(64)}`
 const asked: Asked = { method: 'eth_getTransactionByHash', params: [hash] }
-const found = result({ hash, blockHash: null, blockNumber: null, transactionIndex: null })
+const from = `0x${'1'.repeat(40)}`
+const found = result({ hash, from, blockHash: null, blockNumber: null, transactionIndex: null })
 const none = result(null)
 const reset: ScriptedAnswer = { fault: 'reset' }
 

@@ -25,6 +25,11 @@ export class AttemptFailed extends Error {
     return this.fault?.sent ?? true
   }
 
+  /** By how many blocks the answer is off the tip; 0 for all but those that failed for that. */
+  get blocksOff(): number {
+    return 0
+  }
+
   /** A repetition after it counts among the retries. */
   get costsRetry(): boolean {
     return this.sent

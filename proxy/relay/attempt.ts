@@ -4,7 +4,6 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { readBlockNumber } from '../upstream/block-number.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { parseRetryAfter, type Refusal } from '../upstream/hold-off.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
@@ -23,6 +22,7 @@ import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Reply, StreamJudge } from './reply.ts'
+import { toldBlock } from './told-block.ts'
 import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 
 /** Asks one upstream on behalf of a call. @throws AttemptFailed @throws CallAborted */
@@ -82,6 +82,8 @@ class Asking {
   readonly #upstream: Upstream
   readonly #url: NodeUrl
   readonly #record: AttemptRecord
+  /** The tip when it was asked; null where the answer does not tell it. */
+  readonly #tipThen: number | null
   /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
   #isCutShort = false
   /** Takes back that being late counted as a failure. */
@@ -98,6 +100,7 @@ class Asking {
     this.#call = call
     this.#upstream = upstream
     this.#url = url
+    this.#tipThen = call.asked.tellsTip && options.pool.tip
     this.#record = call.journal.begin(upstream.name, kind, options.clock.nowMs())
   }
 
@@ -191,7 +194,7 @@ class Asking {
   }
 
   #judge(received: Incoming): Reply | AttemptFailed {
-    const { judge, pool, dialect } = this.#options
+    const { judge, dialect } = this.#options
     const { asked } = this.#call
     const judgement = judge.judge(received, this.#call, this.#upstream, this.#url)
     const isResult = judgement.kind === 'answer' && judgement.isResult
@@ -207,9 +210,20 @@ class Asking {
       const isKept = passOn !== null && incoming.body instanceof Uint8Array
       return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
     }
-    const block = asked.tellsTip && readBlockNumber(dialect, incoming, asked.tellsTip)
-    if (block !== null) pool.sighted(this.#upstream, block, this.#record.startedMs)
+    const block = asked.tellsTip && toldBlock(dialect, incoming, this.#call)
+    if (block !== null) this.#sight(block)
     return this.#pass(incoming, judgement.rest, null)
+  }
+
+  /** Whom the client named has the word about the head that it is known to have. */
+  #sight(block: number): void {
+    const { pool, chain } = this.#options
+    const upstream = this.#upstream
+    const head = upstream.latest?.block ?? NaN
+    pool.sighted(upstream, block, this.#record.startedMs)
+    const isNamed = this.#call.directives.selectProvider === upstream.name
+    const isOwn = isNamed && Math.abs(block - head) <= chain.allowedLagBlocks
+    if (!isOwn) this.#record.blocksOff = pool.blocksOff(upstream, block, this.#tipThen)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const id = Buffer.from('1')
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const hashes = `"hash":"${hash('a')}","parentHash":"${hash('b')}"`
-const members = `${hashes},"gasUsed":"0x0","transactions":[]`
+const members = `${hashes},"gasUsed":"0x0","timestamp":"0x1","transactions":[]`
 const block = (number: string) => `{"number":"${number}",${members}`
 const truth = { body: `{"id":1,"result":${block('0x10')}}}` }
 const byNumber: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }

@@ -26,7 +26,14 @@ function fixture(answers: Answers, config: Partial<RelayConfig> = {}): RelayFixt
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const block = (number: string, parentHash = hash('b')) =>
-  result({ number, hash: hash('a'), parentHash, gasUsed: '0x0', transactions: [] })
+  result({
+    number,
+    hash: hash('a'),
+    parentHash,
+    gasUsed: '0x0',
+    timestamp: '0x1',
+    transactions: [],
+  })
 const truth = block('0x10')
 const lie = block('0x11')
 const asked: Asked = { method: 'eth_getBlockByNumber', params: ['0x10', false] }

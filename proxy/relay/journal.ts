@@ -27,6 +27,8 @@ export interface AttemptRecord {
   detail: string | null
   /** What in the answer cannot be true; null when nothing was found. */
   violation: Violation | null
+  /** By how many blocks its answer is off the tip; 0 where it is near enough, or tells no height. */
+  blocksOff: number
   /** It answered null for a block that the tip says exists. */
   missedBlock: boolean
 }
@@ -94,6 +96,7 @@ export class Journal {
       result: null,
       detail: null,
       violation: null,
+      blocksOff: 0,
       missedBlock: false,
     }
     this.attempts.push(attempt)

@@ -7,6 +7,7 @@ import type { Span } from '../json/span.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { lastPointOf } from '../upstream/wanted.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { CheckedStream } from './checked-stream.ts'
@@ -48,7 +49,7 @@ interface FailedJudgement {
 
 export interface JudgeOptions {
   readonly chain: Chain
-  readonly pool: Pick<Pool, 'tip'>
+  readonly pool: Pick<Pool, 'tip' | 'horizonOf'>
   readonly integrity: IntegrityLevel
   readonly retryMissingBlocks: boolean
 }
@@ -141,7 +142,10 @@ export class Judge {
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body.head)
     const missedBlock = !goesOn && this.#missesBlock(bytes, value, asked)
     if (this.#options.integrity !== 'full') return { found: null, missedBlock, rest }
-    const question = { checks, block, upstream: upstream.name, skipVerifications }
+    // Of heights that the client names the node says what it has; its URLs may differ.
+    const isNamed = lastPointOf(block)?.kind === 'number'
+    const horizon = () => (isNamed ? null : this.#options.pool.horizonOf(upstream))
+    const question = { checks, block, upstream: upstream.name, skipVerifications, horizon }
     if (!goesOn) {
       const found = findViolation(bytes, value, question, this.#memory)
       return { found, missedBlock, rest }

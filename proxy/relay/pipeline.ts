@@ -10,6 +10,7 @@ import { hedge } from './hedge.ts'
 import { heldOff } from './held-off.ts'
 import { Judge } from './judge.ts'
 import { knownTransaction } from './known-transaction.ts'
+import { nearTip } from './near-tip.ts'
 import { retry } from './retry.ts'
 import { route } from './route.ts'
 import { compose, type Relay } from './step.ts'
@@ -35,6 +36,7 @@ export function createRelay(options: RelayOptions): Relay {
       broadcast(pool, attempt, clock),
       retry(config, clock, trustIn),
       hedge({ ...config, blockTimeMs: options.chain.blockTimeMs, clock, trustIn }),
+      nearTip(pool, options.chain.failures),
       absence(pool, options.chain.failures),
     ],
     route(pool, attempt, { ...options, strategy: config.strategy }),

@@ -26,7 +26,7 @@ export type TrustIn = (upstream: string) => number
 /**
  * Of two failures the one that tells the client more. An answer that is only doubted comes before
  * null from one that may lack the block; of two that are doubted, the word of whom there is more
- * trust in; of equals the later.
+ * trust in; of two that are off the tip, the nearer; of equals the later.
  */
 export function moreTelling(
   best: AttemptFailed | null,
@@ -34,6 +34,8 @@ export function moreTelling(
   trustIn: TrustIn,
 ): AttemptFailed {
   if (best === null) return failed
+  if (best.blocksOff > 0 && failed.blocksOff > 0)
+    return best.blocksOff < failed.blocksOff ? best : failed
   const [one, other] = [doubtedOf(best), doubtedOf(failed)]
   if (one && other) return trustIn(one.upstream) > trustIn(other.upstream) ? best : failed
   if (one || other) return one ? best : failed

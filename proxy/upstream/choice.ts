@@ -72,8 +72,20 @@ export class Choice {
    */
   mayLack(upstream: Upstream, wanted: Wanted): boolean {
     if (!isByHash(wanted) || !this.#heads.lags(upstream)) return false
-    return this.#able({ ...wanted, untriedOnly: false }).some(
-      (each) => each !== upstream && !isOnTrial(each) && !this.#heads.lags(each),
+    return this.#others(upstream, wanted).some((each) => !this.#heads.lags(each))
+  }
+
+  /** Whether one in service that is at the tip, by all that is known, may be asked instead. */
+  mayBeNearer(upstream: Upstream, wanted: Wanted): boolean {
+    return this.#others(upstream, wanted).some(
+      (each) => !this.#heads.lags(each) && !this.#heads.runsAhead(each),
+    )
+  }
+
+  /** Others in service that may be asked, be it again. */
+  #others(upstream: Upstream, wanted: Wanted): readonly Upstream[] {
+    return this.#able({ ...wanted, untriedOnly: false }).filter(
+      (each) => each !== upstream && !isOnTrial(each),
     )
   }
 

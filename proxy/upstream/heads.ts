@@ -57,6 +57,35 @@ export class Heads {
     return this.#memory.recall(tip, nowMs)
   }
 
+  /**
+   * The upstream has no block above this one yet, by the head that it told lately and the tip, as the
+   * chain usually grows. Null where nothing is known.
+   */
+  horizonOf({ latest }: Upstream): number | null {
+    const { chain, clock } = this.#options
+    const { tip } = this
+    const isKnown = latest !== null && clock.nowMs() - latest.atMs <= sightingLifeMs
+    if (tip === null || !isKnown) return null
+    // Both are from within the life of a sighting.
+    const growth = Math.ceil(sightingLifeMs / chain.blockTimeMs)
+    return Math.max(tip, latest.block) + chain.allowedLagBlocks + growth
+  }
+
+  /**
+   * By how many blocks an answer about the newest state is off the tip, where that is more than an
+   * upstream may be; else 0. One that is above counts where no other is near to it.
+   * @param tipThen the tip when it was asked
+   */
+  blocksOff(upstream: Upstream, block: number, tipThen: number | null): number {
+    const { chain, clock } = this.#options
+    if (tipThen !== null && block < tipThen - chain.allowedLagBlocks) return tipThen - block
+    const { tip } = this
+    if (tip === null || block <= tip) return 0
+    const head = { block, atMs: clock.nowMs() }
+    const others = this.#told().filter((each) => each !== upstream.latest)
+    return others.every((each) => isFarBelow(each, head, chain)) ? block - tip : 0
+  }
+
   /** It is further behind the tip than the chain allows. */
   lags(upstream: Upstream): boolean {
     return this.#lagging.has(upstream)

@@ -50,6 +50,11 @@ export class Pool {
     return this.#heads.tip
   }
 
+  /** The upstream has no block above this one yet. Null where nothing is known. */
+  horizonOf(upstream: Upstream): number | null {
+    return this.#heads.horizonOf(upstream)
+  }
+
   /** Some upstream is in service, whatever a single call needs. */
   get hasEligible(): boolean {
     return this.upstreams.some((each) => isServing(this.stateOf(each)))
@@ -79,6 +84,21 @@ export class Pool {
   mayLack(upstream: string, wanted: Wanted): boolean {
     const teller = this.#named(upstream)
     return teller !== undefined && this.#choice.mayLack(teller, wanted)
+  }
+
+  /**
+   * By how many blocks an answer about the newest state is off the tip, where that is more than an
+   * upstream may be; else 0.
+   * @param tipThen the tip when it was asked
+   */
+  blocksOff(upstream: Upstream, block: number, tipThen: number | null): number {
+    return this.#heads.blocksOff(upstream, block, tipThen)
+  }
+
+  /** Whether one that is at the tip may be asked instead of this one. */
+  mayBeNearer(upstream: string, wanted: Wanted): boolean {
+    const teller = this.#named(upstream)
+    return teller !== undefined && this.#choice.mayBeNearer(teller, wanted)
   }
 
   /** How much of what it was asked it answered lately, and answered truly; in [0, 1]. */

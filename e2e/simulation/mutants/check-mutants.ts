@@ -70,8 +70,8 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'a lie is remembered before it is found out',
     file: relay('integrity/find-violation'),
-    text: "check.rule.check !== 'parent' && apply",
-    replacement: 'apply',
+    text: "['plain', 'hash', 'parent'] as const",
+    replacement: "['hash', 'parent', 'plain'] as const",
   },
   {
     name: 'logs that were taken back are passed on',
@@ -154,7 +154,7 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'a method that always has an answer may say null',
     file: relay('integrity/find-violation'),
-    text: "['sent', 'expected', 'logs', 'length']",
+    text: "['sent', 'expected', 'logs', 'length', 'digest']",
     replacement: "['sent', 'expected']",
   },
   {
@@ -180,5 +180,48 @@ export const checkMutants: readonly Mutant[] = [
     file: relay('judge'),
     text: "integrity === 'off' && !isPage",
     replacement: "integrity !== 'full' && !isPage",
+  },
+  {
+    name: 'an answer that is off the tip is the answer',
+    file: relay('near-tip'),
+    text: 'return own?.blocksOff ?? 0',
+    replacement: 'return 0 * (own?.blocksOff ?? 0)',
+  },
+  {
+    name: 'of two that are off the tip the farther is the answer',
+    file: relay('telling'),
+    text: 'best.blocksOff < failed.blocksOff',
+    replacement: 'best.blocksOff > failed.blocksOff',
+  },
+  {
+    name: 'what one told in passing is not doubted for the word of another',
+    file: relay('integrity/block-memory'),
+    text: '!rival || lead < 0',
+    replacement: '!rival || lead < (parent === null ? 1 : 0)',
+  },
+  {
+    name: 'of a list only the first block is compared with the memory',
+    file: relay('integrity/parent'),
+    text: 'isFirst || memory.knows(own)',
+    replacement: 'isFirst',
+  },
+  {
+    name: 'a header need not make its hash',
+    file: relay('integrity/own-hash'),
+    text: 'const digest = headerDigest(document)',
+    replacement: 'const digest = { ...headerDigest(document), digest: hash }',
+  },
+  {
+    name: 'a transaction need not make its hash',
+    file: relay('integrity/own-hash'),
+    text: "return compare('transaction-hash', hash, digest, teller, memory)",
+    replacement:
+      "return compare('transaction-hash', hash, { ...digest, digest: hash }, teller, memory)",
+  },
+  {
+    name: 'there may be anything above the tip',
+    file: 'proxy/upstream/heads.ts',
+    text: 'if (tip === null || !isKnown) return null',
+    replacement: 'return null',
   },
 ]

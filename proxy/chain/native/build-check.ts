@@ -9,15 +9,17 @@ export function buildCheck(native: NativeCheck): CheckRule {
   switch (native.check) {
     case 'block': {
       const { number = null, hash = null, older = 0, absent = null } = native
-      const { optional = false, raw = null } = native
-      return { check: 'block', place: null, number, hash, older, absent, optional, raw }
+      const { optional = false, raw = null, earliest = null } = native
+      return { check: 'block', place: null, number, hash, older, absent, optional, raw, earliest }
     }
     case 'identity': {
       const { result, as = 'hash', each = false, optional = false } = native
       return { check: 'identity', place: place(native), result, as, each, optional }
     }
-    case 'length':
-      return { check: 'length', place: place(native), result: native.result }
+    case 'length': {
+      const { result, key = null } = native
+      return { check: 'length', place: place(native), result, key }
+    }
     case 'items': {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
@@ -33,8 +35,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'logs':
       return { check: 'logs', place: place(native) }
     case 'parent': {
-      const { number, hash, parent = null } = native
-      return { check: 'parent', place: null, number, hash, parent }
+      const { number, hash, parent = null, each = false } = native
+      return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
       const { verification, result = [] } = native
@@ -44,12 +46,22 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result = [], as, members = {} } = native
       return { check: 'shape', place: null, result, as, members: mapOf(members) }
     }
+    case 'header':
+      return { check: 'header', place: null, form: native.form }
+    case 'transaction':
+      return { check: 'transaction', place: null, form: native.form, each: native.each ?? null }
+    case 'receipt':
+      return { check: 'receipt', place: null, each: native.each ?? false }
+    case 'fee-history':
+      return { check: 'fee-history', place: place(native) }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {
       const { digest, result = [], confirm = null } = native
       return { check: 'sent', place: place(native), digest, result, confirm }
     }
+    case 'digest':
+      return { check: 'digest', place: place(native), digest: native.digest }
     case 'raw':
       return { check: 'raw', place: place(native), digest: native.digest }
   }

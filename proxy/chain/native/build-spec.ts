@@ -172,7 +172,7 @@ function buildMethods(
 ): Map<string, MethodSpec> {
   const { apiInterface } = base
   const tipHeader = own['tip-header'] ?? null
-  const methods = new Map(base.methods)
+  const methods = new Map(withoutChecks(base.methods, own['without-checks'] ?? [], complain))
   for (const [index, name] of (own.without ?? []).entries()) {
     const named = splitName(apiInterface, name)
     if (named === null || !methods.delete(methodKey({ ...named, internalPath: '' })))
@@ -193,6 +193,25 @@ function buildMethods(
       methods.set(key, method)
     }
   return methods
+}
+
+/** Inherited methods without the checks of these words. */
+function withoutChecks(
+  methods: InterfaceSpec['methods'],
+  words: readonly string[],
+  complain: Complain,
+): InterfaceSpec['methods'] {
+  if (words.length === 0) return methods
+  const rules = [...methods.values()].flatMap(({ checks }) => checks)
+  for (const [index, word] of words.entries())
+    if (!rules.some(({ check }) => check === word))
+      complain(['without-checks', index], `there is no check \`${word}\` to leave out.`)
+  return new Map(
+    [...methods].map(([key, method]) => {
+      const checks = method.checks.filter(({ check }) => !words.includes(check))
+      return [key, { ...method, checks }]
+    }),
+  )
 }
 
 function buildVerifications(

@@ -112,6 +112,7 @@ const resultPath = strict({
 
 const place = pointPlace.shape
 const digest = z.literal('keccak256')
+const hashForm = z.literal('ethereum')
 const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
 const members = z.record(z.string().min(1), shape)
 
@@ -125,6 +126,7 @@ const checkSchema = z.discriminatedUnion('check', [
     absent: path.optional(),
     optional: z.boolean().optional(),
     raw: z.literal('bitcoin-header').optional(),
+    earliest: blocks.optional(),
   }),
   strict({
     check: z.literal('identity'),
@@ -134,7 +136,7 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.boolean().optional(),
     optional: z.boolean().optional(),
   }),
-  strict({ check: z.literal('length'), ...place, result: path }),
+  strict({ check: z.literal('length'), ...place, result: path, key: z.string().min(1).optional() }),
   strict({
     check: z.literal('items'),
     result: path.optional(),
@@ -157,7 +159,13 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.boolean().optional(),
   }),
   strict({ check: z.literal('logs'), ...place }),
-  strict({ check: z.literal('parent'), number: path, hash: path, parent: path.optional() }),
+  strict({
+    check: z.literal('parent'),
+    number: path,
+    hash: path,
+    parent: path.optional(),
+    each: z.boolean().optional(),
+  }),
   strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
   strict({
     check: z.literal('shape'),
@@ -165,6 +173,14 @@ const checkSchema = z.discriminatedUnion('check', [
     as: shape,
     members: members.optional(),
   }),
+  strict({ check: z.literal('header'), form: hashForm }),
+  strict({
+    check: z.literal('transaction'),
+    form: hashForm,
+    each: z.string().min(1).optional(),
+  }),
+  strict({ check: z.literal('receipt'), each: z.boolean().optional() }),
+  strict({ check: z.literal('fee-history'), ...place }),
   strict({ check: z.literal('exists') }),
   strict({
     check: z.literal('sent'),
@@ -173,6 +189,7 @@ const checkSchema = z.discriminatedUnion('check', [
     result: path.optional(),
     confirm: strict({ method: z.string().min(1), result: path }).optional(),
   }),
+  strict({ check: z.literal('digest'), ...place, digest }),
   strict({ check: z.literal('raw'), ...place, digest }),
 ])
 
@@ -225,6 +242,7 @@ const interfaceSchema = strict({
   verifications: verifications.optional(),
   methods: methods.optional(),
   without: z.array(z.string().min(1)).optional(),
+  'without-checks': z.array(z.string().min(1)).optional(),
   'add-ons': z
     .record(word, strict({ methods: methods.optional(), verifications: verifications.optional() }))
     .optional(),

@@ -14,7 +14,7 @@ const param = (position: number): Place => ({ in: 'params', position, name: null
 function block(number: CheckPath): CheckRule {
   return {
     ...{ check: 'block', place: null, number, hash: null, raw: null },
-    ...{ older: 0, absent: null, optional: true },
+    ...{ older: 0, absent: null, optional: true, earliest: null },
   }
 }
 

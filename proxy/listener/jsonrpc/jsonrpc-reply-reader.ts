@@ -119,6 +119,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     let error: Span | null = null
     let isDuplicate = false
     let isLookalike = false
+    let isOtherVersion = false
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
@@ -132,7 +133,9 @@ export class JsonRpcReplyReader implements ReplyReader {
       } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
         isDuplicate ||= error !== null
         error = span
-      } else isLookalike ||= looksKnown(body, nameStart, nameEnd)
+      } else if (isNamed(body, nameStart, nameEnd, '"jsonrpc"'))
+        isOtherVersion ||= !isVersion(body, span)
+      else isLookalike ||= looksKnown(body, nameStart, nameEnd)
     }
     if (cursor.end < 0) {
       const isCut = ~cursor.end >= body.length
@@ -141,6 +144,8 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (spaceEnd(body, cursor.end) !== body.length) return malformed('more than one JSON value')
     if (isDuplicate) return malformed('a member given twice')
     if (isLookalike) return malformed('a member that some clients take for another')
+
+    if (isOtherVersion) return malformed('a version that JSON-RPC has not')
 
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
@@ -183,9 +188,14 @@ function withId(body: Uint8Array, id: Uint8Array): Uint8Array {
 
 /** Clients that match names without regard to case would read another answer than was judged here. */
 function looksKnown(body: Uint8Array, start: number, end: number): boolean {
-  if (spells(body, start, end, '"jsonrpc"') || end - start > longestName) return false
+  if (end - start > longestName) return false
   const name = foldedNameAt(body, start, end)
   return name === 'ID' || name === 'RESULT' || name === 'ERROR'
+}
+
+/** Bitcoin's nodes answer in the older versions, of which the first has no such member. */
+function isVersion(body: Uint8Array, { start, end }: Span): boolean {
+  return ['"2.0"', '"1.0"', '"1.1"'].some((version) => isNamed(body, start, end, version))
 }
 
 function malformed(why: string): Finding {

@@ -66,6 +66,8 @@ export class AbridgedResult {
   isComplete = false
   /** Of a list within an item not all was kept. */
   hasLost = false
+  /** The result itself has members that were not kept. */
+  hasStrangers = false
   #kept = Buffer.allocUnsafe(16 * 1024)
   #length = 0
   /** Up to where whole values are kept, and how many containers are open there. */
@@ -214,7 +216,10 @@ export class AbridgedResult {
   #memberBegins(): boolean {
     const outer = this.#containers.at(-1)
     if (!outer) return true
-    if (!this.#keeps(outer)) return false
+    if (!this.#keeps(outer)) {
+      if (this.#containers.length === 1) this.hasStrangers = true
+      return false
+    }
     if (outer.hasKept) this.#writeByte(comma)
     outer.hasKept = true
     if (outer.isObject) {

@@ -20,6 +20,6 @@ test.each([
   const { checks, block: asked } = iface.classify(question)
   const bytes = Buffer.from(JSON.stringify({ block_id: { hash: found }, block }))
   const result = { start: 0, end: bytes.length }
-  const about = { checks, block: asked, upstream: 'a', skipVerifications: [] }
+  const about = { checks, block: asked, upstream: 'a', skipVerifications: [], horizon: () => null }
   expect(findViolation(bytes, result, about, new BlockMemory())?.check).toBe(violation)
 })

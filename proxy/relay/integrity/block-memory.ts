@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { DigestMemory } from './digest-memory.ts'
 
 /** So many blocks are remembered; those that were not heard of for the longest time go first. */
 const capacity = 4_096
@@ -12,6 +13,8 @@ interface Version {
   /** Null: only the height was told. */
   readonly parent: string | null
   readonly tellers: Set<string>
+  /** It is the only one that can be: its hash is made from it. */
+  readonly isProven?: true
 }
 
 export type Recollection =
@@ -33,9 +36,22 @@ const fits: Recollection = { kind: 'fits' }
  */
 export class BlockMemory {
   readonly #blocks = new Map<string, Version[]>()
+  /** Of headers and of transactions, whose hashes tell what they were made from. */
+  readonly headers = new DigestMemory()
+  readonly transactions = new DigestMemory()
 
   get size(): number {
     return this.#blocks.size
+  }
+
+  knows(hash: string): boolean {
+    return this.#blocks.has(hash)
+  }
+
+  /** The header of this hash was seen: whoever told otherwise, or will, is wrong. */
+  prove(hash: string, number: number, parent: string): void {
+    this.hear('', hash, number, parent)
+    this.#blocks.set(hash, [{ number, parent, tellers: new Set(), isProven: true }])
   }
 
   /**
@@ -49,6 +65,11 @@ export class BlockMemory {
     if (this.#blocks.size > capacity) {
       const [oldest] = this.#blocks.keys()
       this.#blocks.delete(oldest as string)
+    }
+    const [proven] = versions
+    if (proven?.isProven) {
+      if (!contradict(proven, number, parent)) return fits
+      return { kind: 'contradicted', number: proven.number, parent: proven.parent }
     }
     const others = versions.filter((each) => contradict(each, number, parent))
     const own = others.find(({ tellers }) => tellers.has(teller))
@@ -75,7 +96,7 @@ export class BlockMemory {
       const ahead = against - (isOfHeight ? tellersOf(versions, number) : version.tellers.size)
       if (ahead > lead) [rival, lead] = [each, ahead]
     }
-    if (!rival || lead < (parent === null ? 1 : 0)) return fits
+    if (!rival || lead < 0) return fits
     const { number: wasNumber, parent: wasParent } = rival
     if (lead > 0) return { kind: 'contradicted', number: wasNumber, parent: wasParent }
     // The standing version is the first in the list.

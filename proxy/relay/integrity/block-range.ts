@@ -3,6 +3,13 @@
 import type { BlockRef } from '../../chain/types.ts'
 import { bareHash } from './values.ts'
 
+/** What was asked about, and how high the answer may be. */
+export interface HeightAsked {
+  readonly block: BlockRef
+  /** The upstream has no block above this one yet; null: nobody knows. */
+  horizon(): number | null
+}
+
 /** What a request says of the blocks that its answer may come from. */
 export interface BlockRange {
   /** Lowest and highest height; infinite where a tag stands. */

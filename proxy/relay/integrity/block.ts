@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
-import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import type { ResultDocument } from './result-document.ts'
 import { checkHeader, isText } from './bitcoin-header.ts'
+import type { HeightAsked } from './block-range.ts'
 import { isNull, numberAt, shownAt, spellsBytes } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
@@ -15,7 +15,7 @@ import { violation, type Violation } from './violation.ts'
 export function checkBlock(
   rule: Extract<CheckRule, { check: 'block' }>,
   document: ResultDocument,
-  asked: BlockRef,
+  { block: asked, horizon }: HeightAsked,
 ): Violation | null {
   const { bytes } = document
   const absent = rule.absent && document.at(rule.absent)
@@ -39,8 +39,17 @@ export function checkBlock(
   }
   if (asked.kind === 'tag' && asked.tag !== 'pending' && rule.number !== null && rule.older === 0) {
     const span = document.at(rule.number)
-    if (span === null || Number.isNaN(numberAt(bytes, span.start, span.end)))
+    const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
+    if (Number.isNaN(number))
       return violation('shape', `the height of ${asked.tag} is ${shownSpan(bytes, span)}`)
+    // A node that has cut its history off takes the first block that is left for the earliest.
+    const isOff = asked.tag === 'earliest' && number !== (rule.earliest ?? number)
+    // What `latest` stands for is compared with the tip.
+    const isAbove = asked.tag !== 'latest' && number > (horizon() ?? Infinity)
+    if (isOff || isAbove) {
+      const evidence = `asked for ${asked.tag}, got ${number}`
+      return { check: 'block-number', evidence, certain: false }
+    }
   }
   return null
 }

@@ -12,6 +12,7 @@ const tx = (over: object = {}) => ({
   blockHash: a,
   blockNumber: '0x10',
   transactionIndex: '0x0',
+  from: `0x${'f'.repeat(40)}`,
   ...over,
 })
 const next = { hash: hashOf('8'), transactionIndex: '0x1' }
@@ -20,6 +21,7 @@ const block = (over: object = {}) => ({
   hash: a,
   parentHash: b,
   gasUsed: '0x0',
+  timestamp: '0x1',
   transactions: [],
   ...over,
 })
@@ -36,6 +38,7 @@ const receipt = (index: number, over: object = {}) => ({
   transactionIndex: `0x${index.toString(16)}`,
   logs: [],
   logsBloom,
+  status: '0x1',
   ...over,
 })
 
@@ -245,7 +248,7 @@ describe('an honest answer about a block', () => {
       'without transactions',
       'eth_getHeaderByNumber',
       ['0x10'],
-      { number: '0x10', hash: a, parentHash: b },
+      { number: '0x10', hash: a, parentHash: b, timestamp: '0x1' },
     ],
     ['pending, a header', 'eth_getHeaderByNumber', ['pending'], { number: '0x10', hash: null }],
     ['no transactions', byNumber, ['0x10', true], block()],
@@ -373,7 +376,7 @@ describe('a block that was asked before', () => {
     const place = { blockNumber: '0x10', blockHash: a }
     const receipt = {
       ...{ transactionHash: c, transactionIndex: '0x0', ...place },
-      ...{ logs: [], logsBloom },
+      ...{ status: '0x1', logs: [], logsBloom },
     }
     for (const upstream of ['x', 'y'])
       expect(judged('eth_getTransactionReceipt', [c], receipt, { memory, upstream })).toBeNull()

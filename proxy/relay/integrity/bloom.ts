@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { CheckRule } from '../../chain/check-rule.ts'
-import { bufferOf } from '../../json/text.ts'
 import { valueEnd } from '../../json/value.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
+import { keccak256 } from './keccak256.ts'
 import { ResultDocument } from './result-document.ts'
 import { hashAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
@@ -79,7 +78,7 @@ function membersOf(
 function bloomOf(members: ReadonlySet<string>): string {
   const bloom = Buffer.alloc(bloomBytes)
   for (const member of members) {
-    const digest = bufferOf(keccak_256(Buffer.from(member, 'hex')))
+    const digest = keccak256(Buffer.from(member, 'hex'))
     for (const at of [0, 2, 4]) {
       const bit = digest.readUInt16BE(at) % (8 * bloomBytes)
       const byte = bloomBytes - 1 - (bit >> 3)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { isNamed } from '../../json/text.ts'
+import { isNamed, isNamedInAnyCase } from '../../json/text.ts'
 
 /**
  * Finds a few members of many objects of the same kind, each object in one pass. What was found of
@@ -10,6 +10,8 @@ import { isNamed } from '../../json/text.ts'
 export class FieldReader {
   readonly #names: readonly string[]
   readonly #spans: number[]
+  /** Which of the names another member has in other letters; -1 for none. */
+  #twin = -1
 
   constructor(names: readonly string[]) {
     this.#names = names.map((name) => JSON.stringify(name))
@@ -25,14 +27,19 @@ export class FieldReader {
     const names = this.#names
     const spans = this.#spans
     spans.fill(-1)
+    this.#twin = -1
     const cursor = new ObjectCursor(bytes, at)
-    while (cursor.next())
-      for (let index = 0; index < names.length; index++)
-        if (isNamed(bytes, cursor.nameStart, cursor.nameEnd, names[index] as string)) {
-          spans[2 * index] = cursor.valueStart
-          spans[2 * index + 1] = cursor.valueEnd
-          break
-        }
+    while (cursor.next()) {
+      const { nameStart, nameEnd } = cursor
+      let index = 0
+      while (index < names.length && !isNamed(bytes, nameStart, nameEnd, names[index] as string))
+        index++
+      if (index < names.length) {
+        spans[2 * index] = cursor.valueStart
+        spans[2 * index + 1] = cursor.valueEnd
+      } else if (this.#twin < 0)
+        this.#twin = names.findIndex((name) => isNamedInAnyCase(bytes, nameStart, nameEnd, name))
+    }
     return cursor.end
   }
 
@@ -43,6 +50,15 @@ export class FieldReader {
 
   end(index: number): number {
     return this.#spans[2 * index + 1] as number
+  }
+
+  /**
+   * A member that the object has twice, once in other letters: some clients read the one and some the
+   * other. Null where there is none.
+   */
+  get twin(): string | null {
+    const at = this.#twin
+    return at >= 0 && this.start(at) >= 0 ? (this.#names[at] as string) : null
   }
 
   /** It is there and not null. */

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Check } from '../../chain/check-rule.ts'
-import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { checkBlock } from './block.ts'
+import type { HeightAsked } from './block-range.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkBloom } from './bloom.ts'
 import { checkExpected } from './expected.ts'
+import { checkFeeHistory } from './fee-history.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
 import { checkLength } from './length.ts'
 import { checkLogs } from './logs.ts'
+import { checkHeader, checkTransaction } from './own-hash.ts'
 import { checkParent } from './parent.ts'
+import { checkReceipt } from './receipt.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
-import { checkRaw, checkSent } from './transaction.ts'
-import type { Violation } from './violation.ts'
+import { checkDigest, checkRaw, checkSent } from './transaction.ts'
+import { shown } from './values.ts'
+import { violation, type Violation } from './violation.ts'
 
 /** What was asked, and of whom. */
-export interface Asked {
+export interface Asked extends HeightAsked {
   readonly checks: readonly Check[]
-  readonly block: BlockRef
   readonly upstream: string
   /** Verifications that the operator switched off for the URL that was asked. */
   readonly skipVerifications: readonly string[]
@@ -29,7 +32,7 @@ export interface Asked {
 /** Such a method has an answer to every request, so null is none. */
 function refusesNull({ rule }: Check): boolean {
   if (rule.check === 'shape') return !rule.as.endsWith('?')
-  return ['sent', 'expected', 'logs', 'length'].includes(rule.check)
+  return ['sent', 'expected', 'logs', 'length', 'digest'].includes(rule.check)
 }
 
 /**
@@ -52,28 +55,47 @@ export function findViolationIn(
   asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
-  const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
-  for (const check of checks) {
-    const found = check.rule.check !== 'parent' && apply(check, document, asked, memory)
-    if (found) return found
+  if (asked.checks.some(looksInto)) {
+    const { twin } = document
+    if (twin !== null) return violation('shape', `${shown(twin)} stands there in two spellings`)
   }
-  // What is known to be a lie leaves nothing in the memory.
-  for (const check of checks) {
-    const found = check.rule.check === 'parent' && apply(check, document, asked, memory)
-    if (found) return found
+  const checks = document.isNull ? asked.checks.filter(refusesNull) : asked.checks
+  // What is known to be a lie, or doubted already, leaves nothing in the memory.
+  for (const turn of turns) {
+    let doubt: Violation | null = null
+    for (const check of checks) {
+      const found = turnOf(check) === turn ? apply(check, document, asked, memory) : null
+      if (found?.certain) return found
+      doubt ??= found
+    }
+    if (doubt) return doubt
   }
   return null
+}
+
+/** Of other answers the names may be anybody's words. */
+function looksInto({ rule }: Check): boolean {
+  return rule.check !== 'expected' && (rule.check !== 'shape' || rule.members.size > 0)
+}
+
+/** What remembers comes last, and first of it what proves. */
+const turns = ['plain', 'hash', 'parent'] as const
+
+function turnOf({ rule }: Check): (typeof turns)[number] {
+  if (rule.check === 'header' || rule.check === 'transaction') return 'hash'
+  return rule.check === 'parent' ? 'parent' : 'plain'
 }
 
 function apply(
   { rule, wanted }: Check,
   document: ResultDocument,
-  { block, upstream, skipVerifications }: Asked,
+  asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
+  const { block, upstream, skipVerifications } = asked
   switch (rule.check) {
     case 'block':
-      return checkBlock(rule, document, block)
+      return checkBlock(rule, document, asked)
     case 'identity':
       return checkIdentity(rule, document, wanted)
     case 'length':
@@ -81,19 +103,29 @@ function apply(
     case 'items':
       return checkItems(rule, document, block, wanted)
     case 'logs':
-      return checkLogs(document, wanted, block)
+      return checkLogs(document, wanted, asked)
     case 'parent':
-      return checkParent(rule, document, upstream, memory)
+      return checkParent(rule, document, asked, memory)
     case 'expected':
       return checkExpected(rule, document, wanted, skipVerifications)
     case 'sent':
       return checkSent(rule, document, wanted)
+    case 'digest':
+      return checkDigest(document, wanted)
     case 'raw':
       return checkRaw(document, wanted)
     case 'bloom':
       return checkBloom(rule, document)
     case 'shape':
       return checkShape(rule, document, block)
+    case 'header':
+      return checkHeader(document, block, upstream, memory)
+    case 'transaction':
+      return checkTransaction(rule, document, upstream, memory.transactions)
+    case 'receipt':
+      return checkReceipt(rule, document)
+    case 'fee-history':
+      return checkFeeHistory(document, block, wanted)
     case 'exists':
       return null
   }

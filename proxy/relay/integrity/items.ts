@@ -80,6 +80,8 @@ export function checkItems(
     const which = `item ${cursor.index}`
     if (!cursor.isObject) return violation('shape', `${which} is no object`)
     cursor.ended(fields.read(bytes, cursor.start))
+    if (fields.twin !== null)
+      return violation('shape', `${which} has ${fields.twin} in two spellings`)
     for (const { place, shape } of members)
       if (!fits(shape, isPending, bytes, fields.start(place), fields.end(place)))
         return violation(

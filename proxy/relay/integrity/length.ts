@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { ItemCursor } from './item-cursor.ts'
-import type { ResultDocument } from './result-document.ts'
+import { ResultDocument } from './result-document.ts'
+import { digitsAt, shown } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-/** A request for so many things is answered with so many. One that lists none is not checked. */
+/** A request for so many things is answered with so many, and where they have keys, with those. One that lists none is not checked. */
 export function checkLength(
   rule: Extract<CheckRule, { check: 'length' }>,
   document: ResultDocument,
@@ -17,8 +18,32 @@ export function checkLength(
   if (list === null || bytes[list.start] !== 0x5b)
     return violation('shape', 'the answer has no list in its place')
   const cursor = new ItemCursor(bytes, list.start, document.skippedAt(rule.result))
-  while (cursor.next()) cursor.skip()
+  const missing = new Set(rule.key === null ? [] : wanted.map(digitsOf))
+  while (cursor.next()) {
+    cursor.skip()
+    if (rule.key === null) continue
+    const { start, end } = cursor
+    const span = new ResultDocument(bytes, { start, end }).at([rule.key])
+    const key = span && digitsAt(bytes, span.start, span.end)
+    missing.delete(key === null ? null : plainDigits(key))
+  }
   const count = cursor.index + 1
-  if (count === wanted.length) return null
-  return violation('items-count', `asked for ${wanted.length}, got ${count}`)
+  if (count !== wanted.length)
+    return violation('items-count', `asked for ${wanted.length}, got ${count}`)
+  // Of what passed before nobody knows which it was about, nor of a request in another form.
+  const isWhole = document.skippedAt(rule.result) === 0 && !missing.has(null)
+  if (!isWhole || missing.size === 0) return null
+  const [first] = missing
+  return violation('identity', `asked for ${shown(`0x${first}`)}, which is not there`)
+}
+
+/** Null for what is no number in hex. */
+function digitsOf(wanted: unknown): string | null {
+  if (typeof wanted !== 'string' || !/^0x[0-9a-f]*$/i.test(wanted)) return null
+  return plainDigits(wanted.slice(2))
+}
+
+/** A key may be written with or without leading zeros. */
+function plainDigits(digits: string): string {
+  return digits.toLowerCase().replace(/^0+(?=.)/, '')
 }

@@ -13,7 +13,7 @@ const log = (number: number, index: number, over: object = {}) => ({
   blockNumber: `0x${number.toString(16)}`,
   blockHash: hashOf(String(number % 10)),
   logIndex: `0x${index.toString(16)}`,
-  transactionHash: hashOf(index.toString(16).slice(-1)),
+  transactionHash: `0x${number.toString(16).padStart(60, 'e')}${index.toString(16).padStart(4, '0')}`,
   transactionIndex: `0x${index.toString(16)}`,
   data: '0x',
   ...over,

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Shape } from '../../chain/check-rule.ts'
-import type { BlockRef } from '../../chain/types.ts'
 import { sameBytes } from '../../json/text.ts'
-import { blockRangeOf, mayPend, shownRange } from './block-range.ts'
+import { blockRangeOf, mayPend, shownRange, type HeightAsked } from './block-range.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { LogFilter } from './log-filter.ts'
 import type { ResultDocument } from './result-document.ts'
-import { fits } from './shape.ts'
+import { fits, isUnusual } from './shape.ts'
 import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
-import { violation, type Violation } from './violation.ts'
+import { violation, type CheckName, type Violation } from './violation.ts'
 
 /** In the order of the places below. */
 const members: readonly (readonly [string, Shape])[] = [
   ['address', 'address'],
-  ['topics', 'hashes'],
+  ['topics', 'topics'],
   ['blockNumber', 'height'],
   ['blockHash', 'hash'],
   ['logIndex', 'height'],
@@ -27,7 +26,7 @@ const members: readonly (readonly [string, Shape])[] = [
 /** The names of what is looked at in a log. */
 export const logMembers: readonly string[] = members.map(([name]) => name)
 const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
-const [transactionIndex, transaction, removed] = [5, 6, 7]
+const [transactionIndex, transaction, removed, data] = [5, 6, 7, 8]
 
 /**
  * Every log is of a block in the range, of an address and with topics that the filter names, and
@@ -37,7 +36,7 @@ const [transactionIndex, transaction, removed] = [5, 6, 7]
 export function checkLogs(
   document: ResultDocument,
   wanted: unknown,
-  asked: BlockRef,
+  { block: asked, horizon }: HeightAsked,
 ): Violation | null {
   const { bytes, span } = document
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list of logs')
@@ -52,12 +51,20 @@ export function checkLogs(
   let lastHashStart = -1
   let lastHashEnd = -1
   const sender = new LastTransaction(bytes, fields)
+  const senders = new Transactions(bytes, fields)
+  const highest = horizon() ?? Infinity
+  let doubt: Violation | null = null
+  const doubts = (check: CheckName, evidence: string) => {
+    doubt ??= { check, evidence, certain: false }
+  }
 
   const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   while (cursor.next()) {
     const which = cursor.index
     if (!cursor.isObject) return violation('shape', `item ${which} is no log`)
     cursor.ended(fields.read(bytes, cursor.start))
+    if (fields.twin !== null)
+      return violation('shape', `log ${which} has ${fields.twin} in two spellings`)
 
     if (!filter.takesAddress(bytes, fields.start(address), fields.end(address)))
       return violation('logs-address', `log ${which} is of ${told(address)}`)
@@ -83,6 +90,8 @@ export function checkLogs(
         continue
       return violation('shape', `${name} of log ${which} is ${told(place)}, not of type ${shape}`)
     }
+    if (isUnusual('data', bytes, fields.start(data), fields.end(data)))
+      doubts('shape', `an unusual data of log ${which}, ${told(data)}`)
     if (!hasNumber) continue
 
     const height = numberAt(bytes, fields.start(number), fields.end(number))
@@ -91,6 +100,7 @@ export function checkLogs(
         'logs-range',
         `asked for ${shownRange(range)}, log ${which} is of ${told(number)}`,
       )
+    if (height > highest) doubts('logs-range', `log ${which} is of ${told(number)}`)
     const hasIndex = fields.holds(bytes, index)
     const place = hasIndex ? numberAt(bytes, fields.start(index), fields.end(index)) : lastIndex + 1
     const isToldHash = hasHash && lastHashStart >= 0
@@ -116,12 +126,17 @@ export function checkLogs(
     else if (isSameHash)
       return violation('logs-block', `log ${which} gives ${told(hash)} another height, ${height}`)
     else sender.begin()
+    if (senders.isOfOtherBlock(height))
+      doubts(
+        'logs-transaction',
+        `log ${which} has a transaction of another block, ${told(transaction)}`,
+      )
     lastNumber = height
     lastIndex = place
     lastHashStart = hasHash ? hashStart : -1
     lastHashEnd = hasHash ? hashEnd : -1
   }
-  return null
+  return doubt
 }
 
 /** The transaction of the last log: those of a block come in turn, and each has one hash. */
@@ -165,5 +180,38 @@ class LastTransaction {
     return isTold
       ? { start: this.#fields.start(place), end: this.#fields.end(place) }
       : { start: -1, end: -1 }
+  }
+}
+
+/** Which block each transaction was in: it can be in one only. */
+class Transactions {
+  readonly #bytes: Uint8Array
+  readonly #fields: FieldReader
+  readonly #heights = new Map<string, number>()
+  #height = -1
+  #start = -1
+  #end = -1
+
+  constructor(bytes: Uint8Array, fields: FieldReader) {
+    this.#bytes = bytes
+    this.#fields = fields
+  }
+
+  /** What is nobody's doing may have zeros everywhere. */
+  isOfOtherBlock(height: number): boolean {
+    const [bytes, fields] = [this.#bytes, this.#fields]
+    if (!fields.holds(bytes, transaction)) return false
+    const [start, end] = [fields.start(transaction), fields.end(transaction)]
+    // Most are of the same as the one before.
+    if (height === this.#height && sameBytes(bytes, start, end, bytes, this.#start, this.#end))
+      return false
+    this.#height = height
+    this.#start = start
+    this.#end = end
+    const hash = hashAt(bytes, start, end)
+    if (hash === null || /^0*$/.test(hash)) return false
+    const known = this.#heights.get(hash)
+    this.#heights.set(hash, height)
+    return known !== undefined && known !== height
   }
 }

@@ -16,7 +16,7 @@ const pad = `"x":"${'y'.repeat(longer)}"`
 /** A result in pieces of 64 KiB: what is found, and whether by its first MiB. */
 function found(method: string, params: unknown, text: string | Iterable<string>) {
   const { checks, block } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const asked = { checks, block, upstream: 'a', skipVerifications: [] }
+  const asked = { checks, block, upstream: 'a', skipVerifications: [], horizon: () => null }
   const result = new LongResult(asked, new BlockMemory())
   let passed = 0
   let isBegun = false
@@ -39,7 +39,8 @@ function found(method: string, params: unknown, text: string | Iterable<string>)
 
 const block = (over: object) =>
   JSON.stringify({
-    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', transactions: [] },
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
+    transactions: [],
     ...over,
   })
 const inside = (object: string) => `${object.slice(0, -1)},${pad}}`
@@ -159,6 +160,7 @@ describe('a block whose transactions are longer than what is held', () => {
       blockNumber: '0x10',
       hash: `0x${at.toString(16).padStart(64, '0')}`,
       transactionIndex: `0x${at.toString(16)}`,
+      from: address,
       input: `0x${'0'.repeat(600)}`,
       ...change(at),
     }))

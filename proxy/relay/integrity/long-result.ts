@@ -74,9 +74,13 @@ export class LongResult {
 
   /** Where a part of a list is lost, nobody knows how far it counted. */
   #checks(): Asked['checks'] {
-    const { checks } = this.#asked
-    if (!this.#abridged.hasLost) return checks
-    return checks.filter(({ rule }) => rule.check !== 'items' || rule.each === null)
+    const { hasLost, hasStrangers } = this.#abridged
+    return this.#asked.checks.filter(({ rule }) => {
+      if (rule.check === 'items') return !hasLost || rule.each === null
+      if (rule.check === 'fee-history') return !hasLost
+      // What a fork adds to headers is not kept.
+      return rule.check !== 'header' || !hasStrangers
+    })
   }
 
   #certain(document: ResultDocument, checks: Asked['checks']): Violation | null {

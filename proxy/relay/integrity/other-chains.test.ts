@@ -17,7 +17,7 @@ const base = await AskedChain.load('BASE', [catalog])
 /** The name of what is wrong with an answer; null when nothing is. */
 function wrongWith({ checks, block }: Classification, result: unknown): string | null {
   const bytes = Buffer.from(`{"result": ${JSON.stringify(result)} }`)
-  const asked = { checks, block, upstream: 'a', skipVerifications: [] }
+  const asked = { checks, block, upstream: 'a', skipVerifications: [], horizon: () => null }
   const span = { start: 11, end: bytes.length - 2 }
   return findViolation(bytes, span, asked, new BlockMemory())?.check ?? null
 }

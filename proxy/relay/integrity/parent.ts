@@ -2,9 +2,18 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import type { BlockMemory } from './block-memory.ts'
+import { mayPend, type HeightAsked } from './block-range.ts'
+import { FieldReader } from './field-reader.ts'
+import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { hashAt, numberAt } from './values.ts'
 import type { Violation } from './violation.ts'
+
+type ParentRule = Extract<CheckRule, { check: 'parent' }>
+
+interface Question extends HeightAsked {
+  readonly upstream: string
+}
 
 /**
  * A block that was heard of before has the height and the parent that it had. Another block of the
@@ -12,21 +21,71 @@ import type { Violation } from './violation.ts'
  * the height of that one too.
  */
 export function checkParent(
-  rule: Extract<CheckRule, { check: 'parent' }>,
+  rule: ParentRule,
   document: ResultDocument,
-  teller: string,
+  asked: Question,
   memory: BlockMemory,
 ): Violation | null {
+  const { upstream: teller } = asked
+  if (rule.each) return checkEach(rule, document, asked, memory)
   const hash = textAt(document, rule.hash)
   const parent = rule.parent && textAt(document, rule.parent)
   const span = document.at(rule.number)
   const number = span === null ? NaN : numberAt(document.bytes, span.start, span.end)
+  if (Number.isNaN(number)) return null
+  if (number > (asked.horizon() ?? Infinity)) return above(number)
   // A pending block has no hash yet.
-  if (hash === null || Number.isNaN(number)) return null
+  if (hash === null) return rule.parent !== null || mayPend(asked.block) ? null : nowhere(number)
   if (rule.parent !== null && parent === null) return null
   const found = compare(memory, teller, hash, number, parent)
-  if (found || parent === null || number === 0) return found
-  return compare(memory, teller, parent, number - 1, null)
+  if (found?.certain || parent === null || number === 0) return found
+  const ofParent = compare(memory, teller, parent, number - 1, null)
+  return ofParent?.certain ? ofParent : (found ?? ofParent)
+}
+
+/**
+ * Each block of a list. What is told of many blocks in passing is compared with what is known of them;
+ * only the first is remembered.
+ */
+function checkEach(
+  { number, hash }: ParentRule,
+  { bytes, span }: ResultDocument,
+  { upstream, horizon }: Question,
+  memory: BlockMemory,
+): Violation | null {
+  if (bytes[span.start] !== 0x5b) return null
+  const fields = new FieldReader([String(number[0]), String(hash[0])])
+  const cursor = new ItemCursor(bytes, span.start)
+  const highest = horizon() ?? Infinity
+  let doubt: Violation | null = null
+  let last = ''
+  while (cursor.next()) {
+    if (!cursor.isObject) return null
+    cursor.ended(fields.read(bytes, cursor.start))
+    if (!fields.holds(bytes, 0) || !fields.holds(bytes, 1)) continue
+    const height = numberAt(bytes, fields.start(0), fields.end(0))
+    const own = hashAt(bytes, fields.start(1), fields.end(1)) ?? ''
+    if (own === last || own.length !== 64 || Number.isNaN(height)) continue
+    const isFirst = last === ''
+    last = own
+    if (height > highest) doubt ??= above(height)
+    else if (isFirst || memory.knows(own)) {
+      const found = compare(memory, upstream, own, height, null)
+      if (found?.certain) return found
+      doubt ??= found
+    }
+  }
+  return doubt
+}
+
+function above(number: number): Violation {
+  const evidence = `of block ${number}, which is far above the tip`
+  return { check: 'block-number', evidence, certain: false }
+}
+
+/** A node may show so what a block to come will hold. */
+function nowhere(number: number): Violation {
+  return { check: 'shape', evidence: `of block ${number}, which has no hash`, certain: false }
 }
 
 function compare(

@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Check, CheckPath, CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
+import { feeHistoryMembers } from './fee-history.ts'
+import { headerMembers } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { logMembers } from './logs.ts'
+import { receiptMembers } from './receipt.ts'
 import type { ResultDocument } from './result-document.ts'
 
 /*
@@ -22,6 +25,9 @@ export function listOf(rule: CheckRule): CheckPath | null {
       return rule.each ? [] : null
     case 'bloom':
       return rule.each ? [] : [rule.logs]
+    case 'receipt':
+    case 'parent':
+      return rule.each ? [] : null
     default:
       return null
   }
@@ -32,6 +38,9 @@ export function namesOf(rule: CheckRule): readonly string[] {
   const own = Object.entries(rule)
     .filter(([key]) => key !== 'check' && key !== 'place')
     .flatMap(([, value]) => textsIn(value))
+  if (rule.check === 'header') return headerMembers
+  if (rule.check === 'receipt') return receiptMembers
+  if (rule.check === 'fee-history') return feeHistoryMembers
   if (rule.check === 'bloom') return [...own, 'address', 'topics']
   return rule.check === 'logs' ? [...own, ...logMembers] : own
 }
@@ -46,6 +55,9 @@ function textsIn(value: unknown): readonly string[] {
 export function isTold({ rule }: Check, part: ResultDocument, asked: BlockRef): boolean {
   // So many items, and the bloom filter of so many logs, are those of the whole.
   if (rule.check === 'length' || (rule.check === 'bloom' && !rule.each)) return false
+  if (rule.check === 'receipt' && !rule.each) return false
+  // Hashes and sums are those of the whole.
+  if (['header', 'transaction', 'fee-history'].includes(rule.check)) return false
   const list = listOf(rule)
   if (list) return isListTold(list, part)
   const { bytes, span } = part
@@ -56,6 +68,8 @@ export function isTold({ rule }: Check, part: ResultDocument, asked: BlockRef): 
 
 /** Whether it can be judged by the last part, before which items may have passed. */
 export function isWhole({ rule }: Check, last: ResultDocument): boolean {
+  // Of a long transaction not all is kept.
+  if (rule.check === 'transaction') return false
   return rule.check !== 'bloom' || rule.each || last.skippedAt([rule.logs]) === 0
 }
 

@@ -26,7 +26,13 @@ function bloomOf(...members: readonly string[]): string {
 }
 const bloom = bloomOf(log(0).address, c, a)
 
-const receipt = (over: object = {}) => ({ ...place, logs: [log(0)], logsBloom: bloom, ...over })
+const receipt = (over: object = {}) => ({
+  ...place,
+  status: '0x1',
+  logs: [log(0)],
+  logsBloom: bloom,
+  ...over,
+})
 const many = Array.from({ length: 80 }, (_, at) =>
   log(at, { topics: [hashOf('0').slice(0, -2) + (at + 10)] }),
 )
@@ -37,7 +43,8 @@ describe('a receipt', () => {
     ['that spells it in capitals', receipt({ logsBloom: `0x${bloom.slice(2).toUpperCase()}` })],
     // Polygon and Erigon wrote zeros beside the logs of state-sync receipts.
     ['of a chain that has none', receipt({ logsBloom: noBloom })],
-    ['with a status', receipt({ status: '0x0' })],
+    ['with a status', receipt({ status: '0x1' })],
+    ['of what failed', receipt({ status: '0x0', logs: [], logsBloom: noBloom })],
     ['from before Byzantium', receipt({ status: undefined, root: c })],
     ['without logs', receipt({ logs: [], logsBloom: noBloom })],
     [
@@ -83,7 +90,7 @@ describe('a receipt', () => {
 
 describe('the receipts of a block', () => {
   const second = { ...place, transactionIndex: '0x1', transactionHash: c }
-  const other = { ...second, logs: [{ ...log(1), ...second }], logsBloom: bloom }
+  const other = { ...second, status: '0x1', logs: [{ ...log(1), ...second }], logsBloom: bloom }
 
   it('are believed with their logs, and with more of them than the first has', () => {
     expect(judged('eth_getBlockReceipts', ['0x10'], [receipt(), other])).toBeNull()
@@ -114,7 +121,8 @@ describe('the receipts of a block', () => {
 
 describe('the transactions of a block', () => {
   const block = (over: object) => ({
-    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', transactions: [] },
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
+    transactions: [],
     ...over,
   })
   it.each([

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath } from '../../chain/check-rule.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { isNamed } from '../../json/text.ts'
+import { bufferOf, foldedName, isNamed } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
@@ -16,6 +16,12 @@ export function keyOf(path: CheckPath): string {
 export type SkippedItems = ReadonlyMap<string, number>
 
 const noItems: SkippedItems = new Map()
+
+/** With its quotes, and without escapes that it can do without. */
+function spelledName(bytes: Uint8Array, start: number, end: number): string {
+  const text = bufferOf(bytes).toString('utf8', start, end)
+  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
+}
 
 /**
  * The result of one answer, as the checks look into it: by paths, in bytes that are known to be
@@ -50,6 +56,28 @@ export class ResultDocument {
     let span = typeof first === 'string' ? this.#member(first) : this.#step(this.span, first)
     for (const key of rest) span = span && this.#step(span, key)
     return span
+  }
+
+  /** The names of the result's own members with their quotes, as often as they stand there. */
+  names(): readonly string[] {
+    if (this.bytes[this.span.start] !== 0x7b) return []
+    const { names } = (this.#members ??= this.#readMembers())
+    return names.map(({ start, end }) => spelledName(this.bytes, start, end))
+  }
+
+  /**
+   * A member that the result has twice, once in other letters: some clients read the one and some
+   * the other. Null where there is none.
+   */
+  get twin(): string | null {
+    const names = new Set(this.names())
+    const folded = new Map<string, string>()
+    for (const name of names) {
+      const key = foldedName(name)
+      if (folded.has(key)) return name
+      folded.set(key, name)
+    }
+    return null
   }
 
   #member(name: string): Span | null {

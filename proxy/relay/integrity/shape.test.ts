@@ -14,17 +14,21 @@ const bloom = `0x${'0'.repeat(512)}`
 const values: readonly (readonly [PlainShape, readonly unknown[]])[] = [
   ['quantity', ['0x0', '0x00', '0X1aF', long]],
   ['height', ['0x0', '0x00', '0X1aF', '0x1fffffffffffff']],
+  ['uint64', ['0x0', '0x00', '0xffffffffffffffff', `0x${'0'.repeat(48)}${'f'.repeat(16)}`]],
   ['data', ['0x', '0x0', '0xab', long, `${long}00`, address, bloom]],
+  ['word', [long]],
   ['hash', [long]],
   ['address', [address]],
   ['bloom', [bloom]],
   ['hashes', [[], [long]]],
+  ['topics', [[], [long], [long, long, long, long]]],
   ['object', [{}, { a: 1 }]],
   ['list', [[], [1], [long], [address]]],
   ['text', ['x', '0', address]],
   ['decimal', ['0', '123']],
   ['number', [0, 12]],
   ['boolean', [true, false]],
+  ['false', [false]],
 ]
 
 test.each(values)('a value of type %s', (as, own) => {
@@ -59,7 +63,7 @@ test.each([
   ['eth_getCode', [address, 'latest'], '"0x"'],
   ['eth_call', [{ to: address }, 'latest'], '"0x"'],
   ['eth_estimateGas', [{ to: address }], '"0x5208"'],
-  ['web3_sha3', ['0x'], JSON.stringify(long)],
+  ['web3_sha3', ['0x'], '"0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"'],
   ['eth_feeHistory', ['0x1', 'latest', []], '{"oldestBlock":"0x1"}'],
 ])('%s says what it promises', (method, params, honest) => {
   expect(judged(method, params, honest)).toBeNull()
@@ -73,4 +77,22 @@ test('chains that are made from Ethereum have it too', async () => {
     .get('jsonrpc')
     ?.classify({ apiInterface: 'jsonrpc', method: 'eth_gasPrice', params: [] })
   expect(asked?.checks.map(({ rule }) => rule.check)).toEqual(['shape'])
+})
+
+test.each<[string, string, unknown[], unknown, boolean | null]>([
+  ['half a byte of code', 'eth_getCode', [address, 'latest'], '0x6', false],
+  ['a call that is cut', 'eth_call', [{ to: address }, 'latest'], long.slice(0, -1), false],
+  ['nothing, as some write it', 'eth_getCode', [address, 'latest'], '0x0', null],
+  ['storage without its zeros', 'eth_getStorageAt', [address, '0x0', 'latest'], '0x1', false],
+  ['storage of two words', 'eth_getStorageAt', [address, '0x0', 'latest'], `${long}00`, true],
+  ['a word', 'eth_getStorageAt', [address, '0x0', 'latest'], long, null],
+  ['a nonce of 2^72 - 1', 'eth_getTransactionCount', [address], `0x${'f'.repeat(18)}`, true],
+  ['no access list', 'eth_createAccessList', [{}], {}, true],
+  ['an access list', 'eth_createAccessList', [{}], { accessList: [], gasUsed: '0x1' }, null],
+  ['syncing null', 'eth_syncing', [], null, true],
+  ['syncing false', 'eth_syncing', [], false, null],
+  ['another digest', 'web3_sha3', ['0x'], long, true],
+  ['the digest of what is no data', 'web3_sha3', ['0x0'], long, null],
+])('%s', (_case, method, params, result, certain) => {
+  expect(judged(method, params, JSON.stringify(result))?.certain ?? null).toBe(certain)
 })

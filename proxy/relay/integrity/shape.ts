@@ -11,6 +11,8 @@ import { isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 const quote = 0x22
+/** The opcodes that write a log are LOG0 to LOG4. */
+const mostTopics = 4
 
 /** What each shape is without its `?`. */
 const plainOf: ReadonlyMap<Shape, PlainShape> = new Map(
@@ -20,11 +22,13 @@ const plainOf: ReadonlyMap<Shape, PlainShape> = new Map(
   ]),
 )
 
-/** How many hex digits each may have. Leading zeros and an odd number of digits are let pass. */
+/** How many hex digits each may have. Leading zeros are let pass. */
 const digits = {
   quantity: [1, 64],
   height: [1, 64],
+  uint64: [1, 64],
   data: [0, Infinity],
+  word: [0, 64],
   hash: [64, 64],
   address: [40, 40],
   bloom: [512, 512],
@@ -43,7 +47,10 @@ export function checkShape(
   const span = document.at(result)
   if (!fits(as, false, bytes, span?.start ?? -1, span?.end ?? -1))
     return violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`)
-  if (span === null || bytes[span.start] !== 0x7b) return null
+  if (span === null) return null
+  if (isUnusual(as, bytes, span.start, span.end))
+    return { ...violation('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`), certain: false }
+  if (bytes[span.start] !== 0x7b) return null
   const isPending = mayPend(asked)
   for (const [name, shape] of members) {
     const member = document.at([...result, name])
@@ -66,6 +73,19 @@ export function fits(
   return isOf(plain, bytes, start, end)
 }
 
+/**
+ * It is of its type, and as no client of Ethereum's writes it now: half a byte too much, or less than
+ * a word. It may be cut; or the node leaves zeros out, as some did.
+ */
+export function isUnusual(shape: Shape, bytes: Uint8Array, start: number, end: number): boolean {
+  const plain = plainOf.get(shape)
+  if (bytes[start] !== quote || (plain !== 'data' && plain !== 'word')) return false
+  const count = end - start - 4
+  if (bytes.subarray(start, end).includes(0x5c)) return false
+  if (plain === 'word') return count < 64
+  return count % 2 === 1 && !(count === 1 && bytes[start + 3] === 0x30)
+}
+
 /** Whether a value is of this type. */
 export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] as number
@@ -84,10 +104,16 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
       return first === quote && end - start > 2
     case 'decimal':
       return isDecimal(bytes, start, end)
+    case 'false':
+      return first === 0x66
     case 'hashes':
-      return first === 0x5b && areHashes(bytes, start)
+      return first === 0x5b && areHashes(bytes, start, Infinity)
+    case 'topics':
+      return first === 0x5b && areHashes(bytes, start, mostTopics)
     case 'height':
       return isHex(as, bytes, start, end) && !Number.isNaN(numberAt(bytes, start, end))
+    case 'uint64':
+      return isHex(as, bytes, start, end) && significantDigits(bytes, start, end) <= 16
     default:
       return isHex(as, bytes, start, end) || isEscapedHex(as, bytes, start, end)
   }
@@ -115,9 +141,17 @@ function isEscapedHex(
   return isHex(as, plain, 0, plain.length)
 }
 
-function areHashes(bytes: Uint8Array, start: number): boolean {
+/** Those of a value in hex, without the zeros before them. */
+function significantDigits(bytes: Uint8Array, start: number, end: number): number {
+  let first = start + 3
+  while (first < end - 1 && bytes[first] === 0x30) first++
+  return end - 1 - first
+}
+
+function areHashes(bytes: Uint8Array, start: number, most: number): boolean {
   const cursor = new ItemCursor(bytes, start)
   while (cursor.next()) {
+    if (cursor.index >= most) return false
     cursor.skip()
     if (!isHex('hash', bytes, cursor.start, cursor.end)) return false
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keccak_256 } from '@noble/hashes/sha3.js'
+import { keccak256 } from './keccak256.ts'
 
 /** EIP-2718 types whose hash is that of their bytes. Other chains' own types may differ. */
 const plainTypes: ReadonlySet<number> = new Set([1, 2, 3, 4])
@@ -23,7 +23,7 @@ export function transactionHash(raw: unknown): string | null {
   const hashed = inner
     ? Buffer.concat([bytes.subarray(0, 1), bytes.subarray(list.start, inner.end)])
     : bytes
-  return `0x${Buffer.from(keccak_256(hashed)).toString('hex')}`
+  return `0x${keccak256(hashed).toString('hex')}`
 }
 
 /** Where the content of an RLP list starts and ends; null where there is no whole list. */

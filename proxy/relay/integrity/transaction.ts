@@ -3,6 +3,7 @@
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { parseSpan } from '../../json/text.ts'
 import { shownSpan } from './block.ts'
+import { keccak256 } from './keccak256.ts'
 import type { ResultDocument } from './result-document.ts'
 import { transactionHash } from './transaction-hash.ts'
 import { bareHash, isNull, shown, spellsHash } from './values.ts'
@@ -26,6 +27,15 @@ export function checkSent(
   if (span && spellsHash(document.bytes, span.start, span.end, bareHash(hash))) return null
   const got = shownSpan(document.bytes, span)
   return violation('transaction-hash', `the hash of what was sent is ${hash}, got ${got}`)
+}
+
+/** What `web3_sha3` makes of bytes. What is no bytes in hex the node refuses. */
+export function checkDigest({ bytes, span }: ResultDocument, wanted: unknown): Violation | null {
+  if (typeof wanted !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(wanted)) return null
+  const digest = keccak256(Buffer.from(wanted.slice(2), 'hex')).toString('hex')
+  if (spellsHash(bytes, span.start, span.end, digest)) return null
+  const got = shownSpan(bytes, span)
+  return violation('identity', `the digest of what was sent is 0x${digest}, got ${got}`)
 }
 
 /** A raw transaction has the hash by which it was asked for. */

@@ -71,7 +71,7 @@ describe('transactions and receipts', () => {
   })
   const place = { blockHash: b, blockNumber: '0x1', transactionIndex: '0x0' }
   const logsBloom = `0x${'00'.repeat(256)}`
-  const received = { ...place, transactionHash: a, logs: [], logsBloom }
+  const received = { ...place, transactionHash: a, logs: [], logsBloom, status: '0x1' }
   const proof = { accountProof: [], storageProof: [] }
   const upper = `0x${a.slice(2).toUpperCase()}`
   const hash = Transaction.from(legacy).hash as string
@@ -144,11 +144,11 @@ describe('transactions and receipts', () => {
 
   it.each([
     ['null', byHash, [a], 'null'],
-    ['the transaction', byHash, [a], { hash: a, ...place }],
-    ['in another case', byHash, [upper], { hash: a }],
-    ['pending', byHash, [a], { hash: a, blockHash: null, blockNumber: null }],
-    ['asked by what is no hash', byHash, [7], { hash: a }],
-    ['asked by nothing', byHash, [], { hash: a }],
+    ['the transaction', byHash, [a], { hash: a, from: to, ...place }],
+    ['in another case', byHash, [upper], { hash: a, from: to }],
+    ['pending', byHash, [a], { hash: a, from: to, blockHash: null, blockNumber: null }],
+    ['asked by what is no hash', byHash, [7], { hash: a, from: to }],
+    ['asked by nothing', byHash, [], { hash: a, from: to }],
     ['the receipt', receipt, [a], { ...received, logs: [log(3), log(4)] }],
     ['a receipt without logs', receipt, [a], received],
     ['no receipt', receipt, [a], 'null'],

@@ -99,6 +99,19 @@ export function hashAt(bytes: Uint8Array, start: number, end: number): string | 
   return text === null ? null : bareHash(text.value)
 }
 
+/**
+ * The digits of a value in hex without their `0x`, however many; null for what does not begin so.
+ * Whether all are digits is left to who reads them.
+ */
+export function digitsAt(bytes: Uint8Array, start: number, end: number): string | null {
+  if (bytes[start] !== quote) return null
+  const hasPrefix = bytes[start + 1] === 0x30 && ((bytes[start + 2] as number) | 0x20) === 0x78
+  const text = bufferOf(bytes).toString('latin1', start + 1, end - 1)
+  if (hasPrefix && !text.includes('\\')) return text.slice(2)
+  const parsed = text.includes('\\') ? String(parseSpan(bytes, start, end)) : ''
+  return /^0x/i.test(parsed) ? parsed.slice(2) : null
+}
+
 function textAt(bytes: Uint8Array, start: number, end: number) {
   if (bytes[start] !== quote || end - start > longestText) return null
   for (let at = start; at < end; at++)

@@ -20,6 +20,8 @@ export const checkNames = {
   bloom: 'the logs are not those that their bloom filter was made of',
   parent: 'a block hash stands for another height or parent than it did before',
   chain: 'the answer is about another chain than the one that the spec describes',
+  'header-hash': 'a block hash is not that of the header beside it',
+  receipt: 'the gas, the status and the logs of a receipt contradict each other',
   'transaction-hash': 'a transaction and its hash do not belong together',
   shape: 'the answer does not hold what the method promises',
 } as const

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Transaction, Wallet } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { hashOf, judged } from './testing/judged.ts'
+
+const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
+const address = `0x${'1'.repeat(40)}`
+const place = { blockNumber: '0x10', blockHash: a, transactionHash: b, transactionIndex: '0x0' }
+const log = { ...place, address, topics: [c], data: '0x', logIndex: '0x0' }
+const empty = { status: '0x1', logs: [], logsBloom: `0x${'00'.repeat(256)}` }
+const receipt = (over: object = {}) => ({ ...place, ...empty, ...over })
+const gas = (gasUsed: string, cumulativeGasUsed: string) => ({ gasUsed, cumulativeGasUsed })
+const second = { transactionHash: c, transactionIndex: '0x1' }
+const two = (first: object, next: object) => [receipt(first), receipt({ ...second, ...next })]
+
+describe('the gas, the status and the logs of receipts', () => {
+  it.each<[string, object, string | undefined]>([
+    ['the first of a block', gas('0x5', '0x5'), undefined],
+    ['a later one', gas('0x5', '0x50'), undefined],
+    ['without gas', {}, undefined],
+    ['more than all', gas('0x6', '0x5'), 'receipt'],
+    ['of a status that is none', { status: '0x2' }, 'receipt'],
+    ['of what failed', { status: '0x0' }, undefined],
+    ['of what failed, with logs', { status: '0x0', logs: [log] }, 'receipt'],
+    ['of what went well, with logs', { status: '0x1', logs: [log] }, undefined],
+    ['gas that is none', { gasUsed: 'much' }, 'shape'],
+  ])('%s', (_case, over, check) => {
+    expect(judged('eth_getTransactionReceipt', [b], receipt(over))?.check).toBe(check)
+  })
+
+  const failed = { status: '0x0', logs: [{ ...log, ...second }] }
+  it.each<[string, object[], string | undefined]>([
+    ['that go on', two(gas('0x5', '0x5'), gas('0x7', '0xc')), undefined],
+    // A fork may count what the sender gets back.
+    ['that leave a gap', two(gas('0x5', '0x5'), gas('0x5', '0xc')), undefined],
+    ['that do not rise', two(gas('0x5', '0x5'), gas('0x5', '0x5')), 'receipt'],
+    ['that fall', two(gas('0x5', '0x9'), gas('0x1', '0x8')), 'receipt'],
+    ['without gas', two({}, {}), undefined],
+    ['the second with the logs of what failed', two({}, failed), 'receipt'],
+  ])('of a block %s', (_case, receipts, check) => {
+    expect(judged('eth_getBlockReceipts', ['0x10'], receipts)?.check).toBe(check)
+  })
+})
+
+const history = (oldestBlock: string, blocks: number, over: object = {}) => ({
+  oldestBlock,
+  baseFeePerGas: Array.from({ length: blocks + 1 }, () => '0x7'),
+  gasUsedRatio: Array.from({ length: blocks }, () => 0.5),
+  ...over,
+})
+
+describe('a fee history', () => {
+  const none = { oldestBlock: '0x0', gasUsedRatio: null }
+  it.each<[string, unknown[], object, string | undefined]>([
+    ['of the blocks asked for', ['0x4', '0x10', []], history('0xd', 4), undefined],
+    ['asked for in decimal', [4, '0x10', []], history('0xd', 4), undefined],
+    ['up to latest', ['0x4', 'latest', []], history('0x99', 4), undefined],
+    ['of the first blocks', ['0x10', '0x2', []], history('0x0', 3), undefined],
+    ['that the node limits', ['0x800', '0x1000', []], history('0xfff', 2), undefined],
+    ['of none', ['0x0', '0x10', []], none, undefined],
+    ['with rewards', ['0x1', '0x10', [5]], history('0x10', 1, { reward: [['0x1']] }), undefined],
+    ['of later blocks', ['0x4', '0x10', []], history('0xe', 4), 'block-number'],
+    ['of earlier blocks', ['0x4', '0x10', []], history('0xc', 4), 'block-number'],
+    ['of more blocks', ['0x4', 'latest', []], history('0xc', 5), 'items-count'],
+    ['a fee short', ['0x4', '0x10'], history('0xd', 4, { baseFeePerGas: ['0x1'] }), 'items-count'],
+    ['a reward short', ['0x2', '0x10'], history('0xf', 2, { reward: [['0x1']] }), 'items-count'],
+  ])('%s', (_case, params, result, check) => {
+    expect(judged('eth_feeHistory', params, result)?.check).toBe(check)
+  })
+
+  it('without the last blocks is asked for elsewhere, and nobody is blamed', () => {
+    const found = judged('eth_feeHistory', ['0x4', '0x10', []], history('0xd', 3))
+    expect(found).toMatchObject({ check: 'items-count', certain: false })
+  })
+})
+
+describe('a proof', () => {
+  const proof = (...keys: string[]) => ({
+    ...{ address, accountProof: [] },
+    storageProof: keys.map((key) => ({ key, value: '0x0', proof: [] })),
+  })
+  const long = (digit: string) => `0x${digit.padStart(64, '0')}`
+  it.each<[string, unknown[], object, string | undefined]>([
+    ['of the keys', [a, b], proof(a, b), undefined],
+    ['in another order', [a, b], proof(b, a), undefined],
+    ['written otherwise', [long('5'), '0x0'], proof('0x5', long('0')), undefined],
+    ['of another key', [a, b], proof(a, c), 'identity'],
+    ['of no key', [a], { ...proof(a), storageProof: [{}] }, 'identity'],
+    ['of a key too few', [a, b], proof(a), 'items-count'],
+    ['of what is no key', [7], proof(a), undefined],
+  ])('%s', (_case, keys, result, check) => {
+    expect(judged('eth_getProof', [address, keys, 'latest'], result)?.check).toBe(check)
+  })
+})
+
+describe('a member that is there twice, once in other letters', () => {
+  const own = { number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' }
+  const block = { ...own, transactions: [] }
+  const transaction = { hash: b, from: address, blockNumber: '0x10', blockHash: a }
+  const transactions = [{ ...transaction, transactionIndex: '0x0', From: b }]
+  const byNumber = 'eth_getBlockByNumber'
+  it.each<[string, string, unknown[], object]>([
+    ['of a block', byNumber, ['0x10'], { ...block, NUMBER: '0x1' }],
+    ['that no check needs', byNumber, ['0x10'], { ...block, stateRoot: a, STATEROOT: b }],
+    ['in letters that Go takes for them', byNumber, ['0x10'], { ...block, ['ha\u017fh']: b }],
+    ['of a log', 'eth_getLogs', [{}], [{ ...log, ADDRESS: '0x' }]],
+    ['of a receipt', 'eth_getTransactionReceipt', [b], receipt({ Status: '0x1', status: '0x0' })],
+    ['of a transaction in a block', byNumber, ['0x10', true], { ...own, transactions }],
+  ])('%s', (_case, method, params, result) => {
+    expect(judged(method, params, result)).toMatchObject({ check: 'shape', certain: true })
+  })
+
+  it('is nothing where names are words of others', () => {
+    expect(judged('rpc_modules', [], { eth: '1.0', ETH: '1.0' })).toBeNull()
+  })
+})
+
+it.each<[string, object | string, string | undefined]>([
+  ['of what was sent', {}, undefined],
+  ['of another transaction', { transactionHash: a }, 'transaction-hash'],
+  ['of no block', { blockHash: null }, 'shape'],
+  ['that is none', '"0x"', 'transaction-hash'],
+])('a receipt that is waited for %s', async (_case, over, check) => {
+  const fields = { to: address, nonce: 1, gasLimit: 21_000n, chainId: 1, type: 0, gasPrice: 7n }
+  const raw = await new Wallet(hashOf('1')).signTransaction(fields)
+  const own = { ...receipt(), transactionHash: Transaction.from(raw).hash }
+  const result = typeof over === 'string' ? over : { ...own, ...over }
+  expect(judged('eth_sendRawTransactionSync', [raw], result)?.check).toBe(check)
+})

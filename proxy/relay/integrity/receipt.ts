@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
+import { FieldReader } from './field-reader.ts'
+import { ItemCursor } from './item-cursor.ts'
+import type { ResultDocument } from './result-document.ts'
+import { numberAt } from './values.ts'
+import { violation, type Violation } from './violation.ts'
+
+/** The names of what is looked at. */
+export const receiptMembers: readonly string[] = [
+  ...['gasUsed', 'cumulativeGasUsed', 'status', 'logs', 'root'],
+]
+const [gasUsed, cumulative, status, logs, root] = [0, 1, 2, 3, 4] as const
+
+/**
+ * What a receipt of Ethereum used is part of what was used up to it, and what failed has no logs.
+ * Not that the sum is exact: a fork may count for the block what the sender gets back (EIP-7778).
+ */
+export function checkReceipt(
+  { each }: Extract<CheckRule, { check: 'receipt' }>,
+  document: ResultDocument,
+): Violation | null {
+  const { bytes, span } = document
+  const fields = new FieldReader(receiptMembers)
+  if (!each) {
+    if (bytes[span.start] !== 0x7b) return null
+    fields.read(bytes, span.start)
+    return judge(bytes, fields, 0, '') ?? doubtOf(bytes, fields, '')
+  }
+  if (bytes[span.start] !== 0x5b) return null
+  const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
+  let before = 0
+  let doubt: Violation | null = null
+  while (cursor.next()) {
+    if (!cursor.isObject) return null
+    cursor.ended(fields.read(bytes, cursor.start))
+    const found = judge(bytes, fields, before, `item ${cursor.index}: `)
+    if (found) return found
+    doubt ??= doubtOf(bytes, fields, `item ${cursor.index}: `)
+    const sum = valueOf(bytes, fields, cumulative)
+    before = Number.isNaN(sum) ? before : sum
+  }
+  return doubt
+}
+
+/** It tells how it ended. Of what is older than the Byzantium fork some nodes have nothing to tell. */
+function doubtOf(bytes: Uint8Array, fields: FieldReader, where: string): Violation | null {
+  if (fields.holds(bytes, status) || fields.holds(bytes, root)) return null
+  return { ...violation('receipt', `${where}neither status nor root`), certain: false }
+}
+
+function judge(
+  bytes: Uint8Array,
+  fields: FieldReader,
+  before: number,
+  where: string,
+): Violation | null {
+  const used = valueOf(bytes, fields, gasUsed)
+  const sum = valueOf(bytes, fields, cumulative)
+  if (used + before > sum)
+    return violation('receipt', `${where}gasUsed ${used} after ${before}, but ${sum} in all`)
+  if (sum < before) return violation('receipt', `${where}cumulativeGasUsed ${sum} after ${before}`)
+  const state = valueOf(bytes, fields, status)
+  if (state > 1) return violation('receipt', `${where}status is ${state}`)
+  const list = fields.start(logs)
+  const hasLogs = list >= 0 && bytes[list] === 0x5b && new ItemCursor(bytes, list).next()
+  return state === 0 && hasLogs ? violation('receipt', `${where}logs of what failed`) : null
+}
+
+/** NaN for what is not told. */
+function valueOf(bytes: Uint8Array, fields: FieldReader, index: number): number {
+  return fields.holds(bytes, index) ? numberAt(bytes, fields.start(index), fields.end(index)) : NaN
+}

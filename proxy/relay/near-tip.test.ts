@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
+
+let chain: Chain
+let iface: ChainInterface
+beforeAll(async () => {
+  ;({ chain, iface } = await ethereum())
+})
+
+const hex = (height: number) => `0x${height.toString(16)}`
+const hash = `0x${'a'.repeat(64)}`
+const asked: Asked = { method: 'eth_blockNumber', params: [] }
+const from = `0x${'1'.repeat(40)}`
+const receipt = (height: number) => ({
+  ...{ blockNumber: hex(height), blockHash: hash, transactionHash: hash, transactionIndex: '0x0' },
+  ...{ logs: [], logsBloom: `0x${'0'.repeat(512)}`, status: '0x1', from },
+})
+
+/** Upstreams whose probes told the tip, 100, and that answer so; asked in this order. */
+function pool(
+  answers: Readonly<Record<string, unknown>>,
+  heads: Readonly<Record<string, number>> = {},
+): RelayFixture {
+  const upstreams = Object.entries(answers).map(([name, each]) => {
+    const answer = each === 'reset' ? ({ fault: 'reset' } as const) : result(each)
+    return [name, { script: () => answer }] as const
+  })
+  const relay = new RelayFixture(chain, iface, Object.fromEntries(upstreams))
+  for (const upstream of relay.pool.upstreams)
+    relay.pool.sighted(upstream, heads[upstream.name] ?? 100, 0)
+  return relay
+}
+
+describe('an answer about the newest state', () => {
+  it.each<[string, number]>([
+    ['of no height', 0],
+    ['far behind', 1],
+    ['behind by more than is allowed', 96],
+    ['far ahead', 0xffffff],
+    ['as high as can be', 2 ** 53 - 1],
+  ])('%s is asked for elsewhere, and blames nobody', async (_case, height) => {
+    const relay = pool({ liar: hex(height), d1: hex(100), d2: hex(100) })
+    const seen = await relay.ask(asked)
+    expect([seen.upstream, seen.outcome]).toEqual(['d1', result(hex(100)).body])
+    expect(seen.call.journal.attempts.map((each) => each.violation)).toEqual([null, null])
+  })
+
+  it.each([97, 100, 103])('of the height %i is the answer', async (height) => {
+    const relay = pool({ a: hex(height), d1: hex(100), d2: hex(100) })
+    expect((await relay.ask(asked)).upstream).toBe('a')
+  })
+
+  it.each<[string, string, unknown, unknown]>([
+    ['block', 'eth_getHeaderByNumber', header(1), header(100)],
+    ['receipts', 'eth_getBlockReceipts', [receipt(1)], [receipt(100)]],
+    [
+      'long receipts',
+      'eth_getBlockReceipts',
+      [{ ...receipt(1), x: 'y'.repeat(70_000) }],
+      [receipt(100)],
+    ],
+  ])('of a late %s is asked for elsewhere', async (_case, method, late, fresh) => {
+    const relay = pool({ late, d1: fresh, d2: fresh })
+    const seen = await relay.ask({ method, params: ['latest'] })
+    expect(seen.upstream).toMatch(/^d[12]$/)
+  })
+
+  it('is the answer of the nearest, when nobody is at the tip', async () => {
+    const relay = pool({ near: hex(90), liar: hex(0), dead: 'reset' })
+    expect((await relay.ask(asked)).upstream).toBe('near')
+  })
+
+  it('is the answer when nobody else can be asked', async () => {
+    const relay = pool({ late: hex(50) })
+    expect((await relay.ask(asked)).upstream).toBe('late')
+  })
+
+  it('is what the one that the client named is known to be at', async () => {
+    const named = { ...asked, directives: { selectProvider: 'late' } }
+    const late = pool({ late: hex(50), d1: hex(100), d2: hex(100) }, { late: 50 })
+    expect((await late.ask(named)).upstream).toBe('late')
+    const changed = pool({ late: hex(1), d1: hex(100), d2: hex(100) }, { late: 50 })
+    expect((await changed.ask(named)).upstream).not.toBe('late')
+  })
+})
+
+function header(height: number) {
+  return { number: hex(height), hash, parentHash: `0x${'b'.repeat(64)}`, timestamp: '0x1' }
+}
