@@ -14,10 +14,10 @@ import { serveRouter } from '../served/served-router.ts'
  * client of the router may read a key there.
  */
 
-const environment = { K1: 'SEKRETONE', K2: 'p/q+r=TWO', K3: 'hdr-THREE' }
+const environment = { K1: 'SEKRET0NE', K2: 'p/q+r=TWO', K3: 'hdr-THREE' }
 const base = '/${K1}/v1?apikey=${K2}'
 const authHeaders = { 'auth-config': { 'auth-headers': { 'x-key': 'Bearer ${K3}' } } }
-const anyKey = /SEKRETONE|q[^a-z]{1,6}r|TWO|THREE/i
+const anyKey = /SEKRET0NE|q[^a-z]{1,6}r|TWO|THREE/i
 
 const seen = ({ target, headers }: Pick<Asked, 'target' | 'headers'>) =>
   `${target} ${String(headers['x-key'])}`
@@ -38,7 +38,7 @@ function gateway(asked: Asked, response: ServerResponse): void {
   else if (asked.target.includes('/long'))
     page(asked, response, 200, 'x'.repeat(3 << 20) + seen(asked))
   // What the router itself asks for.
-  else if (/^\/SEKRETONE\/v1\/?\?/.test(asked.target))
+  else if (/^\/SEKRET0NE\/v1\/?\?/.test(asked.target))
     response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
   else if (asked.target.includes('/accounts'))
     response
@@ -78,7 +78,7 @@ test('over REST', async () => {
   expect(statuses).toEqual([404, 500, 302, 200, 200, 500, 200])
   // The keys were used: without this the rest would prove nothing.
   expect(seen(node.asked.at(-1) as Asked)).toBe(
-    '/SEKRETONE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
+    '/SEKRET0NE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
   )
 })
 
@@ -115,6 +115,44 @@ test('over JSON-RPC, in errors and in pages', async () => {
       '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"POST /*********/v1?apikey=********* ****************: refused"}}',
     )
   }
+})
+
+test('what is no key stays in errors: words of a URL, headers that say what to send', async () => {
+  const told = {
+    jsonrpc: '2.0',
+    id: 1,
+    error: { code: -32_000, message: 'jsonrpc: POST /mainnet/jsonrpc/***?network=cosmos: no' },
+  }
+  let answer = ({ body }: Asked, response: ServerResponse) => {
+    const { id } = JSON.parse(body.toString()) as { id: unknown }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+  }
+  await using node = await new MirrorNode('node', (asked, response) => {
+    answer(asked, response)
+  }).start()
+  await using router = await serveRouter({
+    primaries: [{ name: 'node', url: `${node.url}/mainnet/\${NET}/\${K1}?network=cosmos` }],
+    urlSettings: {
+      node: {
+        'skip-verifications': ['*'],
+        'auth-config': { 'auth-headers': { accept: 'application/json', 'x-client': 'message' } },
+      },
+    },
+    settings: { 'skip-websocket-verification': true },
+    environment: { ...environment, NET: 'jsonrpc' },
+  })
+  answer = (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(told).replace('***', 'SEKRET0NE'))
+  }
+  const response = await fetch(router.url, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_gasPrice', params: [] }),
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await response.text()).toBe(JSON.stringify(told).replace('***', '*********'))
 })
 
 test('over gRPC, in messages and details', async () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isMediaType, looksLikeKey, soundsLikeKey } from './key-looks.ts'
 
 const shortestLength = 6
 /** So long a part of a path is a key, whatever it is made of. */
@@ -15,8 +16,11 @@ export function isTellable(text: string): boolean {
  * `Bearer …`. Not the host of a URL.
  */
 export function partsOf(value: string): readonly string[] {
-  const pieces = value.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[\s/?&=#:@;,]+/)
-  return [value, ...pieces.filter((piece) => isTellable(piece) && isKey(piece))]
+  return [value, ...piecesOf(value).filter((piece) => isTellable(piece) && isKey(piece))]
+}
+
+function piecesOf(value: string): readonly string[] {
+  return value.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[\s/?&=#:@;,]+/)
 }
 
 /** Words such as `mainnet` stand in every other message; the names of schemes do so, too. */
@@ -25,8 +29,40 @@ function isKey(piece: string): boolean {
   return piece.length >= leastKeyLength || !/^[a-z]+(?:[-_.][a-z]+)*$/.test(piece)
 }
 
-/** The same of a URL that stands in the file itself: long parts of its path, and the values of its query. */
+/** What gives a URL away that stands in the file itself: all long parts of its path, and the values of its query. */
 export function keysIn(url: URL): readonly string[] {
   const segments = url.pathname.split('/').filter((segment) => segment.length >= leastKeyLength)
   return [...segments, ...url.searchParams.values()]
+}
+
+/** The value of a header or a query parameter, as config has it. */
+interface Given {
+  readonly name: string
+  readonly value: string
+}
+
+/** What looks like a key in what a placeholder stands for. */
+export function likelyKeysOf(value: string): readonly string[] {
+  return isMediaType(value) ? [] : [value, ...piecesOf(value)].filter(looksLikeKey)
+}
+
+/**
+ * The keys in a header: all of one that is there to carry a key, without the scheme of `Bearer …` too. Nothing of any
+ * other one, unless it came from a placeholder.
+ */
+export function keysInHeader({ name, value }: Given): readonly string[] {
+  if (!soundsLikeKey(name) || isMediaType(value)) return []
+  return [value, value.replace(/^[A-Za-z][\w-]*\s+/, ''), ...likelyKeysOf(value)]
+}
+
+/** The keys in a query parameter: its value, if its name or the value itself says so. */
+export function keysInParameter({ name, value }: Given): readonly string[] {
+  const isKey = soundsLikeKey(name) ? !isMediaType(value) : looksLikeKey(value)
+  return [name, value].filter((text) => (text === value && isKey) || looksLikeKey(text))
+}
+
+/** The parts of a URL that answers must not repeat. */
+export function likelyKeysIn(url: URL): readonly string[] {
+  const parameters = [...url.searchParams].map(([name, value]) => ({ name, value }))
+  return [...url.pathname.split('/').filter(looksLikeKey), ...parameters.flatMap(keysInParameter)]
 }

@@ -10,11 +10,18 @@ export class Secret {
   readonly #value: string
   readonly #printable: string
   readonly #parts: readonly string[]
+  readonly #keys: readonly string[]
 
-  constructor(value: string, printable = '[redacted]', parts: readonly string[] = [value]) {
+  constructor(
+    value: string,
+    printable = '[redacted]',
+    parts: readonly string[] = [value],
+    keys: readonly string[] = parts,
+  ) {
     this.#value = value
     this.#printable = printable
     this.#parts = parts
+    this.#keys = keys
   }
 
   /** The value itself: for the wire, never for a message. */
@@ -22,9 +29,14 @@ export class Secret {
     return this.#value
   }
 
-  /** What gives it away: all of it or the keys in it. For what hides them, never for a message. */
+  /** What gives it away: all of it or the keys in it. For what hides them in logs, never for a message. */
   parts(): readonly string[] {
     return this.#parts
+  }
+
+  /** The parts that are certainly keys, and no words that an answer may have. For what hides them there. */
+  keys(): readonly string[] {
+    return this.#keys
   }
 
   toString(): string {

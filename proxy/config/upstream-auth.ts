@@ -5,7 +5,7 @@ import { kindKeyword, type IssueParams } from './field.ts'
 import { hopByHop } from './hop-by-hop.ts'
 import { quote } from './path.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
-import { partsOf } from './secret-parts.ts'
+import { keysInHeader, keysInParameter, likelyKeysOf, partsOf } from './secret-parts.ts'
 import { Secret } from './secret.ts'
 
 /** Headers or query parameters, by name. */
@@ -28,7 +28,7 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
         const problem =
           headerNameProblem(key) ??
           (headers.has(name) ? `${quote(key)} stands twice; header names have no case` : null)
-        const secret = readSecret(value, key, headerValueProblem, context)
+        const secret = readSecret(value, key, headerValueProblem, keysInHeader, context)
         if (problem !== null) report(context, [key], problem, null)
         headers.set(name, secret)
       }
@@ -65,7 +65,7 @@ export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
         if (key === '') report(context, [], 'a parameter has no name', null)
         query.set(
           key,
-          readSecret(value, key, () => null, context),
+          readSecret(value, key, () => null, keysInParameter, context),
         )
       }
       return query
@@ -90,7 +90,7 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
     } else if (query.has(key)) {
       report(context, [], 'a parameter stands twice', null)
     }
-    query.set(key, secretOf(value, scalar))
+    query.set(key, secretOf(value, scalar, keysInParameter({ name: key, value })))
   }
   if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
   return query
@@ -100,7 +100,15 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
 export function secretText(): z.ZodType<Secret, Scalar> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
-    .transform((scalar, context) => readSecret(scalar, null, () => null, context))
+    .transform((scalar, context) =>
+      readSecret(
+        scalar,
+        null,
+        () => null,
+        ({ value }) => [value],
+        context,
+      ),
+    )
     .meta({ type: ['string', 'number'], [kindKeyword]: 'secret' })
 }
 
@@ -108,6 +116,7 @@ function readSecret(
   tree: TreeMap[string],
   key: string | null,
   problemOf: (value: string) => string | null,
+  keysIn: typeof keysInHeader,
   context: z.RefinementCtx,
 ): Secret {
   const path = key === null ? [] : [key]
@@ -121,13 +130,18 @@ function readSecret(
     const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
     if (problem !== null) report(context, path, problem, hint)
   }
-  return tree instanceof Scalar ? secretOf(value ?? '', tree) : new Secret('')
+  if (!(tree instanceof Scalar)) return new Secret('')
+  return secretOf(value ?? '', tree, keysIn({ name: key ?? '', value: value ?? '' }))
 }
 
-/** @param scalar where the value, or more than it, stands */
-function secretOf(value: string, scalar: Scalar): Secret {
+/**
+ * @param scalar where the value, or more than it, stands
+ * @param given the keys in the value itself
+ */
+function secretOf(value: string, scalar: Scalar, given: readonly string[]): Secret {
   const parts = [value, ...scalar.filledIn()].flatMap(partsOf)
-  return new Secret(value, undefined, [...new Set(parts)])
+  const keys = [...given, ...scalar.filledIn().flatMap(likelyKeysOf)]
+  return new Secret(value, undefined, [...new Set(parts)], [...new Set(keys)])
 }
 
 function report(

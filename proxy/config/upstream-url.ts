@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Fault, type Field, field, type Reading } from './field.ts'
 import { nearest } from './nearest.ts'
-import { keysIn, partsOf } from './secret-parts.ts'
+import { keysIn, likelyKeysIn, likelyKeysOf, partsOf } from './secret-parts.ts'
 import { Secret } from './secret.ts'
 import type { NodeUrlConfig } from './types.ts'
 
@@ -42,9 +42,10 @@ export function upstreamUrl(): Field<UpstreamUrl> {
       return { fault: 'is a URL with a wrong escape (%) in its user name or password', hint: null }
     }
     const parts = [...keysIn(url), ...scalar.filledIn().flatMap(partsOf)]
+    const keys = [...likelyKeysIn(url), ...scalar.filledIn().flatMap(likelyKeysOf)]
     return {
       value: {
-        url: new Secret(url.href, printableOrigin(scalar.written), parts),
+        url: new Secret(url.href, printableOrigin(scalar.written), parts, keys),
         scheme,
         basicAuth: basicAuth && new Secret(basicAuth.header, undefined, basicAuth.parts),
       },

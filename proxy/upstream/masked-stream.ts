@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf } from '../json/text.ts'
+import { JsonPlace } from './json-place.ts'
+import { maskBytes } from './mask-bytes.ts'
 import type { SecretPattern } from './secret-pattern.ts'
 import type { BodyStream } from './wire.ts'
-
-const asterisk = 0x2a
 
 /**
  * A stream without the secrets that stand in it, in the same pieces. As much is held back as a secret may be long, since
@@ -17,6 +16,8 @@ export class MaskedStream implements BodyStream, AsyncIterator<Uint8Array, undef
   #source: AsyncIterator<Uint8Array, unknown> | null = null
   #held: Uint8Array[] = []
   #ready: Uint8Array[] = []
+  /** Where the held pieces begin. */
+  readonly #place = new JsonPlace()
   #isOver = false
 
   constructor(body: BodyStream, secrets: SecretPattern) {
@@ -28,7 +29,7 @@ export class MaskedStream implements BodyStream, AsyncIterator<Uint8Array, undef
   /** What ends within a secret shows the beginning of it: it is there to be judged, not to be passed on. */
   get head(): readonly Uint8Array[] {
     const { head } = this.#body
-    return piecesOf(masked(head, this.#secrets.pattern, Infinity), head)
+    return piecesOf(masked(head, this.#secrets, Infinity, new JsonPlace()), head)
   }
 
   [Symbol.asyncIterator](): this {
@@ -59,23 +60,28 @@ export class MaskedStream implements BodyStream, AsyncIterator<Uint8Array, undef
 
   /** Readies the pieces behind which enough has come. */
   #pass(): void {
-    const { pattern, longest } = this.#secrets
     const bytes = this.#held.reduce((sum, piece) => sum + piece.length, 0)
     // What begins before this is all here.
-    const sureBefore = this.#isOver ? Infinity : bytes - longest
-    const pieces = piecesOf(masked(this.#held, pattern, sureBefore), this.#held)
+    const sureBefore = this.#isOver ? Infinity : bytes - this.#secrets.longest
+    const told = masked(this.#held, this.#secrets, sureBefore, this.#place)
+    const pieces = piecesOf(told, this.#held)
     let end = 0
     const sure = pieces.filter((piece) => (end += piece.length) <= sureBefore)
+    for (const piece of sure) this.#place.pass(piece, 0, piece.length)
     this.#ready.push(...sure)
     this.#held = pieces.slice(sure.length)
   }
 }
 
 /** All of the pieces, with asterisks for the secrets that begin before an offset. */
-function masked(pieces: readonly Uint8Array[], pattern: RegExp, before: number): Uint8Array {
+function masked(
+  pieces: readonly Uint8Array[],
+  secrets: SecretPattern,
+  before: number,
+  start: JsonPlace,
+): Uint8Array {
   const bytes = Buffer.concat(pieces)
-  for (const { index, 0: found } of bufferOf(bytes).toString('latin1').matchAll(pattern))
-    if (index < before) bytes.fill(asterisk, index, index + found.length)
+  maskBytes(bytes, secrets, before, start)
   return bytes
 }
 

@@ -160,3 +160,102 @@ test('a stream that nobody reads is let go', async () => {
   await (body as BodyStream)[Symbol.asyncIterator]().return?.()
   expect(source.left).toBe(true)
 })
+
+test('headers that frame an answer stay, whatever they hold', () => {
+  const framing = [
+    ['Content-Type', 'text/sekretone'],
+    ['content-length', '123456789012'],
+    ['Content-Encoding', 'sekretone'],
+    ['Date', 'sekretone'],
+    ['grpc-status', '123456789012'],
+    ['Transfer-Encoding', 'sekretone'],
+    ['Retry-After', '123456789012'],
+  ].flat()
+  const told = maskOf('SEKRETONE', '123456789012').incoming(
+    answer(new Uint8Array(), [...framing, 'location', '/sekretone']),
+  )
+  expect(told.headers).toEqual([...framing, 'location', '/*********'])
+})
+
+test.each(['jsonrpc', 'result', 'MESSAGE', 'method'])(
+  'the password %s hides no envelope',
+  (word) => {
+    const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no method"}}'
+    expect(maskedText(maskOf(word), text)).toBe(text)
+  },
+)
+
+test.each([
+  [
+    'a number',
+    '123456789012',
+    '{"id":123456789012,"m":"x 123456789012"}',
+    '{"id":123456789012,"m":"x ************"}',
+  ],
+  [
+    'a key with quotes',
+    'ab":"cd12',
+    '{"ab":"cd12","m":"ab\\":\\"cd12"}',
+    '{"ab":"cd12","m":"***********"}',
+  ],
+  ['an escape before it', 'nabc12345', '["\\nabc12345 nabc12345"]', '["\\nabc12345 *********"]'],
+  ['a code before it', '00e9abcd', '["\\u00e9abcd"]', '["\\u00e9abcd"]'],
+  [
+    'a backslash at its end',
+    'abcd123\\',
+    '["abcd123\\\\","abcd123\\\\\\" y"]',
+    '["*********","*********** y"]',
+  ],
+])('JSON stays JSON: %s', (_name, key, text, expected) => {
+  expect(() => JSON.parse(text)).not.toThrow()
+  expect(maskedText(maskOf(key), text)).toBe(expected)
+})
+
+test('a JSON-RPC error stays one, with its id and code, whatever the key and however it is cut', async () => {
+  const piece = fc.constantFrom(
+    '"',
+    '\\',
+    '/',
+    ':',
+    ',',
+    '{',
+    '}',
+    '1',
+    '-32000',
+    'n',
+    'u00e9',
+    'é',
+    'b',
+  )
+  const keys = fc
+    .tuple(
+      fc.array(piece, { minLength: 3, maxLength: 8 }),
+      fc.string({ minLength: 6 }),
+      fc.boolean(),
+    )
+    .map(([pieces, text, isOwn]) => (isOwn ? pieces.join('') : text))
+    .filter((text) => text.length >= 6 && text.trim() === text)
+  const property = fc.asyncProperty(
+    keys,
+    fc.oneof(fc.integer(), fc.constant(null)),
+    fc.integer(),
+    fc.string(),
+    fc.integer({ min: 1, max: 60 }),
+    async (key, id, code, before, length) => {
+      const error = { code, message: `${before}${key}!`, data: [key, 123_456_789_012] }
+      const whole = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))
+      const mask = maskOf(key)
+      const told = maskedText(mask, whole.toString())
+      expect(JSON.parse(told)).toMatchObject({ jsonrpc: '2.0', id, error: { code } })
+      expect(Buffer.byteLength(told)).toBe(whole.length)
+      const pieces = Array.from({ length: Math.ceil(whole.length / length) }, (_, at) =>
+        whole.subarray(at * length, (at + 1) * length),
+      )
+      const streamed: Uint8Array[] = []
+      const { body } = mask.incoming(answer(streamOf(pieces)))
+      for await (const each of body as BodyStream) streamed.push(each)
+      expect(Buffer.concat(streamed).toString()).toBe(told)
+    },
+  )
+  await fc.assert(property, { numRuns: 500 })
+})

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { decoded } from '../config/key-looks.ts'
 import { isTellable } from '../config/secret-parts.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
-import { bufferOf } from '../json/text.ts'
+import { JsonPlace } from './json-place.ts'
+import { maskBytes } from './mask-bytes.ts'
 import { MaskedStream } from './masked-stream.ts'
 import { secretPattern, type SecretPattern } from './secret-pattern.ts'
 import { header, type HeaderList, type Incoming } from './wire.ts'
+
+/** What frames an answer or says how to read it. */
+const structuralHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'grpc-encoding',
+  'grpc-status',
+  'retry-after',
+  'trailer',
+  'transfer-encoding',
+])
+/** A password that is one of the names in an answer would hide the answer. */
+const protocolNames = 'jsonrpc id method params result error code message data details'
 
 /**
  * Hides the keys of one URL in what its node says: an error page that names the URL that it was asked by, an error that
@@ -17,8 +35,8 @@ export class SecretMask {
 
   constructor({ url, authHeaders, authQuery }: NodeUrlConfig) {
     const secrets = [url, ...authHeaders.values(), ...authQuery.values()]
-    const values = secrets.flatMap((secret) => secret.parts()).flatMap(decodedToo)
-    this.#secrets = secretPattern(values.filter(isTellable))
+    const values = secrets.flatMap((secret) => secret.keys()).flatMap(decodedToo)
+    this.#secrets = secretPattern(values.filter(isMaskable))
   }
 
   /** The same answer without the keys: its headers, its body, its trailers. */
@@ -36,9 +54,10 @@ export class SecretMask {
   }
 
   bytes(bytes: Uint8Array): Uint8Array {
-    const text = bufferOf(bytes).toString('latin1')
-    const masked = this.#text(text)
-    return masked === text ? bytes : Buffer.from(masked, 'latin1')
+    if (this.#secrets === null) return bytes
+    const told = Buffer.from(bytes)
+    maskBytes(told, this.#secrets, Infinity, new JsonPlace())
+    return told.equals(bytes) ? bytes : told
   }
 
   #body(body: Incoming['body']): Incoming['body'] {
@@ -49,9 +68,10 @@ export class SecretMask {
   #headers(headers: HeaderList): HeaderList {
     let masked: string[] | null = null
     for (let at = 1; at < headers.length; at += 2) {
-      const name = headers[at - 1] as string
+      const name = (headers[at - 1] as string).toLowerCase()
+      if (structuralHeaders.has(name)) continue
       const value = headers[at] as string
-      const told = name.toLowerCase().endsWith('-bin') ? this.#binary(value) : this.#text(value)
+      const told = name.endsWith('-bin') ? this.#binary(value) : this.#text(value)
       if (told !== value) (masked ??= [...headers])[at] = told
     }
     return masked ?? headers
@@ -79,10 +99,9 @@ function stars(found: string): string {
 /** A part of a URL as it stands there, and as a server understands it. */
 function decodedToo(part: string): readonly string[] {
   const trimmed = part.trim()
-  try {
-    return [trimmed, decodeURIComponent(trimmed)]
-  } catch (error) {
-    if (error instanceof URIError) return [trimmed]
-    throw error
-  }
+  return [trimmed, decoded(trimmed)]
+}
+
+function isMaskable(value: string): boolean {
+  return isTellable(value) && !protocolNames.includes(value.toLowerCase())
 }
