@@ -25,6 +25,11 @@ export class JsonPlace {
     for (let at = from; at < to && this.isJson !== false; at++) this.#step(bytes[at] as number)
   }
 
+  /** Whether this is JSON, now that its next byte is known. */
+  isJsonWith(next: number): boolean {
+    return this.isJson ?? openings.has(next)
+  }
+
   copy(): JsonPlace {
     const copy = new JsonPlace()
     copy.isJson = this.isJson

@@ -41,7 +41,7 @@ export function maskBytes(
 /** Where a mask from here may end; null where there may be none. */
 function maskEnd(bytes: Uint8Array, from: number, secret: string, place: JsonPlace): number | null {
   const end = from + secret.length
-  if (!place.isJson) return end
+  if (!place.isJsonWith(bytes[from] as number)) return end
   if (!place.inString) return secret.includes('"') || structure.test(secret) ? null : end
   // It is not the secret then, but a character such as a line break, and what follows it.
   if (place.inEscape) return null
