@@ -60,6 +60,8 @@ describe('no node hears of', () => {
     ['GET ftp://evil/x', '', 400, 'unsendable'],
     ['TRACE /things/1', '', 405, 'verb-not-allowed'],
     ['TRACE *', '', 400, 'unsendable'],
+    ['GET /things/1#a', '', 400, 'unsendable'],
+    ['POST /things?a#b', '', 400, 'unsendable'],
     ['CONNECT evil:443', '', 405, 'verb-not-allowed'],
     ['PURGE /things/1', '', 405, 'verb-not-allowed'],
     ['POST /odd', 'Transfer-Encoding: gzip, chunked\r\n', 501, 'unknown-transfer-coding'],

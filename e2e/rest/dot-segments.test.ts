@@ -36,6 +36,7 @@ test.each(['/a/../b', '/a/%2e%2e/b', '/a%2Fb/./c', '/...', '/a/..%2fb?x=/../..']
   async (path) => {
     const { answer, asked } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-    expect(asked).toContain(`/v1${path}${path.includes('?') ? '&' : '?'}key=k`)
+    const [bare, query] = path.split('?')
+    expect(asked).toContain(`/v1${bare}?key=k${query === undefined ? '' : `&${query}`}`)
   },
 )

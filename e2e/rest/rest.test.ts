@@ -271,7 +271,7 @@ test('the path of the URL comes before that of the client', async () => {
   await ask(based.url, '/v1/accounts/0x1?limit=2')
   await ask(based.url, '/')
   expect(node.asked.map(({ target }) => target)).toEqual([
-    '/v1/v1/accounts/0x1?limit=2&key=k',
+    '/v1/v1/accounts/0x1?key=k&limit=2',
     '/v1/?key=k',
   ])
 })

@@ -53,7 +53,8 @@ export const upstreamAuth = object(
         example: { name: 'apikey', valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } } },
       }),
       {
-        description: 'Parameters that are added to the query string of every request to this URL.',
+        description:
+          "Parameters that are put at the head of the query string of every request to this URL. A client's own of the same names are left out.",
         example: [{ name: 'apikey', valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } } }],
         max: 16,
         kind: ['name'],

@@ -35,7 +35,9 @@ const authSchema = z.strictObject({
     ),
   'auth-query': authQuery()
     .optional()
-    .describe('Parameters that are added to the query string of every request. Not for gRPC.'),
+    .describe(
+      "Parameters that are put at the head of the query string of every request. A client's own of the same names are left out. Not for gRPC.",
+    ),
   tls: tlsSchema.optional().describe('TLS settings, for https, wss and grpcs.'),
 })
 

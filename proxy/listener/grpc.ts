@@ -20,6 +20,7 @@ import type { ListenerOptions } from './listener-options.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import type { Listener } from './listener.ts'
 import { aboveRootMessage, leadsAboveRoot } from './http/above-root.ts'
+import { fragmentMessage } from './http/request-target.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
@@ -104,6 +105,7 @@ class GrpcHandler {
       const message = `the path ${path} is not of the form /package.Service/Method`
       return new RelayError(errorKinds.methodNotFound, message)
     }
+    if (path.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
     if (leadsAboveRoot(path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
     const directives = readDirectives(headers)
     if (directives instanceof RelayError) return directives

@@ -134,7 +134,7 @@ export const errorKinds = {
     httpStatus: 400,
     grpcStatus: 3,
     about:
-      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, its dot segments lead above the root, or a header cannot be written. Nothing was sent to an upstream.',
+      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its dot segments lead above the root, or a header cannot be written. Nothing was sent to an upstream.',
   },
   badGrpc: {
     code: 'RPC_BAD_GRPC',

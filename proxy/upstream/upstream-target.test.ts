@@ -26,7 +26,10 @@ test.each<[string, string, string | null]>([
   [based, '/login', null],
   [keyed, '/v1/blocks/?a=1&key=secret&n=1', '/blocks/?a=1'],
   [keyed, '/v1/blocks/?key=secret&n=1', '/blocks/'],
-  [keyed, '/v1/blocks/?key=secret&a=1', null],
+  [keyed, '/v1/blocks/?key=secret&n=1&a=1', '/blocks/?a=1'],
+  [keyed, '/v1/blocks/?a=1&n=1&KEY=secret&b=%20', '/blocks/?a=1&b=%20'],
+  [keyed, '/v1/login?next=/?key=secret', '/login?next=/'],
+  [keyed, '/v1/key=secret/blocks', null],
   [keyed, '/v1/blocks/', '/blocks/'],
 ])('%s: a location %s is %s to a client', (url, location, expected) => {
   expect(new UpstreamTarget(nodeUrlConfig(url)).clientLocation(location)).toBe(expected)
@@ -53,4 +56,62 @@ test.each<[string, Record<string, string>, string[], string[]]>([
   )
   const target = new UpstreamTarget(nodeUrlConfig(plain, { authHeaders }))
   expect(target.headersWith(headers)).toEqual(expected)
+})
+
+const own = 'key=secret&n=1'
+
+test.each([
+  ['', ''],
+  ['?', ''],
+  ['?height=5', '&height=5'],
+  ['?key=theirs', ''],
+  ['?key', ''],
+  ['?key=', ''],
+  ['?&key=theirs', ''],
+  ['?key=theirs&height=5', '&height=5'],
+  ['?height=5&key=theirs', '&height=5'],
+  ['?a=1&key=theirs&b=2&n=7&key=again&c', '&a=1&b=2&c'],
+  ['?KEY=theirs&a=1', '&a=1'],
+  ['?%6bey=theirs', ''],
+  ['?%4B%65%79=theirs', ''],
+  ['?%256bey=theirs', ''],
+  ['?a=1;key=theirs;b=2', '&a=1;b=2'],
+  ['?a=1?key=theirs', '&a=1'],
+  ['??key=theirs', ''],
+  ['?+key=theirs&%20key%00=theirs', ''],
+  ['?key[]=theirs&key[a]=x&key%5B%5D=x&[key]=x&key%00a=x', ''],
+  ['?k.e_y=theirs', ''],
+  // Whatever else it says, it says as it was sent.
+  ['?keys=1&a-key=2&ke=3&a=key', '&keys=1&a-key=2&ke=3&a=key'],
+  ['?height="5"&&a=%2b+%zz;b=?c&=x&[]&', '&height="5"&&a=%2b+%zz;b=?c&=x&[]&'],
+])('to a URL with keys in its query, a call with the query "%s"', (query, others) => {
+  const target = new UpstreamTarget(nodeUrlConfig(keyed))
+  expect(target.pathOf(`/blocks${query}`)).toBe(`/v1/blocks?${own}${others}`)
+})
+
+test.each([
+  ['in its URL', { url: 'https://node.test?n=1', authQuery: {} }],
+  ['of its own', { url: plain, authQuery: { n: '1' } }],
+])("a client's parameter does not stand in for one that a URL has %s", (_, { url, authQuery }) => {
+  const map = new Map(Object.entries(authQuery).map(([name, value]) => [name, new Secret(value)]))
+  const target = new UpstreamTarget(nodeUrlConfig(url, { authQuery: map }))
+  expect(target.pathOf('/a?x=1&n=2')).toBe('/a?n=1&x=1')
+})
+
+test.each(['api_key', 'api key', 'ключ', '_', 'auth[key]', 'a&b', 'a;b', 'a=b', 'ÄPI'])(
+  'the name %s of a key is known again in any encoding',
+  (name) => {
+    const authQuery = new Map([[name, new Secret('own')]])
+    const target = new UpstreamTarget(nodeUrlConfig(plain, { authQuery }))
+    const encoded = encodeURIComponent(name)
+    const hex = [...Buffer.from(name)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+    for (const each of [encoded, encoded.replaceAll('%20', '+'), hex.join('')])
+      expect(target.pathOf(`/a?x=1&${each}=theirs`)).toBe(`/a?${encoded}=own&x=1`)
+  },
+)
+
+test('a URL without keys in its query gets every query as it was sent', () => {
+  const target = new UpstreamTarget(nodeUrlConfig(based))
+  for (const path of ['/a?', '/a?key=1&key=2;KEY', '/a??=&&'])
+    expect(target.pathOf(path)).toBe(`/v1/KEY${path}`)
 })

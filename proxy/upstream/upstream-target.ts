@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig } from '../config/types.ts'
+import { QueryNames } from './query-names.ts'
 import { readTls, type TlsOptions } from './tls.ts'
 import type { HeaderList } from './wire.ts'
 
@@ -17,6 +18,7 @@ export class UpstreamTarget {
   readonly #basePath: string
   readonly #query: string
   readonly #keyNames: readonly string[]
+  readonly #queryNames: QueryNames
 
   /** @throws TlsFileError */
   constructor(config: NodeUrlConfig) {
@@ -29,6 +31,7 @@ export class UpstreamTarget {
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
     this.#keyNames = [...new URLSearchParams(this.#query).keys()]
+    this.#queryNames = new QueryNames(this.#query)
   }
 
   /** The headers of a request, where the URL's own stand in place of any that have their names. */
@@ -43,11 +46,16 @@ export class UpstreamTarget {
     return all
   }
 
-  /** The path and query to ask for: the URL's own base, the call's path, and the keys of both. */
+  /**
+   * The path and query to ask for: the URL's own base, the call's path, and the keys of both. The URL's
+   * own stand in place of any that have their names, and first: servers read only so many parameters.
+   */
   pathOf(path: string): string {
     const joined = this.#basePath + path || '/'
     if (!this.#query) return joined
-    return joined + (joined.includes('?') ? '&' : '?') + this.#query
+    const [bare, query] = splitAtMark(joined)
+    const others = this.#queryNames.without(query)
+    return `${bare}?${this.#query}${others && '&'}${others}`
   }
 
   /**
@@ -56,7 +64,11 @@ export class UpstreamTarget {
    */
   clientLocation(location: string): string | null {
     let path = location
-    if (this.#query && path.endsWith(this.#query)) path = path.slice(0, -this.#query.length - 1)
+    if (this.#query) {
+      const [bare, query] = splitAtMark(path)
+      const others = this.#queryNames.without(query)
+      path = others ? `${bare}?${others}` : bare
+    }
     if (this.#keyNames.some((name) => path.includes(`${name}=`))) return null
     if (!path.startsWith('/') || !path.startsWith(this.#basePath)) return null
     path = path.slice(this.#basePath.length)
@@ -71,4 +83,10 @@ function queryOf(url: URL, config: NodeUrlConfig): string {
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.reveal())}`,
   )
   return [url.search.slice(1), ...keys].filter(Boolean).join('&')
+}
+
+/** A path and what stands behind its `?`, if anything. */
+function splitAtMark(path: string): readonly [bare: string, query: string] {
+  const mark = path.indexOf('?')
+  return mark < 0 ? [path, ''] : [path.slice(0, mark), path.slice(mark + 1)]
 }

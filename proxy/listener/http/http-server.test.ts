@@ -60,13 +60,17 @@ describe('HTTP', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       501,
     ],
-    ...['GET /../../admin', 'POST /%2e%2e/x', 'GET http://x/a/..%2f..%2fx'].map(
-      (line): [string, string, number] => [
-        line,
-        `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-        400,
-      ],
-    ),
+    ...[
+      'GET /../../admin',
+      'POST /%2e%2e/x',
+      'GET http://x/a/..%2f..%2fx',
+      'GET /a#b',
+      'POST /?#',
+    ].map((line): [string, string, number] => [
+      line,
+      `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      400,
+    ]),
     ['a tunnel', 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\nmore', 405],
     ['a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 1\r\n\r\na', 400],
     ['a folded header', 'POST / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n', 400],

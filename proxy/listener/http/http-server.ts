@@ -20,7 +20,7 @@ import type { Listener } from '../listener.ts'
 import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
 import { collectBody, uploadOf } from './request-body.ts'
-import { readTarget, type RequestTarget } from './request-target.ts'
+import { fragmentMessage, readTarget, type RequestTarget } from './request-target.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
 
 /** How long a client may take for what. */
@@ -289,6 +289,7 @@ function faultOf(
     const message = 'the target of the request must be a path that begins with /, or an http:// URL'
     return new RelayError(errorKinds.unsendable, message)
   }
+  if (request.url?.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
   if (leadsAboveRoot(target.path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
   // Only the chunks are undone, and what is left would pass for the body.
   if (transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(transferEncoding)) {

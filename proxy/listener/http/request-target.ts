@@ -9,6 +9,13 @@ export interface RequestTarget {
 }
 
 /**
+ * For a target that has a fragment, though none may (RFC 9112, 3.2). A node would not read what stands
+ * behind the `#`, such as the keys that the router puts there.
+ */
+export const fragmentMessage =
+  'the target of the request has a # in it, which begins a fragment, and no request has one; a # that is meant is %23'
+
+/**
  * Path and query of a request target (RFC 9112, 3.2) in origin form, or in absolute form without the
  * origin that clients of a proxy put before them. Null for any other: `*`, `host:port`, a URL of
  * another scheme. No node can be asked for those.

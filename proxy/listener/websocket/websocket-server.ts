@@ -58,7 +58,9 @@ export class WebSocketServer {
   takes({ url = '', headers }: IncomingMessage): boolean {
     const query = url.indexOf('?')
     const path = query < 0 ? url : url.slice(0, query)
-    return headers.upgrade?.toLowerCase() === 'websocket' && this.#options.paths.includes(path)
+    // One with a fragment is refused as any request.
+    if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
+    return this.#options.paths.includes(path)
   }
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {

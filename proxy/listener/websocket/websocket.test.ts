@@ -91,6 +91,8 @@ describe('a WebSocket', () => {
 
   it.each([
     ['another path', '/other', {}, 404],
+    ['a fragment', '/ws#a', {}, 400],
+    ['a fragment behind a query', '/ws?a#b', {}, 400],
     ['no key', '/ws', { 'Sec-WebSocket-Key': '' }, 400],
     ['another version', '/ws', { 'Sec-WebSocket-Version': '7' }, 400],
   ])('is not served with %s', async (_name, path, headers, status) => {

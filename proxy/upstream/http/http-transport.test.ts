@@ -103,7 +103,7 @@ describe('a request', () => {
     ['http://h/v2/key', '', '/v2/key'],
     ['http://h/v1', '/blocks/7?x=1', '/v1/blocks/7?x=1'],
     ['http://h/v1/', '/blocks', '/v1/blocks'],
-    ['http://h/?key=k', '/blocks?x=1', '/blocks?x=1&key=k'],
+    ['http://h/?key=k', '/blocks?x=1', '/blocks?key=k&x=1'],
     ['http://h/v1?key=k', '', '/v1?key=k'],
     ['http://h/a%2Fb', '/c%20d', '/a%2Fb/c%20d'],
   ])('to %s for %j asks for %s', async (url, path, asked) => {
