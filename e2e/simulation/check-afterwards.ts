@@ -49,6 +49,9 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       const what = typeof result === 'object' && result ? result.name : String(result)
       // The operator's wish: the honest null of a node that is behind is asked elsewhere.
       if (what === 'block-missing') continue
+      // Its other URL is ahead of the one that told the head: a block above that one may be made up.
+      const isAbove = (client.question.neededBlock ?? 0) > exchange.head
+      if (what === 'integrity-doubted' && isAbove) continue
       arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }

@@ -143,6 +143,7 @@ class Simulation implements Arena, WireObserver {
       iface,
       dialect: dialects.jsonrpc,
       blockTimeMs: chain.blockTimeMs,
+      allowedLagBlocks: chain.allowedLagBlocks,
       failures: chain.failures,
       healthCheckIntervalMs: settings.healthCheckIntervalMs,
       livenessProbeIntervalMs: settings.livenessProbeIntervalMs,

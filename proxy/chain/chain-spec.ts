@@ -101,8 +101,8 @@ export interface InterfaceSpec {
   /** Prefixes of method names, and the prefixes under which the same methods are known as well. */
   readonly aliases: ReadonlyMap<string, string>
   readonly latestBlock: ProbeCall | null
-  /** With a placeholder for the height: see `blockAt`. */
-  readonly blockByNumber: ProbeCall | null
+  /** With a placeholder for the height: see `blockTimeAt`. */
+  readonly blockTimeQuestion: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** By `methodKey`. */
   readonly methods: ReadonlyMap<string, MethodSpec>

@@ -167,8 +167,8 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
-  /** How to ask for the block of a height, by which an upstream shows that it has it; null where there is no way. */
-  readonly blockAt: ((height: number) => ProbeCall) | null
+  /** How to ask when the block of a height was made; null where there is no way. See `blockTimeMs`. */
+  readonly blockTimeAt: ((height: number) => ProbeCall) | null
   readonly verifications: readonly Verification[]
   readonly hasSubscriptions: boolean
   /** Names of all methods or path patterns, for documentation and metric labels. */

@@ -93,13 +93,14 @@ function serveChain(
         subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
       }),
   })
-  const { blockTimeMs } = chain
+  const { blockTimeMs, allowedLagBlocks } = chain
   const watch = new Watch({
     ...router,
     pool,
     iface,
     dialect: dialects[apiInterface],
     blockTimeMs,
+    allowedLagBlocks,
     failures: chain.failures,
     clock,
     random,

@@ -100,7 +100,14 @@ class SlowOnes {
       return found
     })
     try {
-      return await Promise.race([this.#success.promise, waiting])
+      const first = await Promise.race([this.#success.promise, waiting])
+      const drop = (reply: Reply) => {
+        if (reply !== first) release(reply.incoming.body)
+      }
+      // Whatever else comes is no longer wanted.
+      void this.#success.promise.then(drop)
+      void waiting.then(drop, () => {})
+      return first
     } finally {
       this.#isOver = true
     }

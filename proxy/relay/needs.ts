@@ -19,7 +19,7 @@ export function wantedBy(call: Call): Wanted {
     byHash: asked.byHash,
     cost: asked.cost,
     prefer: directives.selectProvider,
-    excluded: [...directives.blockProviders, ...refusedBy(call)],
+    excluded: [...directives.blockProviders, ...refusedBy(call), ...busyWith(call)],
     tried: (upstream) => journal.tried(upstream),
     untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
   }
@@ -35,6 +35,12 @@ function refusedBy({ journal: { attempts } }: Call): readonly string[] {
   return attempts
     .filter(({ upstream, result }) => isSettled(result) && !isAsked(upstream))
     .map(({ upstream }) => upstream)
+}
+
+/** Upstreams that are late with the call: asked again beside that, they would be later still. */
+function busyWith({ attemptKind, journal: { attempts } }: Call): readonly string[] {
+  if (attemptKind !== 'retry') return []
+  return attempts.filter(({ endedMs }) => endedMs === null).map(({ upstream }) => upstream)
 }
 
 /** It answered, and not well enough; or failed without blame. */

@@ -76,6 +76,16 @@ describe('a call that takes long on every node', () => {
     expect(relay.sent).toEqual(sent)
   })
 
+  it.each([
+    ['one upstream', { a: slow }, { a: 1 }],
+    ['two', { a: slow, b: slow }, { a: 1, b: 1 }],
+  ])('is asked of each but once where there is %s', async (_, scripts, sent) => {
+    const relay = fixture(scripts)
+    const seen = await relay.ask()
+    expect([seen.outcome, seen.tookMs]).toEqual([result('0x1').body, needsMs])
+    expect(relay.sent).toEqual(sent)
+  })
+
   it('is not begun at a backup when its client has left, where it is a write', async () => {
     const late: FixtureUpstream = { script: prompt, tier: 'backup' }
     const relay = fixture({ a: hangs, z: late })

@@ -102,20 +102,20 @@ describe('a head that nobody else is near to', () => {
     const fixture = new PoolFixture(Object.keys(heads).join(''))
     for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
     const a = fixture.upstream('a')
-    const isAsked = fixture.pool.isToShow(a)
-    if (isAsked && shows !== null) fixture.pool.shown(a, a.latest!.block, shows)
+    const isAsked = fixture.pool.doubtersOf(a).length > 0
+    if (isAsked && shows !== null) fixture.pool.settled(a, a.latest!.block, shows)
     return { isAsked, tip: fixture.pool.tip, chosen: fixture.chosen({ block: latest }) }
   }
 
   it.each<[string, Readonly<Record<string, number>>, boolean | null, object]>([
     [
-      'of two is believed when its block is shown',
+      'of two is believed when the blocks show it',
       { a: 1_026, b: 526 },
       true,
       { isAsked: true, tip: 1_026, chosen: 'a' },
     ],
     [
-      'and not when it is not',
+      'and not when they refute it',
       { a: 1_026, b: 526 },
       false,
       { isAsked: true, tip: 526, chosen: 'b' },
@@ -155,24 +155,22 @@ describe('a head that nobody else is near to', () => {
     expect(claims(heads, shows)).toEqual(expected)
   })
 
-  it('stays the tip for a minute when the upstream that has shown it goes', async () => {
-    const fixture = new PoolFixture('ab')
+  it('is gone with its upstream, and at once when two others agree on less', () => {
+    const fixture = new PoolFixture('abc')
     fixture.sees('a', 1_026)
     fixture.sees('b', 526)
-    fixture.pool.shown(fixture.upstream('a'), 1_026, true)
-    fixture.disable('a')
-    await fixture.clock.advance(59_000)
-    fixture.sees('b', 530)
+    fixture.pool.settled(fixture.upstream('a'), 1_026, true)
     expect(fixture.pool.tip).toBe(1_026)
-    await fixture.clock.advance(2_000)
-    expect(fixture.pool.tip).toBe(530)
+    fixture.sees('c', 526)
+    expect(fixture.pool.tip).toBe(526)
+    expect(fixture.chosen({ block: latest })).toBe('bc')
   })
 
   it('is forgiven once the others have reached it', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 1_026)
     fixture.sees('b', 526)
-    fixture.pool.shown(fixture.upstream('a'), 1_026, false)
+    fixture.pool.settled(fixture.upstream('a'), 1_026, false)
     fixture.sees('b', 1_026)
     fixture.sees('a', 1_036)
     expect(fixture.chosen({ block: latest })).toBe('ab')

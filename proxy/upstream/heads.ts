@@ -26,9 +26,9 @@ export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
-  /** The tip when it was last corroborated or shown, however long ago. */
+  /** The tip when it was last corroborated or settled, however long ago. */
   #agreed: Sighting | null = null
-  /** Who could not show the block that it claimed to be its head. */
+  /** Whose head cannot be the chain's, by what the blocks themselves show. */
   readonly #boasting = new Set<Upstream>()
   readonly #lagging = new Set<Upstream>()
   /** Whose head is so high that nobody believes it. */
@@ -46,14 +46,14 @@ export class Heads {
     const blocks = told.map(({ block }) => block)
     const tip = corroboratedTip(blocks, chain.allowedLagBlocks)
     if (tip === null) return this.#memory.recall(null, nowMs)
-    const lone = this.#agreed && headInPace(told, this.#agreed, chain)
+    const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
+    const isAgreed = witnesses.length >= Math.min(2, this.#upstreams.length)
     // What one of several says alone may be taken back, and is not remembered.
+    if (isAgreed) this.#memory.keep(tip, nowMs)
+    const lone = this.#agreed && headInPace(told, this.#agreed, chain)
     if (lone && lone.block > tip) return this.#memory.recall(lone.block, nowMs)
-    const witnesses = blocks.filter((block) => block >= tip - chain.allowedLagBlocks)
-    if (witnesses.length >= Math.min(2, this.#upstreams.length)) {
-      this.#memory.keep(tip, nowMs)
-      this.#agreed = { block: tip, atMs: nowMs }
-    }
+    if (isAgreed)
+      this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
     return this.#memory.recall(tip, nowMs)
   }
 
@@ -83,7 +83,8 @@ export class Heads {
     if (tip === null || block <= tip) return 0
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
-    return others.every((each) => isFarBelow(each, head, chain)) ? block - tip : 0
+    // Of two that disagree nobody knows who is right, until the blocks themselves have shown it.
+    return runsAhead(head, others, chain, this.#boasting.has(upstream)) ? block - tip : 0
   }
 
   /** It is further behind the tip than the chain allows. */
@@ -96,24 +97,26 @@ export class Heads {
     return this.#ahead.has(upstream)
   }
 
-  /** Its head is above the tip, and nobody knows whether there is such a block: it should show it. */
-  isToShow({ latest }: Upstream): boolean {
-    if (latest === null || latest.block <= (this.tip ?? Infinity)) return false
+  /**
+   * The others in service, where its head is above the tip and far above theirs, and nobody knows
+   * which of them is right; none where that is known.
+   */
+  doubtersOf({ latest }: Upstream): readonly Upstream[] {
+    if (latest === null || latest.block <= (this.tip ?? Infinity)) return []
     const told = this.#told()
     const { chain } = this.#options
-    const others = told.filter((each) => each !== latest)
-    return (
-      others.every((each) => isFarBelow(each, latest, chain)) && !isOutvoted(latest, told, chain)
+    const others = this.#upstreams.filter(
+      (each) => each.latest !== null && each.latest !== latest && told.includes(each.latest),
     )
+    const isFar = (each: Upstream) => each.latest !== null && isFarBelow(each.latest, latest, chain)
+    return others.every(isFar) && !isOutvoted(latest, told, chain) ? others : []
   }
 
-  /** It was asked for the block of a height that it had told, and had it or not. */
-  shown(upstream: Upstream, block: number, hasIt: boolean): void {
-    if (hasIt) {
+  /** Whether the head that it told is the chain's, by what the blocks themselves show. */
+  settled(upstream: Upstream, block: number, isThere: boolean): void {
+    if (isThere) {
       this.#boasting.delete(upstream)
-      const nowMs = this.#options.clock.nowMs()
-      this.#agreed = { block, atMs: nowMs }
-      this.#memory.keep(block, nowMs)
+      this.#agreed = { block, atMs: this.#options.clock.nowMs() }
     } else this.#boasting.add(upstream)
     this.#judge()
   }

@@ -32,8 +32,8 @@ export function lagOf(
 const leastDoubters = 2
 
 /**
- * Whether a head is one that nobody else is near to, though at least two could be, or one where it could
- * not show the block. A node that lies
+ * Whether a head is one that nobody else is near to, though at least two could be, or one where the blocks
+ * themselves refute it. A node that lies
  * about its head, or is on another fork, looks like that; and so does one that is right beside two
  * that stand still, which is why it is only passed over, and not taken out of service.
  */
@@ -41,8 +41,8 @@ export function runsAhead(
   latest: Sighting,
   others: readonly Sighting[],
   pace: Pace,
-  couldNotShow: boolean,
+  isRefuted: boolean,
 ): boolean {
-  const doubters = couldNotShow ? 1 : leastDoubters
+  const doubters = isRefuted ? 1 : leastDoubters
   return others.length >= doubters && others.every((each) => isFarBelow(each, latest, pace))
 }

@@ -140,14 +140,14 @@ export class Pool {
     this.#heads.sighted(upstream, block, askedMs)
   }
 
-  /** Its head is one that nobody knows to be there: it should show the block. */
-  isToShow(upstream: Upstream): boolean {
-    return this.#heads.isToShow(upstream)
+  /** The others, where its head is far above theirs and nobody knows who is right; else none. */
+  doubtersOf(upstream: Upstream): readonly Upstream[] {
+    return this.#heads.doubtersOf(upstream)
   }
 
-  /** It was asked for a block that it had told as its latest. */
-  shown(upstream: Upstream, block: number, hasIt: boolean): void {
-    this.#heads.shown(upstream, block, hasIt)
+  /** Whether the head that it told is the chain's, by what the blocks themselves show. */
+  settled(upstream: Upstream, block: number, isThere: boolean): void {
+    this.#heads.settled(upstream, block, isThere)
   }
 
   stateOf(upstream: Upstream): UpstreamState {

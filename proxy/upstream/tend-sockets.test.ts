@@ -90,6 +90,7 @@ function watched(urls: readonly string[], script: Script) {
     dialect: dialects.jsonrpc,
     failures: chain.failures,
     blockTimeMs: chain.blockTimeMs,
+    allowedLagBlocks: chain.allowedLagBlocks,
     healthCheckIntervalMs: 300_000,
     livenessProbeIntervalMs: null,
     epochDurationMs: 900_000,

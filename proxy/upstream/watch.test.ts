@@ -29,8 +29,8 @@ beforeAll(async () => {
 interface NodeState {
   chainId?: string
   block?: number
-  /** The block of that height; null: it has none. */
-  shows?: string | null
+  /** When its newest block was made, in seconds before now; null: it has none. */
+  madeAgo?: number | null
   /** Instead of any answer. */
   fault?: ScriptedAnswer
   /** Instead of an answer to this method. */
@@ -89,7 +89,11 @@ class WatchFixture {
         createTransport: () => {
           const state = this.#states[made++]!
           const transport = new ScriptedTransport(clock, ({ body }) =>
-            answerOf(state, JSON.parse(Buffer.from(body as Uint8Array).toString()) as Request),
+            answerOf(
+              state,
+              JSON.parse(Buffer.from(body as Uint8Array).toString()) as Request,
+              clock.wallMs(),
+            ),
           )
           this.transports.push(transport)
           return transport
@@ -102,6 +106,7 @@ class WatchFixture {
       dialect: dialects.jsonrpc,
       failures: chain.failures,
       blockTimeMs: chain.blockTimeMs,
+      allowedLagBlocks: chain.allowedLagBlocks,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,
       epochDurationMs: 900_000,
@@ -130,14 +135,18 @@ interface Request {
   readonly method: string
 }
 
-function answerOf(state: NodeState, { method }: Request): ScriptedAnswer {
+function headerOf({ madeAgo = 0 }: NodeState, wallMs: number): object | null {
+  if (madeAgo === null) return null
+  return { timestamp: `0x${Math.floor(wallMs / 1_000 - madeAgo).toString(16)}` }
+}
+
+function answerOf(state: NodeState, { method }: Request, wallMs: number): ScriptedAnswer {
   const fault = state.fault ?? state.faults?.[method]
   if (fault) return fault
   if (state.lacks?.includes(method))
     return body({ error: { code: -32601, message: 'the method does not exist' } })
   if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
-  if (method === 'eth_getBlockByNumber')
-    return body({ result: state.shows && { number: state.shows } })
+  if (method === 'eth_getBlockByNumber') return body({ result: headerOf(state, wallMs) })
   if (method === 'eth_blockNumber')
     return body({ result: `0x${(state.block ?? 100).toString(16)}` })
   return body({ result: '0x00' })
@@ -492,27 +501,50 @@ describe('beside the traffic', () => {
 describe('a head that nobody else is near to', () => {
   const asks = (fixture: WatchFixture, url: number) =>
     fixture.transports[url]!.requests.filter((each) => each.includes('eth_getBlockByNumber'))
+  const run = async (a: NodeState, b: NodeState, blocks = 3) => {
+    const fixture = new WatchFixture([[a], [b]])
+    await fixture.clock.advance(blocks * chain.blockTimeMs)
+    return fixture
+  }
 
-  it.each([
-    ['is the tip when its upstream shows the block', '0x402', 1_026, ['eligible', 'lagging']],
-    ['is not when it shows another', '0x403', 526, ['eligible', 'eligible']],
-    ['is not when it has none', null, 526, ['eligible', 'eligible']],
-  ])('%s', async (_, shows, tip, states) => {
-    const fixture = new WatchFixture([[{ block: 1_026, shows }], [{ block: 526 }]])
-    await fixture.clock.advance(3 * chain.blockTimeMs)
+  it.each<[string, NodeState, NodeState, number, string[]]>([
+    [
+      'is the tip beside one that is still syncing',
+      { block: 1_026, madeAgo: 5 },
+      { block: 526, madeAgo: 6_005 },
+      1_026,
+      ['eligible', 'lagging'],
+    ],
+    [
+      'is not where the other one is as new',
+      { block: 1_001_026, madeAgo: 5 },
+      { block: 1_026, madeAgo: 6 },
+      1_026,
+      ['eligible', 'eligible'],
+    ],
+    [
+      'is not when it cannot be shown',
+      { block: 1_026, madeAgo: null },
+      { block: 526, madeAgo: 6_005 },
+      526,
+      ['eligible', 'eligible'],
+    ],
+  ])('%s', async (_, a, b, tip, states) => {
+    const fixture = await run(a, b)
     expect(fixture.pool.tip).toBe(tip)
     expect(fixture.states).toEqual(states)
-    expect(asks(fixture, 0)[0]).toContain('"params":["0x402",false]')
-    expect(asks(fixture, 1)).toEqual([])
+    for (const [url, { block }] of [a, b].entries()) {
+      const height = (block! - chain.allowedLagBlocks).toString(16)
+      expect(asks(fixture, url)[0]).toContain(`"params":["0x${height}",false]`)
+    }
   })
 
-  it('is asked for once, as long as the chain keeps its pace', async () => {
-    const fixture = new WatchFixture([[{ block: 1_026, shows: '0x402' }], [{ block: 526 }]])
-    await fixture.clock.advance(20 * chain.blockTimeMs)
+  it('is asked about once, as long as the chain keeps its pace', async () => {
+    const fixture = await run({ block: 1_026, madeAgo: 5 }, { block: 526, madeAgo: 6_005 }, 20)
     expect(asks(fixture, 0)).toHaveLength(1)
   })
 
-  it('is not asked for where others agree with it', async () => {
+  it('is not asked about where others agree with it', async () => {
     const fixture = new WatchFixture([[{ block: 1_026 }], [{ block: 1_026 }], [{ block: 526 }]])
     await fixture.clock.advance(3 * chain.blockTimeMs)
     expect([0, 1, 2].map((url) => asks(fixture, url).length)).toEqual([0, 0, 0])

@@ -6,6 +6,7 @@ import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
+import { blockTimeMs, isAheadByDate, type DatedHead } from './block-dates.ts'
 import { askWhereServed } from './ask-where-served.ts'
 import type { Dialect } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
@@ -27,6 +28,7 @@ export interface WatchOptions {
   readonly dialect: Dialect
   readonly failures: FailureTable
   readonly blockTimeMs: number
+  readonly allowedLagBlocks: number
   readonly healthCheckIntervalMs: number
   readonly livenessProbeIntervalMs: number | null
   readonly epochDurationMs: number
@@ -127,7 +129,7 @@ export class Watch {
       const isKnown =
         upstream.latest !== null &&
         clock.nowMs() - upstream.latest.atMs < intervalMs / 2 &&
-        !this.#options.pool.isToShow(upstream)
+        this.#options.pool.doubtersOf(upstream).length === 0
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     })
   }
@@ -159,24 +161,39 @@ export class Watch {
     const block = toBlockNumber(answer.value, probe.result.encoding)
     if (block === null) return
     pool.sighted(upstream, block, askedMs)
-    if (pool.isToShow(upstream)) await this.#letShow(upstream, url, block)
+    await this.#settle(upstream, block)
   }
 
-  /** A head that nobody else is near to is worth what it shows of it. */
-  async #letShow(upstream: Upstream, url: NodeUrl, block: number): Promise<void> {
-    const { iface, pool } = this.#options
-    const call = iface.blockAt?.(block)
-    if (!call) return
-    const answer = await this.#ask(url, call)
+  /** Where two disagree on the tip, the times of their newest blocks tell who is behind. */
+  async #settle(upstream: Upstream, block: number): Promise<void> {
+    const { pool, clock } = this.#options
+    const doubters = pool.doubtersOf(upstream)
+    if (doubters.length === 0 || !this.#options.iface.blockTimeAt) return
+    const heads = [upstream, ...doubters].map((each) => this.#dateOf(each))
+    const [own, ...others] = await Promise.all(heads)
+    if (!own || others.includes(null)) return
+    const verdicts = others.map(
+      (other) => other && isAheadByDate(own, other, clock.wallMs(), this.#options),
+    )
+    if (verdicts.every((verdict) => verdict === true)) pool.settled(upstream, block, true)
+    else if (verdicts.includes(false)) pool.settled(upstream, block, false)
+  }
+
+  /** Null where it could not be asked. */
+  async #dateOf(upstream: Upstream): Promise<DatedHead | null> {
+    const { latest } = upstream
+    const [url] = upstream.urlsFor([])
+    const { blockTimeAt } = this.#options.iface
+    if (!latest || !url || !blockTimeAt) return null
+    // The newest block may not be on all machines behind the URL yet.
+    const height = Math.max(0, latest.block - this.#options.allowedLagBlocks)
+    const answer = await this.#ask(url, blockTimeAt(height))
     if (isTrouble(answer)) {
       applyProbe(upstream, url, answer, 'probe')
-      return
+      return null
     }
-    const { encoding } = call.result
-    const hasIt =
-      answer.kind === 'value' &&
-      (encoding === 'text' || toBlockNumber(answer.value, encoding) === block)
-    pool.shown(upstream, block, hasIt)
+    const madeMs = answer.kind === 'value' ? blockTimeMs(answer.value) : null
+    return { block: height, madeMs }
   }
 
   /**

@@ -49,12 +49,6 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'fresh',
   },
   {
-    name: 'any block will do to show a head',
-    file: upstream('watch'),
-    text: 'toBlockNumber(answer.value, encoding) === block',
-    replacement: 'true',
-  },
-  {
     name: 'who lags and lacks the block keeps a hedge company',
     file: upstream('choice'),
     text: 'this.#withBlock(alike, wanted).filter(',

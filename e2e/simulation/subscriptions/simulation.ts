@@ -143,6 +143,7 @@ class Simulation {
       iface,
       dialect: dialects.jsonrpc,
       blockTimeMs: chain.blockTimeMs,
+      allowedLagBlocks: chain.allowedLagBlocks,
       failures: chain.failures,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { blockAt } from '../block-at.ts'
+import { blockTimeAt } from '../block-time-at.ts'
 import type { ChainSpec, InterfaceSpec } from '../chain-spec.ts'
 import type { FailureTable } from '../failure-table.ts'
 import type { Chain, ChainInterface, Classification, Question } from '../types.ts'
@@ -38,7 +38,7 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     requestHeaders: spec.requestHeaders,
     responseHeaders: spec.responseHeaders,
     latestBlock: spec.latestBlock,
-    blockAt: spec.blockByNumber && blockAt(spec.blockByNumber),
+    blockTimeAt: spec.blockTimeQuestion && blockTimeAt(spec.blockTimeQuestion),
     verifications: spec.verifications,
     hasSubscriptions: methods.some((method) => method.kind === 'subscribe'),
     methods: new Set(methods.map((method) => method.name)),

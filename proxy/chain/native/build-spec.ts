@@ -4,7 +4,7 @@ import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
-import { namesHeight } from '../block-at.ts'
+import { namesHeight } from '../block-time-at.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import type { Finality, ProbeCall, Verification } from '../types.ts'
 import { buildMethod, splitName } from './build-method.ts'
@@ -95,7 +95,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     blockHeaders: [],
     aliases: new Map(),
     latestBlock: null,
-    blockByNumber: null,
+    blockTimeQuestion: null,
     verifications: [],
     methods: new Map(),
   }
@@ -114,7 +114,7 @@ function buildInterface(
       : buildProbe(base.apiInterface, probe, 'decimal', aliases)
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
-  const blockByNumber = buildBlockByNumber(own, base, aliases, complain)
+  const blockTimeQuestion = buildBlockTimeAt(own, base, aliases, complain)
   if (own['implied-version'] !== undefined && base.apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const verifications = buildVerifications(own, base, aliases, complain)
@@ -130,26 +130,26 @@ function buildInterface(
     blockHeaders: own['block-headers'] ?? base.blockHeaders,
     aliases,
     latestBlock,
-    blockByNumber,
+    blockTimeQuestion,
     verifications,
     methods,
   }
 }
 
 /** What the interface says itself, else what it extends. */
-function buildBlockByNumber(
+function buildBlockTimeAt(
   own: NativeInterface,
   base: InterfaceSpec,
   aliases: ReadonlyMap<string, string>,
   complain: Complain,
 ): ProbeCall | null {
-  const native = own['block-by-number']
-  if (native === undefined) return base.blockByNumber
+  const native = own['block-time-at']
+  if (native === undefined) return base.blockTimeQuestion
   const { apiInterface } = base
   const probe = buildProbe(apiInterface, native, 'text', aliases)
   if (probe === null || !namesHeight(probe))
     complain(
-      ['block-by-number'],
+      ['block-time-at'],
       'does not ask for the block of a height.',
       `${probeHint(apiInterface)} In it, 0x%x or %d stands for the height, and the parameter "%n" for it as a number.`,
     )

@@ -238,7 +238,7 @@ const interfaceSchema = strict({
   'tip-header': headerName.optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
-  'block-by-number': probeSchema.optional(),
+  'block-time-at': probeSchema.optional(),
   verifications: verifications.optional(),
   methods: methods.optional(),
   without: z.array(z.string().min(1)).optional(),

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { namesHeight } from '../block-at.ts'
+import { namesHeight } from '../block-time-at.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
 import type { Family, ProbeCall } from '../types.ts'
@@ -76,7 +76,7 @@ function convertInterface(
   const methods = new Map<string, MethodSpec>()
   const archiveRules: number[] = []
   let latestBlock: ProbeCall | null = null
-  let blockByNumber: ProbeCall | null = null
+  let blockTimeQuestion: ProbeCall | null = null
   for (const collection of collections) {
     const data = collection.collection_data
     if (data.add_on !== '') addons.add(data.add_on)
@@ -99,8 +99,10 @@ function convertInterface(
     const byNumber = collection.parse_directives.find(
       (each) => each.function_tag === 'GET_BLOCK_BY_NUM',
     )
-    const shown = byNumber ? convertProbe(byNumber, data, 'text') : null
-    if (shown && namesHeight(shown)) blockByNumber ??= shown
+    const question = byNumber ? convertProbe(byNumber, data, 'text') : null
+    // Of other chains' answers the catalog does not say where the time stands.
+    if (byNumber?.api_name === 'eth_getBlockByNumber' && question && namesHeight(question))
+      blockTimeQuestion ??= { ...question, result: { path: ['timestamp'], encoding: 'hex' } }
     for (const api of collection.apis) {
       if (!api.enabled) continue
       const tip = probe !== null && api.name === asked?.api_name ? probe.result : null
@@ -124,7 +126,7 @@ function convertInterface(
     blockHeaders: [...blockHeaders],
     aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
     latestBlock,
-    blockByNumber,
+    blockTimeQuestion,
     verifications: askedOfAll.flatMap(convertVerifications),
     methods,
   }

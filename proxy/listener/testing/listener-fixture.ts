@@ -55,7 +55,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     requestHeaders: new Set(options.requestHeaders),
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
-    blockAt: null,
+    blockTimeAt: null,
     verifications: [],
     hasSubscriptions: false,
     methods: new Set(),

@@ -148,7 +148,7 @@ describe('an answer that only a few would give', () => {
   })
 })
 
-describe('another height for a block that one upstream showed', () => {
+describe('another height for a block that was shown', () => {
   const other = '0x2'
   it.each<[string, string, unknown[], unknown]>([
     ['of a transaction', 'eth_getTransactionByHash', [b], transaction({ blockNumber: other })],
@@ -161,10 +161,10 @@ describe('another height for a block that one upstream showed', () => {
       [log({ blockNumber: '0x1', blockHash: c, transactionHash: a }), log({ blockNumber: other })],
     ],
     ['of receipts', 'eth_getBlockReceipts', ['0x2'], [receipt({ blockNumber: other })]],
-  ])('%s is doubted', (_case, method, params, result) => {
+  ])('%s is refused', (_case, method, params, result) => {
     const memory = new BlockMemory()
-    memory.hear('honest', a.slice(2), 16, null)
-    expect(isCertain(method, params, result, memory)).toBe(false)
+    memory.prove(a.slice(2), 16, b.slice(2))
+    expect(isCertain(method, params, result, memory)).toBe(true)
   })
 
   it('is a lie where the block itself was shown with what its hash is made from', () => {

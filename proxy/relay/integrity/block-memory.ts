@@ -96,7 +96,8 @@ export class BlockMemory {
       const ahead = against - (isOfHeight ? tellersOf(versions, number) : version.tellers.size)
       if (ahead > lead) [rival, lead] = [each, ahead]
     }
-    if (!rival || lead < 0) return fits
+    // A height that is told in passing is no reason to doubt as many who told another.
+    if (!rival || lead < (parent === null ? 1 : 0)) return fits
     const { number: wasNumber, parent: wasParent } = rival
     if (lead > 0) return { kind: 'contradicted', number: wasNumber, parent: wasParent }
     // The standing version is the first in the list.

@@ -4,7 +4,12 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../form.ts'
 import type { Topic, TopicKind } from '../topic.ts'
 import { behindQuery } from '../chains/tendermint-event.ts'
-import { mostQueryBytes, readQuery, writeQuery, type QueryCondition } from '../chains/tendermint-query.ts'
+import {
+  mostQueryBytes,
+  readQuery,
+  writeQuery,
+  type QueryCondition,
+} from '../chains/tendermint-query.ts'
 
 /** What of the event's kinds can be made from the chain itself. */
 const kinds: ReadonlyMap<string, TopicKind> = new Map([

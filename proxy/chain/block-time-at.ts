@@ -3,10 +3,10 @@
 import type { ProbeCall } from './types.ts'
 
 /**
- * A question for the block of any height, from one in which `0x%x` stands for it in hexadecimal, `%d`
+ * A question about the block of any height, from one in which `0x%x` stands for it in hexadecimal, `%d`
  * in decimal, and `"%n"` for the bare number.
  */
-export function blockAt(template: ProbeCall): (height: number) => ProbeCall {
+export function blockTimeAt(template: ProbeCall): (height: number) => ProbeCall {
   return (height) => {
     const filled = (text: string) =>
       text

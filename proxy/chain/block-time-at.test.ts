@@ -8,12 +8,11 @@ const catalog = await loadCatalog([])
 
 test.each<[string, ApiInterface, string]>([
   ['ETH1', 'jsonrpc', '"method":"eth_getBlockByNumber","params":["0x402",false]'],
-  ['BTC', 'jsonrpc', '"method":"getblockhash","params":[1026]'],
   ['SLOTCHAIN', 'jsonrpc', '"method":"getBlockTime","params":[1026]'],
   ['HUBCHAIN', 'rest', '/blocks/1026'],
   ['HUBCHAIN', 'tendermintrpc', '"method":"commit","params":{"height":"1026"}'],
   ['MOVECHAIN', 'rest', '/blocks/by_height/1026'],
-])('%s is asked for a block by %s', (id, apiInterface, question) => {
-  const call = catalog.find(id)!.interfaces.get(apiInterface)!.blockAt!(1_026)
+])('%s is asked for the time of a block by %s', (id, apiInterface, question) => {
+  const call = catalog.find(id)!.interfaces.get(apiInterface)!.blockTimeAt!(1_026)
   expect(`${call.path} ${call.body ?? ''}`).toContain(question)
 })
