@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena } from './arena.ts'
+import { upstreamNamed, type Arena } from './arena.ts'
 import { isContradicted } from './able.ts'
 import { checkTakenBack } from './check-ending.ts'
 import type { ClientCall } from './client-call.ts'
@@ -49,9 +49,9 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       const what = typeof result === 'object' && result ? result.name : String(result)
       // The operator's wish: the honest null of a node that is behind is asked elsewhere.
       if (what === 'block-missing') continue
-      // Its other URL is ahead of the one that told the head: a block above that one may be made up.
-      const isAbove = (client.question.neededBlock ?? 0) > exchange.head
-      if (what === 'integrity-doubted' && isAbove) continue
+      // Its other URL told another head: a block above that may be made up, and nobody is blamed.
+      const isOfTwoMinds = upstreamNamed(arena, upstream).urls.length > 1
+      if (what === 'integrity-doubted' && isOfTwoMinds) continue
       arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
