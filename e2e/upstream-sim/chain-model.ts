@@ -12,7 +12,7 @@ import type { MinedBlock } from './shapes.ts'
 const rememberedBlocks = 2_048
 /**
  * The parent hash of every so many-th block is made up, so that a hash does not need all blocks from
- * genesis on. It is so far below the head that a chain begins with.
+ * genesis on. It is so far below the head that a chain begins with; above that, all of them are true.
  */
 const segmentBlocks = 256
 const ancestors = 32
@@ -257,10 +257,20 @@ export class ChainModel {
   /** Null for genesis. */
   #parentHash(branch: number, height: number): Hex | null {
     if (height === 0) return null
-    if ((height + ancestors - this.#firstHead) % segmentBlocks === 0)
+    const isOld = height <= this.#firstHead
+    if (isOld && (height + ancestors - this.#firstHead) % segmentBlocks === 0)
       return toData(digest(this.seed, 'far-parent', branch, height))
+    this.#hashUpTo(branch, height - 1)
     const parent = this.#branchAt(height - 1, branch)
     return this.#hashes.get(placeKey(parent, height - 1)) ?? this.#block(parent, height - 1).hash
+  }
+
+  /** From below, for after a long time without questions the blocks would stand deep on each other. */
+  #hashUpTo(branch: number, height: number): void {
+    const isKnown = (at: number) => this.#hashes.has(placeKey(this.#branchAt(at, branch), at))
+    let lowest = height
+    while (lowest > this.#firstHead && !isKnown(lowest - 1)) lowest -= 1
+    for (let at = lowest; at < height; at++) this.#block(this.#branchAt(at, branch), at)
   }
 
   #tell(branch: number, mined: MinedBlock): void {
