@@ -194,10 +194,10 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'best.blocksOff > failed.blocksOff',
   },
   {
-    name: 'what one told in passing is not doubted for the word of another',
-    file: relay('integrity/block-memory'),
-    text: '!rival || lead < 0',
-    replacement: '!rival || lead < (parent === null ? 1 : 0)',
+    name: 'a height that is told in passing makes as many doubt who told another',
+    file: 'proxy/relay/integrity/block-memory.ts',
+    text: 'lead < (parent === null ? 1 : 0)',
+    replacement: 'lead < 0',
   },
   {
     name: 'of a list only the first block is compared with the memory',
