@@ -47,6 +47,13 @@ function gateway(asked: Asked, response: ServerResponse): void {
   else page(asked, response, 404)
 }
 
+/** What the router's own questions over JSON-RPC get, before a gateway stands in. */
+function wellBehaved({ body }: Asked, response: ServerResponse): void {
+  const { id } = JSON.parse(body.toString()) as { id: unknown }
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+}
+
 test('over REST', async () => {
   await using node = await new MirrorNode('node', gateway).start()
   await using router = await serveRouter({
@@ -83,11 +90,7 @@ test('over REST', async () => {
 })
 
 test('over JSON-RPC, in errors and in pages', async () => {
-  let answer = ({ body }: Asked, response: ServerResponse) => {
-    const { id } = JSON.parse(body.toString()) as { id: unknown }
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
-  }
+  let answer = wellBehaved
   await using node = await new MirrorNode('node', (asked, response) => {
     answer(asked, response)
   }).start()
@@ -123,11 +126,7 @@ test('what is no key stays in errors: words of a URL, headers that say what to s
     id: 1,
     error: { code: -32_000, message: 'jsonrpc: POST /mainnet/jsonrpc/***?network=cosmos: no' },
   }
-  let answer = ({ body }: Asked, response: ServerResponse) => {
-    const { id } = JSON.parse(body.toString()) as { id: unknown }
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
-  }
+  let answer = wellBehaved
   await using node = await new MirrorNode('node', (asked, response) => {
     answer(asked, response)
   }).start()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Pace } from './tip.ts'
+import type { Pace } from './lone-head.ts'
 
 /** An upstream's head, and when that block was made; null: it could not say. */
 export interface DatedHead {

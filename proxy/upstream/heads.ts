@@ -2,17 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import { lagOf, runsAhead } from './lag.ts'
+import { lagOf } from './lag.ts'
+import { headInPace, isFarBelow, isOutvoted, runsAhead } from './lone-head.ts'
 import type { PoolObserver } from './observer.ts'
-import {
-  corroboratedTip,
-  headInPace,
-  isFarBelow,
-  isOutvoted,
-  sightingLifeMs,
-  TipMemory,
-  type Sighting,
-} from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface HeadsOptions {

@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lagOf, runsAhead } from './lag.ts'
+import { lagOf } from './lag.ts'
 
 const blockTimeMs = 12_000
-const allowedLag = 3
 
 describe('lagOf', () => {
   it.each([
@@ -37,24 +36,5 @@ describe('lagOf', () => {
         expect(lag).toBeLessThanOrEqual(Math.max(0, tip - told))
       }),
     )
-  })
-})
-
-describe('runsAhead', () => {
-  const seen = (block: number, agoMs = 0) => ({ block, atMs: 1_000_000 - agoMs })
-  it.each([
-    ['nobody else is known', [], false],
-    ['one other is far below: either may be right', [seen(100)], false],
-    ['two others are far below', [seen(100), seen(101)], true],
-    ['one of three is near', [seen(100), seen(101), seen(199)], false],
-    ['one is just within the allowed lag', [seen(100), seen(197)], false],
-    ['one is just beyond it', [seen(100), seen(196)], true],
-    ['one told it a moment ago: a block may have come', [seen(100), seen(196, 1)], false],
-    ['one told it a block time ago', [seen(100), seen(195, 12_000)], true],
-    ['one told it more than a block time ago', [seen(100), seen(195, 12_001)], false],
-    ['one was heard of later', [seen(100), seen(196, -60_000)], true],
-  ])('%s', (_name, others, ahead) => {
-    const pace = { allowedLagBlocks: allowedLag, blockTimeMs }
-    expect(runsAhead(seen(200), others, pace, false)).toBe(ahead)
   })
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isFarBelow, type Pace, type Sighting } from './tip.ts'
+import type { Sighting } from './tip.ts'
 
 /** What is known of an upstream's head. */
 export interface Standpoint {
@@ -26,23 +26,4 @@ export function lagOf(
   const growth = tip - then
   const usual = Math.floor((nowMs - latest.atMs) / blockTimeMs)
   return Math.max(0, then - latest.block + Math.min(growth, Math.max(0, growth - usual)))
-}
-
-/** How many others must be far below for a head to be too high. */
-const leastDoubters = 2
-
-/**
- * Whether a head is one that nobody else is near to, though at least two could be, or one where the blocks
- * themselves refute it. A node that lies
- * about its head, or is on another fork, looks like that; and so does one that is right beside two
- * that stand still, which is why it is only passed over, and not taken out of service.
- */
-export function runsAhead(
-  latest: Sighting,
-  others: readonly Sighting[],
-  pace: Pace,
-  isRefuted: boolean,
-): boolean {
-  const doubters = isRefuted ? 1 : leastDoubters
-  return others.length >= doubters && others.every((each) => isFarBelow(each, latest, pace))
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { corroboratedTip, headInPace, sightingLifeMs, TipMemory } from './tip.ts'
+import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 
 describe('corroboratedTip', () => {
   it.each([
@@ -31,49 +31,6 @@ describe('corroboratedTip', () => {
         expect(corroboratedTip([...blocks, 1_000_000], lag)).toBeLessThanOrEqual(
           Math.max(...blocks),
         )
-      }),
-    )
-  })
-})
-
-describe('headInPace', () => {
-  const pace = { allowedLagBlocks: 3, blockTimeMs: 12_000 }
-  const agreed = { block: 100, atMs: 0 }
-  /** Ten blocks' time after the tip was agreed on. */
-  const nowMs = 120_000
-  const seen = (block: number, agoMs = 0) => ({ block, atMs: nowMs - agoMs })
-  it.each([
-    ['one goes on where the other stands still', [seen(110), seen(100)], 110],
-    [
-      'one goes on, one lags, one says that it does by far',
-      [seen(110), seen(100), seen(-390)],
-      110,
-    ],
-    ['as far as the pace and the allowed lag', [seen(113), seen(100)], 113],
-    ['further than that', [seen(114), seen(100)], 100],
-    ['one far ahead does not hide one that keeps up', [seen(1e6), seen(110), seen(90)], 110],
-    ['two that agree outvote it', [seen(110), seen(100), seen(98)], null],
-    ['two that are behind and do not agree', [seen(110), seen(100), seen(96)], 110],
-    [
-      'one that was there when it was last heard of is no other vote',
-      [seen(110), seen(100), seen(100, 120_000)],
-      110,
-    ],
-    ['nobody is in pace', [seen(200), seen(150)], null],
-    ['nobody told anything', [], null],
-  ])('%s', (_name, told, block) => {
-    expect(headInPace(told, agreed, pace)?.block ?? null).toBe(block)
-  })
-
-  it('is never above what the chain may have grown to', () => {
-    const sighting = fc.record({ block: fc.nat(1_000), atMs: fc.nat(1_000_000) })
-    fc.assert(
-      fc.property(fc.array(sighting), sighting, (told, then) => {
-        const head = headInPace(told, then, pace)
-        if (head === null) return
-        expect(told).toContain(head)
-        const growth = Math.max(0, head.atMs - then.atMs) / pace.blockTimeMs
-        expect(head.block).toBeLessThanOrEqual(then.block + growth + pace.allowedLagBlocks)
       }),
     )
   })

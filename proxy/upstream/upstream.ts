@@ -53,8 +53,10 @@ export class Upstream {
     return able.length < 2 ? able : able.toSorted((a, b) => a.failures - b.failures)
   }
 
-  /** An answer came from this URL, be it a result or an error that is the node's own. */
-  /** @param latencyMs null where the time that it took says nothing */
+  /**
+   * An answer came from this URL, be it a result or an error that is the node's own.
+   * @param latencyMs null where the time that it took says nothing
+   */
   succeeded(url: NodeUrl, latencyMs: number | null, cost: number): void {
     url.failures = 0
     url.heardMs = this.#clock.nowMs()
@@ -66,9 +68,16 @@ export class Upstream {
   /**
    * One bad URL never costs the upstream while another of its URLs is well, and one for subscriptions
    * alone never does.
+   * @returns whether it counts against the upstream as a whole
    */
-  failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): void {
-    this.#count(url, failure)
+  failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): boolean {
+    if (failure.weight === 0) return false
+    url.failures += 1
+    if (!this.urls.includes(url)) return false
+    if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
+    this.availability.failed(failure.weight, failure.name)
+    this.score.failed(this.#clock.nowMs())
+    return true
   }
 
   /**
@@ -88,22 +97,11 @@ export class Upstream {
       return null
     }
     url.heardMs = nowMs
-    const isCounted = this.#count(url, failure)
+    const isCounted = this.failed(url, failure)
     return () => {
       url.failures = Math.max(url.failures - 1, 0)
       if (isCounted) this.availability.excused(failure.weight)
     }
-  }
-
-  /** @returns whether it counts against the upstream as a whole */
-  #count(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): boolean {
-    if (failure.weight === 0) return false
-    url.failures += 1
-    if (!this.urls.includes(url)) return false
-    if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
-    this.availability.failed(failure.weight, failure.name)
-    this.score.failed(this.#clock.nowMs())
-    return true
   }
 
   /** It was not waited for to the end. */

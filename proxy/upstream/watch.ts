@@ -6,13 +6,13 @@ import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
-import { blockTimeMs, isAheadByDate, type DatedHead } from './block-dates.ts'
 import { askWhereServed } from './ask-where-served.ts'
 import type { Dialect } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { toBlockNumber } from './block-number.ts'
+import { settleHeads } from './settle-heads.ts'
 import type { Upstream } from './upstream.ts'
 import { ownSockets, tendSockets } from './tend-sockets.ts'
 import { verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
@@ -161,39 +161,7 @@ export class Watch {
     const block = toBlockNumber(answer.value, probe.result.encoding)
     if (block === null) return
     pool.sighted(upstream, block, askedMs)
-    await this.#settle(upstream, block)
-  }
-
-  /** Where two disagree on the tip, the times of their newest blocks tell who is behind. */
-  async #settle(upstream: Upstream, block: number): Promise<void> {
-    const { pool, clock } = this.#options
-    const doubters = pool.doubtersOf(upstream)
-    if (doubters.length === 0 || !this.#options.iface.blockTimeAt) return
-    const heads = [upstream, ...doubters].map((each) => this.#dateOf(each))
-    const [own, ...others] = await Promise.all(heads)
-    if (!own || others.includes(null)) return
-    const verdicts = others.map(
-      (other) => other && isAheadByDate(own, other, clock.wallMs(), this.#options),
-    )
-    if (verdicts.every((verdict) => verdict === true)) pool.settled(upstream, block, true)
-    else if (verdicts.includes(false)) pool.settled(upstream, block, false)
-  }
-
-  /** Null where it could not be asked. */
-  async #dateOf(upstream: Upstream): Promise<DatedHead | null> {
-    const { latest } = upstream
-    const [url] = upstream.urlsFor([])
-    const { blockTimeAt } = this.#options.iface
-    if (!latest || !url || !blockTimeAt) return null
-    // The newest block may not be on all machines behind the URL yet.
-    const height = Math.max(0, latest.block - this.#options.allowedLagBlocks)
-    const answer = await this.#ask(url, blockTimeAt(height))
-    if (isTrouble(answer)) {
-      applyProbe(upstream, url, answer, 'probe')
-      return null
-    }
-    const madeMs = answer.kind === 'value' ? blockTimeMs(answer.value) : null
-    return { block: height, madeMs }
+    await settleHeads(upstream, block, { ...this.#options, ask: this.#ask })
   }
 
   /**

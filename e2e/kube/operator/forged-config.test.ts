@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../operator/kube/object.ts'
 import {
   type ConfigMap,
@@ -10,31 +10,17 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
-import { PretendKubelet } from '../pretend-kubelet.ts'
-import { useNamespace } from '../test-namespace.ts'
-import { Fleet, keyHeader } from './fleet.ts'
-import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
+import { keyHeader } from './fleet.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+import { quiet } from './running-operator.ts'
 
 /*
  * Somebody who may delete and create ConfigMaps, and neither read Secrets nor write Deployments, puts a config of his own
  * in the place of that of a router.
  */
 
-const place = useNamespace()
-const fleet = new Fleet(place)
-const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
-let running: RunningOperator
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-  void kubelet.run(place.signal)
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
-})
-
-afterAll(() => running.stop())
-
+const operated = useOperatedFleet()
+const { fleet } = operated
 async function podsOf(router: string): Promise<string> {
   const { spec } = await fleet.get(deployments, `${router}-router`)
   return JSON.stringify([spec.template, (await configMapOf(router)).data])
@@ -69,7 +55,7 @@ test('a forged config is put right, and no Secret gets out by it', async () => {
   await fleet.provider('r', 'b')
   await fleet.router('r')
   await fleet.routerIs('r', 'Ready', 'Ready', 30_000)
-  await quiet(running)
+  await quiet(operated.running)
   const before = await podsOf('r')
   const uid = await forge('r')
   await eventually(async () => {
@@ -78,13 +64,13 @@ test('a forged config is put right, and no Secret gets out by it', async () => {
   })
   await fleet.routerIs('r', 'Programmed', 'Programmed')
   // In the moment before it is put right, the provider has to go back to its last good form, and pods are replaced.
-  await running.stop()
+  await operated.running.stop()
   await forge('r')
   await fleet.delete(secrets, 'r-keys')
   await fleet.provider('r', 'c')
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
+  operated.running = await operated.run()
   await fleet.providerIs('c', 'Ready', 'Ready')
-  await quiet(running)
+  await quiet(operated.running)
   expect(await podsOf('r')).not.toMatch(/evil|"top"/)
   expect(await podsOf('r')).toContain('https://c.example')
   await fleet.delete(upstreamProviders, 'c')

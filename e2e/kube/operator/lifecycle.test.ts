@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   configMaps,
   type Deployment,
@@ -13,26 +13,12 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
-import { PretendKubelet } from '../pretend-kubelet.ts'
-import { useNamespace } from '../test-namespace.ts'
-import { Fleet, keyHeader } from './fleet.ts'
-import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
+import { keyHeader } from './fleet.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+import { quiet, writes } from './running-operator.ts'
 
-const place = useNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' })
-const fleet = new Fleet(place)
-const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
-let running: RunningOperator
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-  void kubelet.run(place.signal)
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
-})
-
-afterAll(() => running.stop())
-
+const operated = useOperatedFleet({ 'pod-security.kubernetes.io/enforce': 'restricted' })
+const { place, fleet } = operated
 function template(deployment: Deployment) {
   return deployment.spec.template.metadata?.annotations ?? {}
 }
@@ -66,17 +52,17 @@ describe('a router', () => {
     await fleet.routerIs('steady', 'Ready', 'Ready', 30_000)
     await fleet.routerIs('steady', 'Progressing', 'RolloutComplete')
     await fleet.providerIs('steady-a', 'Ready', 'Ready')
-    await quiet(running)
+    await quiet(operated.running)
     const before = await fleet.versions()
-    const asked = running.asked.length
+    const asked = operated.running.asked.length
     for (let round = 0; round < 3; round++) {
-      running.operator.routers.queue.add(`${place.namespace}/steady`)
-      running.operator.providers.queue.add(`${place.namespace}/steady-a`)
-      await quiet(running)
+      operated.running.operator.routers.queue.add(`${place.namespace}/steady`)
+      operated.running.operator.providers.queue.add(`${place.namespace}/steady-a`)
+      await quiet(operated.running)
     }
     expect(await fleet.versions()).toEqual(before)
-    expect(writes(running.asked.slice(asked))).toEqual([])
-    await using second = await runOperator({ ...place, namespaces: [place.namespace] })
+    expect(writes(operated.running.asked.slice(asked))).toEqual([])
+    await using second = await operated.run()
     await eventually(() => second.operator.hasSynced)
     await quiet(second)
     expect(writes(second.asked), 'an operator that starts anew').toEqual([])
@@ -164,7 +150,7 @@ test('nothing is built for a router that is refused, nor a Redis', async () => {
   await fleet.router('bare', { sharedState: { mode: 'Managed' } })
   const { message } = await fleet.routerIs('bare', 'Programmed', 'NotAccepted')
   expect(message).toBe('Nothing runs yet.')
-  await quiet(running)
+  await quiet(operated.running)
   const built = (await fleet.everything()).filter(
     ({ kind, metadata }) => kind !== 'RpcRouter' && metadata.name.startsWith('bare'),
   )
@@ -256,7 +242,7 @@ describe('Secrets', () => {
       metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
       stringData: { other: 'y', more: 'z' },
     })
-    await eventually(() => running.operator.routers.queue.isIdle)
+    await eventually(() => operated.running.operator.routers.queue.isIdle)
     expect(template(await deployment('turn'))).toEqual(template(before))
     await fleet.patch(secrets, 'turn-keys', { stringData: { key: 'second' } })
     await eventually(async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   configMaps,
   deployments,
@@ -9,37 +9,22 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
-import { PretendKubelet } from '../pretend-kubelet.ts'
 import { type Pod, pods } from '../resources.ts'
-import { useNamespace } from '../test-namespace.ts'
-import { Fleet, keyHeader } from './fleet.ts'
-import { quiet, type RunningOperator, runOperator } from './running-operator.ts'
+import { keyHeader } from './fleet.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+import { quiet } from './running-operator.ts'
 
-const place = useNamespace()
-const fleet = new Fleet(place)
 const gone = new Set<string>()
-const kubelet = new PretendKubelet({
-  client: place.client,
-  namespace: place.namespace,
-  fateOf: (pod) => (pod.status?.phase === 'Running' || canStart(pod) ? 'ready' : 'waiting'),
-})
-let running: RunningOperator
+const operated = useOperatedFleet({}, (pod) =>
+  pod.status?.phase === 'Running' || canStart(pod) ? 'ready' : 'waiting',
+)
+const { place, fleet } = operated
 
 /** A kubelet starts no container whose environment refers to a Secret that is not there. */
 function canStart({ spec }: Pod): boolean {
   const text = JSON.stringify(spec)
   return ![...gone].some((name) => text.includes(`"secretKeyRef":{"name":"${name}"`))
 }
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-  void kubelet.run(place.signal)
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
-})
-
-afterAll(() => running.stop())
 
 /** A router with the providers a and b, each with a Secret of its own, and the Secret of a gone. */
 async function routerWithLostSecret(name: string, spec: object = {}): Promise<void> {
@@ -79,7 +64,7 @@ async function providersOf(router: string): Promise<readonly string[]> {
 
 test('pods go on with the key of a Secret that is gone, as long as nothing else changes', async () => {
   await routerWithLostSecret('still')
-  await quiet(running)
+  await quiet(operated.running)
   expect(await providersOf('still')).toEqual(['still-a', 'still-b'])
   expect((await deployment('still')).metadata.generation).toBe(1)
   await fleet.routerIs('still', 'Accepted', 'PartiallyAccepted')
@@ -228,7 +213,7 @@ describe('a Secret that got a value which the router would refuse', () => {
     await fleet.providerIs('bad-a', 'Accepted', 'InvalidConfig')
     const { message } = await fleet.routerIs('bad', 'Accepted', 'PartiallyAccepted')
     expect(message).toContain('bad-a is kept by the pods that run, as long as none has to start')
-    await quiet(running)
+    await quiet(operated.running)
     expect((await deployment('bad')).metadata.generation).toBe(1)
     await mend('bad-s1', 'first')
     await fleet.providerIs('bad-a', 'Ready', 'Ready')

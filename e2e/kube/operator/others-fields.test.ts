@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   type Deployment,
   deployments,
@@ -10,27 +10,14 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
-import { PretendKubelet } from '../pretend-kubelet.ts'
-import { useNamespace } from '../test-namespace.ts'
-import { Fleet, keyHeader } from './fleet.ts'
-import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
+import { keyHeader } from './fleet.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+import { quiet, writes } from './running-operator.ts'
 
-const place = useNamespace()
-const fleet = new Fleet(place)
+const operated = useOperatedFleet()
+const { place, fleet } = operated
 const kubectl = kubectlFor(place.kubeconfig, place.namespace)
-let running: RunningOperator
-
-beforeAll(async () => {
-  await installCrds(kubectl)
-  const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
-  void kubelet.run(place.signal)
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
-})
-
-afterAll(() => running.stop())
-
 async function pause(router: string, value: 'true' | null): Promise<void> {
   const metadata = { annotations: { 'rpcrouter.dev/paused': value } }
   await fleet.patch(rpcRouters, router, { metadata })
@@ -67,7 +54,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   expect(JSON.stringify(after.spec)).not.toContain('back-key')
   expect(pods(after).nodeSelector).toBeUndefined()
   await fleet.delete(secrets, 'back-key')
-  await quiet(running)
+  await quiet(operated.running)
   await fleet.routerIs('back', 'Ready', 'Ready')
 })
 
@@ -109,8 +96,8 @@ test('what was set by hand is put back, and nothing is left that a new operator 
   expect(now.spec).not.toHaveProperty('paused')
   expect(now.spec.template.metadata?.annotations).toMatchObject({ 'example.com/kept': 'yes' })
   expect((await fleet.get(services, 'hand-router')).spec).toEqual(service)
-  await quiet(running)
-  await using second = await runOperator({ ...place, namespaces: [place.namespace] })
+  await quiet(operated.running)
+  await using second = await operated.run()
   await eventually(() => second.operator.hasSynced)
   await quiet(second)
   expect(writes(second.asked)).toEqual([])
@@ -127,7 +114,7 @@ test('a change by hand of what no pause covers is put back at once; a restart is
     ).not.toContain('BY_HAND'),
   )
   await printed(kubectl(['rollout', 'restart', 'deployment/now-router']))
-  await quiet(running)
+  await quiet(operated.running)
   const { metadata } = (await fleet.get(deployments, 'now-router')).spec.template
   expect(metadata?.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt'])
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { events } from '../../../operator/kube/event.ts'
 import type { Resource } from '../../../operator/kube/resource.ts'
 import {
@@ -11,26 +11,11 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
-import { PretendKubelet } from '../pretend-kubelet.ts'
-import { useNamespace } from '../test-namespace.ts'
-import { Fleet } from './fleet.ts'
-import { quiet, type RunningOperator, runOperator, writes } from './running-operator.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+import { quiet, writes } from './running-operator.ts'
 
-const place = useNamespace()
-const fleet = new Fleet(place)
-const kubelet = new PretendKubelet({ client: place.client, namespace: place.namespace })
-let running: RunningOperator
-
-beforeAll(async () => {
-  await installCrds(kubectlFor(place.kubeconfig, place.namespace))
-  void kubelet.run(place.signal)
-  running = await runOperator({ ...place, namespaces: [place.namespace] })
-})
-
-afterAll(() => running.stop())
-
+const operated = useOperatedFleet()
+const { place, fleet, kubelet } = operated
 /** How often each event was told of a router, by reason. */
 async function toldOf(router: string): Promise<Readonly<Record<string, number>>> {
   const all = (await fleet.list(events)).filter(({ regarding }) => regarding?.name === router)
@@ -69,7 +54,7 @@ test('a pod that fails and comes back is no rollout, nor is another count', asyn
   await fleet.provider('flap', 'flap-a')
   await fleet.router('flap')
   await fleet.routerIs('flap', 'Progressing', 'RolloutComplete', 30_000)
-  await quiet(running)
+  await quiet(operated.running)
   const before = await toldOf('flap')
   kubelet.decide(({ metadata }) => (metadata.name.startsWith('flap-') ? 'failing' : 'ready'))
   await fleet.routerIs('flap', 'Available', 'MinimumReplicasUnavailable')
@@ -81,7 +66,7 @@ test('a pod that fails and comes back is no rollout, nor is another count', asyn
     const { status } = await fleet.get(rpcRouters, 'flap')
     expect(status?.availableReplicas).toBe(4)
   }, 30_000)
-  await quiet(running)
+  await quiet(operated.running)
   expect(await toldOf('flap')).toEqual(before)
 })
 
@@ -161,8 +146,8 @@ test('amounts in other words are written once, also by an operator that starts a
   const resources = { requests: { cpu: '0.5', memory: '1024Mi' }, limits: { memory: '1024Mi' } }
   await fleet.router('words', { pod: { resources, rollout: { minReadySeconds: 0 } } })
   await fleet.routerIs('words', 'Progressing', 'RolloutComplete', 30_000)
-  await quiet(running)
-  await using second = await runOperator({ ...place, namespaces: [place.namespace] })
+  await quiet(operated.running)
+  await using second = await operated.run()
   await eventually(() => second.operator.hasSynced)
   await quiet(second)
   expect(writes(second.asked).filter(({ resource }) => resource === 'deployments')).toEqual([])

@@ -14,7 +14,7 @@ export const tipMutants: readonly Mutant[] = [
   },
   {
     name: 'one that was asked later is taken for one that runs ahead',
-    file: upstream('tip'),
+    file: upstream('lone-head'),
     text: 'block + growth < head.block - allowedLagBlocks',
     replacement: 'block < head.block - allowedLagBlocks',
   },
@@ -26,26 +26,26 @@ export const tipMutants: readonly Mutant[] = [
   },
   {
     name: 'one that goes on alone is believed however fast',
-    file: upstream('tip'),
+    file: upstream('lone-head'),
     text: 'agreed.block + growth + allowedLagBlocks',
     replacement: 'Infinity',
   },
   {
     name: 'two that agree do not outvote one in pace',
-    file: upstream('tip'),
+    file: upstream('lone-head'),
     text: '!isOutvoted(highest, told, pace) ? highest : null',
     replacement: 'true ? highest : null',
   },
   {
     name: 'one whose head is refuted is believed as much as before',
-    file: upstream('lag'),
+    file: upstream('lone-head'),
     text: 'isRefuted ? 1 : leastDoubters',
     replacement: 'leastDoubters',
   },
   {
     name: 'whatever the blocks show, the higher head is right',
-    file: upstream('watch'),
-    text: 'other && isAheadByDate(own, other, clock.wallMs(), this.#options)',
+    file: upstream('settle-heads'),
+    text: 'other && isAheadByDate(own, other, clock.wallMs(), options)',
     replacement: 'other && true',
   },
   {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll } from 'vitest'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor } from '../kubectl.ts'
+import { PretendKubelet, type Fate } from '../pretend-kubelet.ts'
+import type { Pod } from '../resources.ts'
+import { useNamespace, type TestNamespace } from '../test-namespace.ts'
+import { Fleet } from './fleet.ts'
+import { runOperator, type RunningOperator } from './running-operator.ts'
+
+/** A namespace in which an operator runs and pods become ready. */
+export interface OperatedFleet {
+  readonly place: TestNamespace
+  readonly fleet: Fleet
+  readonly kubelet: PretendKubelet
+  /** From before the first test on; the one that stands here is stopped at the end. */
+  running: RunningOperator
+  /** One more operator for the namespace. */
+  run(): Promise<RunningOperator>
+}
+
+/** Call it once at the top of a test file, instead of `useNamespace`. */
+export function useOperatedFleet(
+  labels: Readonly<Record<string, string>> = {},
+  fateOf: (pod: Pod) => Fate = () => 'ready',
+): OperatedFleet {
+  const place = useNamespace(labels)
+  const { client, namespace } = place
+  const operated = {
+    place,
+    fleet: new Fleet(place),
+    kubelet: new PretendKubelet({ client, namespace, fateOf }),
+    run: () => runOperator({ ...place, namespaces: [namespace] }),
+  } as OperatedFleet
+  beforeAll(async () => {
+    await installCrds(kubectlFor(place.kubeconfig, namespace))
+    void operated.kubelet.run(place.signal)
+    operated.running = await operated.run()
+  })
+  afterAll(() => operated.running.stop())
+  return operated
+}
