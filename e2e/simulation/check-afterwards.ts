@@ -49,12 +49,21 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       const what = typeof result === 'object' && result ? result.name : String(result)
       // The operator's wish: the honest null of a node that is behind is asked elsewhere.
       if (what === 'block-missing') continue
-      // Its other URL told another head: a block above that may be made up, and nobody is blamed.
-      const isOfTwoMinds = upstreamNamed(arena, upstream).urls.length > 1
+      // It told another head, by its other URL or before it caught up: a block above that may be made
+      // up, and nobody is blamed.
+      const { urls } = upstreamNamed(arena, upstream)
+      const hasLagged = arena.schedule.nodes.some(
+        (node) => node.name === upstream && node.urls.some(lagsAtTimes),
+      )
+      const isOfTwoMinds = urls.length > 1 || hasLagged
       if (what === 'integrity-doubted' && isOfTwoMinds) continue
       arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
+}
+
+function lagsAtTimes({ ailments }: UrlPlan): boolean {
+  return ailments.some(({ kind }) => kind === 'lag')
 }
 
 /** It practically always answers a probe within the time that a probe has. */

@@ -44,10 +44,10 @@ interface Branch {
   top: number | null
 }
 
-/** What a hash stands for. */
+/** What a hash stands for: a block, or a transaction in it. */
 interface Told {
   readonly branch: number
-  readonly mined: MinedBlock
+  readonly height: number
   readonly index: number | null
 }
 
@@ -71,8 +71,8 @@ export class ChainModel {
   readonly state: ChainState
   /** Where a hash leads that was told once. */
   readonly #told = new Map<string, Told>()
-  /** Hashes by the place of their block. */
-  readonly #hashes = new Map<string, Hex>()
+  /** Blocks by their place. */
+  readonly #mined = new Map<string, MinedBlock>()
   readonly #clock: Clock | null
   readonly #startedMs: number
   readonly #originMs: number
@@ -173,8 +173,9 @@ export class ChainModel {
     }
     const told = this.#told.get(hash.toLowerCase()) ?? this.#toldLately(hash.toLowerCase())
     if (told === null) return null
-    const canonical = this.#branchAt(told.mined.height) === told.branch
-    return { mined: told.mined, index: told.index, canonical }
+    const { branch, height, index } = told
+    const canonical = this.#branchAt(height) === branch
+    return { mined: this.#block(branch, height), index, canonical }
   }
 
   /** A transaction that waits to be mined. */
@@ -233,12 +234,13 @@ export class ChainModel {
 
   #block(branch: number, height: number): MinedBlock {
     const place = placeKey(branch, height)
-    const known = this.#hashes.get(place)
-    const told = known === undefined ? undefined : this.#told.get(known)
-    if (told !== undefined) return told.mined
+    const known = this.#mined.get(place)
+    if (known !== undefined) return known
     const clients = [...this.#included.values()].filter((one) => one.place === place)
-    const parent = this.#parentHash(branch, height) ?? ''
-    const key = `${place}<${parent} ${clients.map((one) => one.signed.hash).join(' ')}`
+    // What was there at the start is as the seed has it; what came later stands on what came before.
+    const isOfSeed = branch === 0 && height <= this.#firstHead
+    const under = isOfSeed ? '' : (this.#parentHash(branch, height) ?? '')
+    const key = `${place}<${under} ${clients.map((one) => one.signed.hash).join(' ')}`
     const built =
       this.#built.get(key) ??
       this.#build(
@@ -257,27 +259,33 @@ export class ChainModel {
   /** Null for genesis. */
   #parentHash(branch: number, height: number): Hex | null {
     if (height === 0) return null
-    const isOld = height <= this.#firstHead
-    if (isOld && (height + ancestors - this.#firstHead) % segmentBlocks === 0)
-      return toData(digest(this.seed, 'far-parent', branch, height))
+    if (this.#beginsSegment(height)) return toData(digest(this.seed, 'far-parent', branch, height))
     this.#hashUpTo(branch, height - 1)
-    const parent = this.#branchAt(height - 1, branch)
-    return this.#hashes.get(placeKey(parent, height - 1)) ?? this.#block(parent, height - 1).hash
+    return this.#block(this.#branchAt(height - 1, branch), height - 1).hash
+  }
+
+  /** Its parent is made up. */
+  #beginsSegment(height: number): boolean {
+    return height <= this.#firstHead && (height + ancestors - this.#firstHead) % segmentBlocks === 0
   }
 
   /** From below, for after a long time without questions the blocks would stand deep on each other. */
   #hashUpTo(branch: number, height: number): void {
-    const isKnown = (at: number) => this.#hashes.has(placeKey(this.#branchAt(at, branch), at))
+    const isKnown = (at: number) => this.#mined.has(placeKey(this.#branchAt(at, branch), at))
     let lowest = height
     while (lowest > this.#firstHead && !isKnown(lowest - 1)) lowest -= 1
     for (let at = lowest; at < height; at++) this.#block(this.#branchAt(at, branch), at)
   }
 
   #tell(branch: number, mined: MinedBlock): void {
-    this.#hashes.set(placeKey(branch, mined.height), mined.hash)
-    this.#told.set(mined.hash, { branch, mined, index: null })
-    for (const [index, { hash }] of mined.block.transactions.entries())
-      this.#told.set(hash, { branch, mined, index })
+    const { height, hash, block } = mined
+    this.#mined.set(placeKey(branch, height), mined)
+    this.#told.set(hash, { branch, height, index: null })
+    for (const [index, transaction] of block.transactions.entries())
+      this.#told.set(transaction.hash, { branch, height, index })
+    if (height === 0 || this.#beginsSegment(height)) return
+    const parent = { branch: this.#branchAt(height - 1, branch), height: height - 1, index: null }
+    this.#told.set(block.parentHash, parent)
   }
 
   /** A hash that another process told, of the same chain: of one of the newest blocks. */
