@@ -44,25 +44,25 @@ export class TipWatch {
     const isReorged = this.#reorgsMs.some((atMs) => atMs >= this.#seenMs && atMs <= nowMs)
     if (tip < this.#highest && !isForgotten && !isReorged && this.#liars.size === 0)
       this.#arena.report('tip-keeps', `the tip went from ${this.#highest} to ${tip}`)
-    if (!this.#isCorroborated(tip)) return
-    if (tip >= this.#highest || isForgotten || isReorged) {
+    const toldMs = this.#corroboratedMs(tip)
+    if (toldMs !== null && (tip >= this.#highest || isForgotten || isReorged)) {
       this.#highest = tip
-      this.#seenMs = nowMs
+      this.#seenMs = toldMs
     }
   }
 
   /**
-   * What the upstreams say now makes this the tip, and two say so, or the only one that there is:
-   * what one of several says may be taken back.
+   * When it was last told, where what the upstreams say now makes this the tip, and two say so, or
+   * the only one that there is; else null: what one of several says may be taken back.
    */
-  #isCorroborated(tip: number): boolean {
+  #corroboratedMs(tip: number): number | null {
     const { pool, allowedLagBlocks } = this.#arena
-    const told = this.#heard().map(({ latest }) => latest?.block ?? 0)
-    const witnesses = told.filter((block) => block >= tip - allowedLagBlocks)
-    return (
-      tipOf(told, allowedLagBlocks) === tip &&
-      witnesses.length >= Math.min(2, pool.upstreams.length)
-    )
+    const told = this.#heard().flatMap(({ latest }) => latest ?? [])
+    const heads = told.map(({ block }) => block)
+    const witnesses = told.filter(({ block }) => block >= tip - allowedLagBlocks)
+    const isToldByEnough = witnesses.length >= Math.min(2, pool.upstreams.length)
+    if (!isToldByEnough || tipOf(heads, allowedLagBlocks) !== tip) return null
+    return Math.max(...witnesses.map(({ atMs }) => atMs))
   }
 
   /** Upstreams in service that told their block lately. */

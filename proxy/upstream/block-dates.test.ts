@@ -23,7 +23,7 @@ describe('when a block was made', () => {
 })
 
 describe('of two heads', () => {
-  const pace = { allowedLagBlocks: 3, blockTimeMs: 12_000 }
+  const pace = { allowedLagBlocks: 3, blockTimeMs: 12_000, leastBlockTimeMs: 240 }
   const wallMs = madeMs
   const head = (block: number, agoMs: number | null) => ({
     block,
@@ -41,5 +41,12 @@ describe('of two heads', () => {
     ['the chain stands still', head(110, 9e6), head(100, 9e6 + 30_000), null],
   ])('%s', (_, higher, lower, expected) => {
     expect(isAheadByDate(higher, lower, wallMs, pace)).toBe(expected)
+  })
+
+  it('on a chain that was seen to be faster, the lower one is behind after as many blocks', () => {
+    const seen = { ...pace, blockTimeMs: 1_000 }
+    const after = (agoMs: number) => isAheadByDate(head(110, 0), head(100, agoMs), wallMs, seen)
+    expect([after(4_000), after(4_001)]).toEqual([null, true])
+    expect(isAheadByDate(head(1_100, 0), head(100, 10_000), wallMs, seen)).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Pace } from './lone-head.ts'
+import type { BoundedPace } from './seen-pace.ts'
 
 /** An upstream's head, and when that block was made; null: it could not say. */
 export interface DatedHead {
@@ -10,8 +10,6 @@ export interface DatedHead {
 
 /** Clocks differ, and some nodes take blocks that are a little in the future. */
 const futureMs = 60_000
-/** A chain may be so many times faster than its spec says. */
-const fastest = 50
 
 /**
  * When a block was made, by the clock of the world in milliseconds, from what a node says: seconds,
@@ -39,13 +37,13 @@ export function isAheadByDate(
   higher: DatedHead,
   lower: DatedHead,
   wallMs: number,
-  { allowedLagBlocks, blockTimeMs: paceMs }: Pace,
+  { allowedLagBlocks, blockTimeMs, leastBlockTimeMs }: BoundedPace,
 ): boolean | null {
   if (higher.madeMs === null || higher.madeMs > wallMs + futureMs) return false
   // Who cannot show its own head is no witness.
   if (lower.madeMs === null) return true
   const betweenMs = higher.madeMs - lower.madeMs
-  const leastMs = ((higher.block - lower.block) * paceMs) / fastest
-  if (betweenMs + paceMs < leastMs) return false
-  return betweenMs > (allowedLagBlocks + 1) * paceMs ? true : null
+  const leastMs = (higher.block - lower.block) * leastBlockTimeMs
+  if (betweenMs + blockTimeMs < leastMs) return false
+  return betweenMs > (allowedLagBlocks + 1) * blockTimeMs ? true : null
 }

@@ -50,12 +50,13 @@ describe('the last upstream that keeps up', () => {
   async function grows(
     fixture: PoolFixture,
     headsAt: (head: number) => Readonly<Record<string, number | null>>,
+    blockTimeMs = chain.blockTimeMs,
   ): Promise<string> {
     for (let head = 1_000; head < 1_050; head++) {
       for (const [name, block] of Object.entries(headsAt(head)))
         if (block === null) fixture.disable(name)
         else fixture.sees(name, block)
-      await fixture.clock.advance(chain.blockTimeMs)
+      await fixture.clock.advance(blockTimeMs)
     }
     return fixture.chosen({ block: latest })
   }
@@ -94,6 +95,13 @@ describe('the last upstream that keeps up', () => {
     ],
   ])('%s', async (_, names, headsAt, chosen) => {
     expect(await grows(new PoolFixture(names), headsAt)).toBe(chosen)
+  })
+
+  it('serves the latest state alone also on a chain that is much faster than its spec says', async () => {
+    const stops = (head: number) => ({ a: head, b: Math.min(head, 1_020) })
+    const fixture = new PoolFixture('ab')
+    expect(await grows(fixture, stops, chain.blockTimeMs / 12)).toBe('a')
+    expect(fixture.pool.tip).toBe(1_049)
   })
 })
 

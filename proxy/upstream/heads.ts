@@ -5,6 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import { lagOf } from './lag.ts'
 import { headInPace, isFarBelow, isOutvoted, runsAhead } from './lone-head.ts'
 import type { PoolObserver } from './observer.ts'
+import { SeenPace, type BoundedPace } from './seen-pace.ts'
 import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -19,6 +20,7 @@ export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
+  readonly #seenPace: SeenPace
   /** The tip when it was last corroborated or settled, however long ago. */
   #agreed: Sighting | null = null
   /** Whose head cannot be the chain's, by what the blocks themselves show. */
@@ -30,24 +32,16 @@ export class Heads {
   constructor(upstreams: readonly Upstream[], options: HeadsOptions) {
     this.#upstreams = upstreams
     this.#options = options
+    this.#seenPace = new SeenPace(options.chain)
   }
 
   get tip(): number | null {
-    const { chain, clock } = this.#options
-    const nowMs = clock.nowMs()
     const told = this.#told()
-    const blocks = told.map(({ block }) => block)
-    const tip = corroboratedTip(blocks, chain.allowedLagBlocks)
-    if (tip === null) return this.#memory.recall(null, nowMs)
-    const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
-    const isAgreed = witnesses.length >= Math.min(2, this.#upstreams.length)
-    // What one of several says alone may be taken back, and is not remembered.
-    if (isAgreed) this.#memory.keep(tip, nowMs)
-    const lone = this.#agreed && headInPace(told, this.#agreed, chain)
-    if (lone && lone.block > tip) return this.#memory.recall(lone.block, nowMs)
-    if (isAgreed)
-      this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
-    return this.#memory.recall(tip, nowMs)
+    const tip = tipOf(told, this.#options.chain)
+    return this.#memory.recall(
+      tip === null ? null : (this.#loneHead(told, tip) ?? tip),
+      this.#options.clock.nowMs(),
+    )
   }
 
   /**
@@ -77,7 +71,12 @@ export class Heads {
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
     // Of two that disagree nobody knows who is right, until the blocks themselves have shown it.
-    return runsAhead(head, others, chain, this.#boasting.has(upstream)) ? block - tip : 0
+    return runsAhead(head, others, this.pace, this.#boasting.has(upstream)) ? block - tip : 0
+  }
+
+  /** How the chain grows, as far as that was seen. */
+  get pace(): BoundedPace {
+    return this.#seenPace.value
   }
 
   /** It is further behind the tip than the chain allows. */
@@ -97,12 +96,12 @@ export class Heads {
   doubtersOf({ latest }: Upstream): readonly Upstream[] {
     if (latest === null || latest.block <= (this.tip ?? Infinity)) return []
     const told = this.#told()
-    const { chain } = this.#options
+    const { pace } = this
     const others = this.#upstreams.filter(
       (each) => each.latest !== null && each.latest !== latest && told.includes(each.latest),
     )
-    const isFar = (each: Upstream) => each.latest !== null && isFarBelow(each.latest, latest, chain)
-    return others.every(isFar) && !isOutvoted(latest, told, chain) ? others : []
+    const isFar = (each: Upstream) => each.latest !== null && isFarBelow(each.latest, latest, pace)
+    return others.every(isFar) && !isOutvoted(latest, told, pace) ? others : []
   }
 
   /** Whether the head that it told is the chain's, by what the blocks themselves show. */
@@ -123,8 +122,29 @@ export class Heads {
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
+    this.#remember()
     upstream.tipThen = this.tip
     this.#judge()
+  }
+
+  /** The head of one alone that is above what the others agree on, and in pace. */
+  #loneHead(told: readonly Sighting[], tip: number): number | null {
+    const lone = this.#agreed && headInPace(told, this.#agreed, this.pace)
+    return lone && lone.block > tip ? lone.block : null
+  }
+
+  /** What one of several says alone may be taken back, and is not remembered. */
+  #remember(): void {
+    const { chain, clock } = this.#options
+    const told = this.#told()
+    const tip = tipOf(told, chain)
+    if (tip === null) return
+    const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
+    if (witnesses.length < Math.min(2, this.#upstreams.length)) return
+    this.#memory.keep(tip, clock.nowMs())
+    if (this.#loneHead(told, tip) !== null) return
+    this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
+    this.#seenPace.agreed(this.#agreed)
   }
 
   #judge(): void {
@@ -156,7 +176,7 @@ export class Heads {
     const others = told.filter((each) => each !== latest)
     const isAbove = latest !== null && latest.block > (tip ?? 0)
     const boasts = this.#boasting.has(upstream)
-    if (isAbove && runsAhead(latest, others, this.#options.chain, boasts)) this.#ahead.add(upstream)
+    if (isAbove && runsAhead(latest, others, this.pace, boasts)) this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)
     if (!isAbove) this.#boasting.delete(upstream)
   }
@@ -170,4 +190,11 @@ export class Heads {
         told.push(latest)
     return told
   }
+}
+
+function tipOf(told: readonly Sighting[], { allowedLagBlocks }: Chain): number | null {
+  return corroboratedTip(
+    told.map(({ block }) => block),
+    allowedLagBlocks,
+  )
 }

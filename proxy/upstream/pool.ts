@@ -8,6 +8,7 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { Choice, type Explain } from './choice.ts'
 import { Heads } from './heads.ts'
+import type { BoundedPace } from './seen-pace.ts'
 import { qualitiesOf } from './qualities.ts'
 import { weigh } from './selection.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
@@ -138,6 +139,11 @@ export class Pool {
    */
   sighted(upstream: Upstream, block: number, askedMs: number): void {
     this.#heads.sighted(upstream, block, askedMs)
+  }
+
+  /** How the chain grows, as far as that was seen. */
+  get pace(): BoundedPace {
+    return this.#heads.pace
   }
 
   /** The others, where its head is far above theirs and nobody knows who is right; else none. */

@@ -5,11 +5,10 @@ import type { Clock } from '../clock/clock.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
 import { blockTimeMs, isAheadByDate, type DatedHead } from './block-dates.ts'
-import type { Pace } from './lone-head.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
 
-export interface SettleHeadsOptions extends Pace {
+export interface SettleHeadsOptions {
   readonly pool: Pool
   readonly iface: Pick<ChainInterface, 'blockTimeAt'>
   readonly clock: Clock
@@ -33,7 +32,7 @@ export async function settleHeads(
   const [own, ...others] = await Promise.all(heads)
   if (!own || others.includes(null)) return
   const verdicts = others.map(
-    (other) => other && isAheadByDate(own, other, clock.wallMs(), options),
+    (other) => other && isAheadByDate(own, other, clock.wallMs(), pool.pace),
   )
   if (verdicts.every((verdict) => verdict === true)) pool.settled(upstream, block, true)
   else if (verdicts.includes(false)) pool.settled(upstream, block, false)
@@ -42,13 +41,13 @@ export async function settleHeads(
 /** Null where it could not be asked. */
 async function dateOf(
   upstream: Upstream,
-  { iface, allowedLagBlocks, ask }: SettleHeadsOptions,
+  { iface, pool, ask }: SettleHeadsOptions,
 ): Promise<DatedHead | null> {
   const { latest } = upstream
   const [url] = upstream.urlsFor([])
   if (!latest || !url || !iface.blockTimeAt) return null
   // The newest block may not be on all machines behind the URL yet.
-  const height = Math.max(0, latest.block - allowedLagBlocks)
+  const height = Math.max(0, latest.block - pool.pace.allowedLagBlocks)
   const answer = await ask(url, iface.blockTimeAt(height))
   if (isTrouble(answer)) {
     applyProbe(upstream, url, answer, 'probe')

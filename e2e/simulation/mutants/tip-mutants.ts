@@ -45,7 +45,7 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'whatever the blocks show, the higher head is right',
     file: upstream('settle-heads'),
-    text: 'other && isAheadByDate(own, other, clock.wallMs(), options)',
+    text: 'other && isAheadByDate(own, other, clock.wallMs(), pool.pace)',
     replacement: 'other && true',
   },
   {
@@ -58,7 +58,13 @@ export const tipMutants: readonly Mutant[] = [
     name: 'a lower tip is agreed on while one in pace is believed',
     file: upstream('heads'),
     text: 'this.#agreed = { block: tip, atMs: Math',
-    replacement: 'this.#agreed = { block: Math.min(...blocks), atMs: Math',
+    replacement: 'this.#agreed = { block: Math.min(...told.map((each) => each.block)), atMs: Math',
+  },
+  {
+    name: 'a chain is never faster than its spec says',
+    file: upstream('seen-pace'),
+    text: 'this.#blockTimeMs = Math.min(Math.max(seenMs, blockTimeMs / fastest), blockTimeMs)',
+    replacement: 'this.#blockTimeMs = Math.max(seenMs, blockTimeMs)',
   },
   {
     name: 'the tip follows the highest block that anybody tells',
@@ -93,8 +99,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'what one of several says alone is remembered as the tip',
     file: upstream('heads'),
-    text: 'witnesses.length >= Math.min(2, this.#upstreams.length)',
-    replacement: 'witnesses.length >= 1',
+    text: 'witnesses.length < Math.min(2, this.#upstreams.length)',
+    replacement: 'witnesses.length < 1',
   },
   {
     name: 'disabled upstreams have a say in the tip',

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Pace } from './lone-head.ts'
+import type { Sighting } from './tip.ts'
+
+/**
+ * It is measured over so many times the blocks that heads may differ by: over fewer, who leads or falls
+ * back a little would look like another pace.
+ */
+const leastLags = 4
+/** A chain may be so many times faster than its spec says. */
+const fastest = 50
+
+/** A pace that was seen, and how much faster the chain may be at the very most. */
+export interface BoundedPace extends Pace {
+  readonly leastBlockTimeMs: number
+}
+
+/**
+ * How long a block of a chain takes: as its spec says, or less where the agreed tip was seen to grow
+ * faster. One that grows slower may go on at its usual pace at any time.
+ */
+export class SeenPace {
+  readonly #spec: Pace
+  #blockTimeMs: number
+  #since: Sighting | null = null
+
+  constructor(spec: Pace) {
+    this.#spec = spec
+    this.#blockTimeMs = spec.blockTimeMs
+  }
+
+  get value(): BoundedPace {
+    const { allowedLagBlocks, blockTimeMs } = this.#spec
+    const leastBlockTimeMs = blockTimeMs / fastest
+    return { allowedLagBlocks, blockTimeMs: this.#blockTimeMs, leastBlockTimeMs }
+  }
+
+  /** The upstreams agree on this tip. */
+  agreed(tip: Sighting): void {
+    const since = this.#since
+    // A chain that went back is measured from there.
+    if (since === null || tip.block < since.block) {
+      this.#since = tip
+      return
+    }
+    const blocks = tip.block - since.block
+    if (blocks < leastLags * (this.#spec.allowedLagBlocks + 1)) return
+    const seenMs = (tip.atMs - since.atMs) / blocks
+    const { blockTimeMs } = this.#spec
+    this.#blockTimeMs = Math.min(Math.max(seenMs, blockTimeMs / fastest), blockTimeMs)
+    this.#since = tip
+  }
+}
