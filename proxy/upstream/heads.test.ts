@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { Wanted } from './wanted.ts'
 import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
 
@@ -103,6 +103,19 @@ describe('the last upstream that keeps up', () => {
     expect(await grows(fixture, stops, chain.blockTimeMs / 12)).toBe('a')
     expect(fixture.pool.tip).toBe(1_049)
   })
+})
+
+test('of a chain that is faster than its spec says nobody lags who was only asked earlier', async () => {
+  const fixture = new PoolFixture('abc')
+  let lagged = 0
+  for (let head = 1_000; head < 1_300; head++) {
+    // Each is asked every ten blocks.
+    const due = { 0: 'a', 3: 'b', 6: 'c' }[head % 10]
+    if (due) fixture.sees(due, head)
+    if (head > 1_100 && fixture.chosen({ block: latest }) !== 'abc') lagged += 1
+    await fixture.clock.advance(chain.blockTimeMs / 12)
+  }
+  expect(lagged).toBe(0)
 })
 
 describe('a head that nobody else is near to', () => {

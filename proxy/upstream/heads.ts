@@ -158,7 +158,7 @@ export class Heads {
 
   #judgeLag(upstream: Upstream, tip: number | null): void {
     const { chain, clock, observer } = this.#options
-    upstream.lagBlocks = lagOf(upstream, tip, clock.nowMs(), chain.blockTimeMs)
+    upstream.lagBlocks = lagOf(upstream, tip, clock.nowMs(), this.pace.blockTimeMs)
     const lags = upstream.lagBlocks > chain.allowedLagBlocks
     if (lags === this.#lagging.has(upstream)) return
     if (lags) this.#lagging.add(upstream)
