@@ -24,6 +24,7 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
     const availability = new Availability(failureThreshold, (from, to, why) => {
       if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
+      if (to === 'eligible') pool.joined()
     })
     const holdOffOf = ({ url }: NodeUrlConfig) =>
       new HoldOff(clock, random, (holdOffMs) => {
@@ -39,7 +40,8 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
     const upstream = new Upstream(config, { urls, sockets }, availability, clock)
     return upstream
   })
-  return new Pool(upstreams, options)
+  const pool = new Pool(upstreams, options)
+  return pool
 }
 
 function isSocketUrl({ scheme }: NodeUrlConfig): boolean {

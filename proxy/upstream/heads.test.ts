@@ -118,6 +118,17 @@ test('of a chain that is faster than its spec says nobody lags who was only aske
   expect(lagged).toBe(0)
 })
 
+test('what an upstream told before it came back is remembered when it goes again', () => {
+  const fixture = new PoolFixture('a')
+  fixture.sees('a', 100)
+  fixture.disable('a')
+  fixture.sees('a', 101)
+  expect(fixture.pool.tip).toBe(100)
+  fixture.upstream('a').availability.succeeded()
+  fixture.disable('a')
+  expect(fixture.pool.tip).toBe(101)
+})
+
 describe('a head that nobody else is near to', () => {
   const claims = (heads: Readonly<Record<string, number>>, shows: boolean | null) => {
     const fixture = new PoolFixture(Object.keys(heads).join(''))

@@ -147,6 +147,11 @@ export class Heads {
     this.#seenPace.agreed(this.#agreed)
   }
 
+  /** An upstream came into service: what it told before counts from now on. */
+  joined(): void {
+    this.#remember()
+  }
+
   #judge(): void {
     const { tip } = this
     const told = this.#told()

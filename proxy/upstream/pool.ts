@@ -141,6 +141,11 @@ export class Pool {
     this.#heads.sighted(upstream, block, askedMs)
   }
 
+  /** An upstream came into service. */
+  joined(): void {
+    this.#heads.joined()
+  }
+
   /** How the chain grows, as far as that was seen. */
   get pace(): BoundedPace {
     return this.#heads.pace

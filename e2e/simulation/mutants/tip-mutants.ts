@@ -67,6 +67,12 @@ export const tipMutants: readonly Mutant[] = [
     replacement: 'this.#blockTimeMs = Math.max(seenMs, blockTimeMs)',
   },
   {
+    name: 'what was told before an upstream came back is not remembered',
+    file: upstream('create-pool'),
+    text: "if (to === 'eligible') pool.joined()",
+    replacement: '',
+  },
+  {
     name: 'the tip follows the highest block that anybody tells',
     file: upstream('tip'),
     text: 'Math.min(2, Math.floor(descending.length / 2) + 1)',
