@@ -46,3 +46,78 @@ test('watches that end at once, with nothing in them, are asked for with growing
   expect(watches).toBeLessThan(10)
   expect(new Set(failures)).toEqual(new Set(['watch EmptyWatchError']))
 })
+
+/** What a store is told when a server gives these events, a watch after the other. */
+async function toldOf(watches: readonly (readonly (readonly [string, string])[])[]) {
+  const clock = new VirtualClock()
+  const stop = new AbortController()
+  const left = [...watches]
+  const client = {
+    list: () => Promise.resolve({ items: [], resourceVersion: '5' }),
+    async *watch() {
+      for (const [type, resourceVersion] of left.shift() ?? [])
+        yield { type, object: { metadata: { name: 'a', uid: '1', resourceVersion } } }
+    },
+  }
+  const store = new Store<KubeObject>()
+  const told: string[] = []
+  store.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.resourceVersion}`))
+  const reflector = new Reflector<KubeObject>({
+    client: client as never,
+    resource: things,
+    store,
+    clock,
+    random: seededRandom(1),
+  })
+  const ended = reflector.run(stop.signal)
+  await clock.advance(60_000)
+  stop.abort()
+
+  await ended
+  return told
+}
+
+test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly string[]]>([
+  [
+    'a server that goes back in time and is cut off there brings nothing back that is gone',
+    [
+      [
+        ['ADDED', '6'],
+        ['DELETED', '7'],
+      ],
+      [['ADDED', '6']],
+      [],
+    ],
+    ['added 6', 'deleted 7'],
+  ],
+  [
+    'nor takes away what came back since',
+    [
+      [
+        ['ADDED', '6'],
+        ['DELETED', '7'],
+        ['ADDED', '8'],
+      ],
+      [
+        ['ADDED', '6'],
+        ['DELETED', '7'],
+      ],
+      [],
+    ],
+    ['added 6', 'deleted 7', 'added 8'],
+  ],
+  [
+    'versions that are no numbers have no order, so all that is told counts',
+    [
+      [
+        ['ADDED', 'x'],
+        ['MODIFIED', 'b'],
+        ['DELETED', 'a'],
+      ],
+      [],
+    ],
+    ['added x', 'updated b', 'deleted a'],
+  ],
+])('%s', async (_name, watches, told) => {
+  expect(await toldOf(watches)).toEqual(told)
+})

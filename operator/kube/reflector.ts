@@ -122,19 +122,26 @@ export class Reflector<T extends KubeObject> {
   #take(event: WatchEvent<T>): void {
     const { store, keep = (object: T) => object } = this.#options
     if (event.type === 'BOOKMARK') return this.#heard(event.resourceVersion)
-    // A server that begins further back tells again what is known: the store takes only what is newer.
+    const version = event.object.metadata.resourceVersion as string
+    // A server that begins further back tells again what is known, and of things that are gone by now.
+    if (this.#hasPassed(version)) return this.#heard(version)
     if (event.type === 'DELETED') store.delete(keep(event.object))
     else store.set(keep(event.object))
-    this.#heard(event.object.metadata.resourceVersion as string)
+    this.#heard(version)
   }
 
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
   #heard(version: string): void {
     const { clock, store, selection } = this.#options
     this.#heardAtMs = clock.nowMs()
-    if (this.#version !== null && isOlder(version, this.#version)) return
+    if (this.#hasPassed(version)) return
     this.#version = version
     store.reached(version, selection?.namespace)
+  }
+
+  /** It was told already. */
+  #hasPassed(version: string): boolean {
+    return version === this.#version || isOlder(version, this.#version ?? undefined)
   }
 }
 
