@@ -53,16 +53,36 @@ describe('while whoever could answer is held off', () => {
     ['repeats it in other case', `no more for ${address.toLowerCase()}`, 'no-upstream'],
     ['repeats a part of it', `no more for ${address.slice(0, 12)}..`, 'no-upstream'],
     ['repeats it in escapes', `no more for ${escaped}`, 'no-upstream'],
+    ['repeats it without its 0x', `no more for ${address.slice(2)}`, 'no-upstream'],
+    ['repeats a short name', 'rate limit exceeded for account alice', 'no-upstream'],
+    ['repeats it in capitals', 'rate limit exceeded for ALICE', 'no-upstream'],
+    ['repeats a very short one', 'rate limit exceeded for Bob', 'no-upstream'],
+    ['repeats a number', 'rate limit exceeded for user 4711', 'no-upstream'],
+    ['has a part of a name in one of its words', 'malice, 10 calls a second', 'malice'],
     ['is very long', 'slow down '.repeat(2_000), 'no-upstream'],
   ])("a refusal that %s, of another client's call", async (_, words, outcome) => {
     const body = `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"${words}"}}`
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => ({ ...limited(), body }) },
     })
-    const own = await relay.ask({ method: 'eth_getBalance', params: [address, 'latest'] })
+    const params = [address, 'latest', 'alice', { bob: 4711 }]
+    const own = await relay.ask({ method: 'eth_getBalance', params })
     expect(own.outcome).toBe(body)
     const other = await relay.ask()
     expect(other.outcome).toContain(outcome)
+    expect(relay.sent).toEqual({ a: 1 })
+  })
+
+  it('a refusal that repeats a call is told to who calls the same', async () => {
+    const body = limited().body.replace('slow down', 'no eth_getBalance of alice')
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => ({ ...limited(), body }) },
+    })
+    const asked = { method: 'eth_getBalance', params: ['alice', 'latest'] }
+    expect((await relay.ask(asked)).outcome).toBe(body)
+    expect((await relay.ask(asked)).outcome).toBe(body)
+    const tooLong = { ...asked, params: ['alice', 'latest', ' '.repeat(20_000)] }
+    expect((await relay.ask(tooLong)).outcome).toBe('no-upstream')
     expect(relay.sent).toEqual({ a: 1 })
   })
 

@@ -4,6 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList, Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
+import { mayHear } from './impersonal-refusal.ts'
 import { wantedBy } from './needs.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
@@ -32,11 +33,11 @@ function isEmptyPool(error: unknown): boolean {
   return error.kind === errorKinds.noUpstream || error.kind === errorKinds.breakerOpen
 }
 
-/** Null when it is not for that reason, or nothing is known but that the URL is held off. */
+/** Null when it is not for that reason, or its words are not known or are about another call. */
 function refusalFor(pool: Pool, call: Call): Reply | null {
   const { upstream, url } = pool.nextHeldOff(wantedBy(call)) ?? {}
   const { refusal } = url?.holdOff ?? {}
-  if (!upstream || !url || !refusal) return null
+  if (!upstream || !url || !refusal || !mayHear(refusal, call.request)) return null
   const { incoming, failure } = refusal
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return null

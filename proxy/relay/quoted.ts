@@ -4,6 +4,12 @@ import { header, type Outgoing } from '../upstream/wire.ts'
 
 /** In a longer request anything may stand. */
 const longestText = 256 * 1024
+/** So many words of an answer are looked for in a request of so many bytes. */
+const mostCompared = 500
+const longestCompared = 16 * 1024
+/** Of fewer characters there are some in every request. */
+const leastWord = 3
+const leastNumber = 4
 
 /**
  * Nodes repeat in their errors what they were sent. Words that the request holds, in whatever
@@ -12,33 +18,55 @@ const longestText = 256 * 1024
  *
  * @returns whether words may come from the request; true where that cannot be seen
  */
-export function quotedFrom({ path, headers, body }: Outgoing): (words: string) => boolean {
+export function quotedFrom(request: Outgoing): (words: string) => boolean {
   let texts: readonly string[] | null = null
-  const isUnseen =
-    (body !== null && !(body instanceof Uint8Array && body.length <= longestText)) ||
-    !['', 'identity'].includes(header(headers, 'grpc-encoding') ?? '')
+  const isUnseen = !isSeen(request, longestText)
   return (words) => {
     if (words === '') return false
     if (isUnseen) return true
-    const sent = body === null ? '' : Buffer.from(body).toString('latin1')
-    texts ??= spellings([path, sent, ...headers].join('\n'))
     const wanted = words.toLowerCase()
+    texts ??= spellings(textOf(request))
     return texts.some((text) => text.includes(wanted))
   }
 }
 
 /**
- * Whether a text repeats more of the request than plain words that anybody might use, in whatever
- * spelling: an address, a hash, a name, a key. True where that cannot be seen.
+ * The words of a text that may come from the request, in whatever spelling, lower case: an address, a
+ * name, a number. Few letters and digits say nothing. Null where that cannot be seen.
  */
-export function repeats(text: string, request: Outgoing): boolean {
-  const isQuoted = quotedFrom(request)
-  const words = new Set(unescaped(text).match(/[\w@/+-]+(?:\.[\w@/+-]+)*/g))
-  return [...words].some((word) => isTelling(word) && isQuoted(word))
+export function repeatedWords(text: string, request: Outgoing): readonly string[] | null {
+  const words = new Set(wordsIn(unescaped(text).toLowerCase()))
+  const telling = [...words].filter(isTelling)
+  if (!isSeen(request, longestCompared) || telling.length > mostCompared) return null
+  const texts = spellings(textOf(request))
+  const held = new Set(texts.flatMap(wordsIn))
+  return telling.filter((word) => {
+    const bare = word.replace(/^0x/, '')
+    return held.has(word) || (isLong(bare) && texts.some((each) => each.includes(bare)))
+  })
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.match(/[\w@/+-]+(?:\.[\w@/+-]+)*/g) ?? []
 }
 
 function isTelling(word: string): boolean {
+  return word.length >= (/\D/.test(word) ? leastWord : leastNumber)
+}
+
+/** It does not stand in another word by chance. */
+function isLong(word: string): boolean {
   return word.length >= 8 || (word.length >= 4 && /\d/.test(word))
+}
+
+function isSeen({ headers, body }: Outgoing, mostBytes: number): boolean {
+  const isShort = body === null || (body instanceof Uint8Array && body.length <= mostBytes)
+  return isShort && ['', 'identity'].includes(header(headers, 'grpc-encoding') ?? '')
+}
+
+function textOf({ path, headers, body }: Outgoing): string {
+  const sent = body instanceof Uint8Array ? Buffer.from(body).toString('latin1') : ''
+  return [path, sent, ...headers].join('\n')
 }
 
 /** What a node may have read: the text itself, without escapes, and what stands in it as base64 or hex. */

@@ -12,10 +12,12 @@ const longestToldMs = 24 * 3_600_000
 /** Of one that is in trouble: nobody knows when it is over, and there may be nobody else. */
 const longestPauseMs = 30_000
 
-/** In what words a URL asked to be left alone; one that is kept holds nothing of the call that got it. */
+/** In what words a URL asked to be left alone. */
 export interface Refusal {
   readonly incoming: Incoming
   readonly failure: FailureClass
+  /** Those that may come from the call that got it, lower case: only who writes them too is told. */
+  readonly repeated: readonly string[]
 }
 
 /**
