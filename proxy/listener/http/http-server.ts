@@ -109,6 +109,8 @@ class NodeHttpServer implements Listener {
         this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
       })
       .on('upgrade', (request, wire, head) => {
+        // Node no longer hears errors of a wire that leaves HTTP, and one that nobody hears ends the process.
+        wire.on('error', () => {})
         this.#connections.upgraded(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })

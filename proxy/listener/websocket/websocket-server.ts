@@ -65,7 +65,8 @@ export class WebSocketServer {
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
     if (this.#stage !== 'open') {
-      wire.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+      const refusal = 'HTTP/1.1 503 Service Unavailable'
+      wire.end(`${refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => wire.destroy())
       return
     }
     const { version, newGuid, clock } = this.#options

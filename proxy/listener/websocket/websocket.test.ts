@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { once } from 'node:events'
+import { connect as netConnect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -14,6 +15,11 @@ import {
   startListener,
   type FixtureOptions,
 } from '../testing/listener-fixture.ts'
+
+const upgrade = [
+  ...['GET / HTTP/1.1', 'Host: x', 'Upgrade: websocket', 'Connection: Upgrade'],
+  ...['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13', '', ''],
+].join('\r\n')
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -425,6 +431,39 @@ describe('a stop', () => {
     await drained
     await fixture.close()
   })
+
+  it.each(['at once', 'when it is refused'])(
+    'is not disturbed by a client that comes, and cuts the connection %s',
+    async (when) => {
+      const slow = Promise.withResolvers<void>()
+      const fixture = await listen(async (asked) => {
+        await slow.promise
+        return echoRelay(asked)
+      })
+      const busy = await connect(fixture.port)
+      busy.socket.send(call(1))
+      while (fixture.calls.length === 0) await sleep(1)
+      const drained = fixture.drain()
+      for (let each = 0; each < 10; each++) {
+        const wire = netConnect(fixture.port, '127.0.0.1').on('error', () => {})
+        await once(wire, 'connect')
+        wire.write(upgrade, () => {
+          if (when === 'at once') wire.resetAndDestroy()
+        })
+        if (when === 'at once') await once(wire, 'close')
+        else {
+          const [refusal] = (await once(wire, 'data')) as [Buffer]
+          expect(refusal.toString()).toContain('503')
+          wire.resetAndDestroy()
+        }
+      }
+      slow.resolve()
+      expect(await busy.untilClosed()).toMatchObject({ code: 1001 })
+      expect(busy.heard).toHaveLength(1)
+      await drained
+      await fixture.close()
+    },
+  )
 
   it('does not wait for one that never ends', async () => {
     const fixture = await listen(() => new Promise(() => undefined))

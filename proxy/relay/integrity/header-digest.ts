@@ -64,6 +64,8 @@ const known = new Set(headerMembers.map((name) => JSON.stringify(name)))
 
 /** About as much as a header takes. */
 const usualBytes = 768
+/** Longer than the names of what any chain adds to its headers. */
+const longestNames = 256
 
 export interface HeaderDigest {
   /** What a fork adds, and members that are not known, make another form. */
@@ -86,7 +88,7 @@ export function headerDigest(document: ResultDocument): HeaderDigest {
     isWhole = add(member) && isWhole
   }
   const strangers = document.names().filter((name) => !known.has(name))
-  const form = [...added, ...strangers.toSorted()].join(' ')
+  const form = [...added, shortened(strangers.toSorted().join(' '))].join(' ')
   return { form, digest: isWhole ? keccak256(list.encoded()).toString('hex') : null }
 
   function add([name, size]: Member): boolean {
@@ -96,4 +98,9 @@ export function headerDigest(document: ResultDocument): HeaderDigest {
     if (size === 'quantity') return digits.length > 0 && list.addQuantity(digits)
     return (size === 'any' || digits.length === 2 * size) && list.addData(digits)
   }
+}
+
+/** Forms are remembered: names that a node makes up must not fill the memory. */
+function shortened(names: string): string {
+  return names.length <= longestNames ? names : keccak256(Buffer.from(names)).toString('hex')
 }

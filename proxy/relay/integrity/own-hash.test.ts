@@ -3,6 +3,8 @@
 import { encodeRlp, keccak256, Transaction, Wallet } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { BlockMemory } from './block-memory.ts'
+import { headerDigest } from './header-digest.ts'
+import { ResultDocument } from './result-document.ts'
 import { hashOf, judged } from './testing/judged.ts'
 
 const [a, b] = ['a', 'b'].map(hashOf) as [string, string]
@@ -246,4 +248,15 @@ it('a transaction that nobody signed is only doubted, such as those that anvil m
   judged(byHash, [own.hash], own, { memory })
   const unsigned = { ...own, hash: b, r: '0x0', s: '0x0' }
   expect(judged(byHash, [b], unsigned, { memory })).toMatchObject({ certain: false })
+})
+
+it('the form of a header that a node makes up is short, and its own', () => {
+  const formOf = (name: string) => {
+    const bytes = Buffer.from(JSON.stringify({ ...header, [name]: 1 }))
+    return headerDigest(new ResultDocument(bytes, { start: 0, end: bytes.length })).form
+  }
+  const [one, two] = ['a', 'b'].map((each) => formOf(each.repeat(900_000)))
+  expect(one).not.toBe(two)
+  expect(one!.length).toBeLessThan(500)
+  expect(formOf('l1BlockNumber')).toContain('l1BlockNumber')
 })
