@@ -174,7 +174,8 @@ export const rpcRouterConditions = {
       ScaledToZero: {
         status: 'False',
         when: 'No pod is wanted.',
-        remedy: 'kubectl scale it to one or more.',
+        remedy:
+          'kubectl scale the router to one or more; with autoscaling, its Deployment: an autoscaler does nothing at zero.',
       },
       NotProgrammed: {
         status: 'False',

@@ -6,10 +6,10 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { ConfigMap } from '../resources/kinds.ts'
-import { appliedAnnotation } from '../resources/labels.ts'
+import { appliedAnnotation, childLabel, isChild } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import type { Child, ChildStores } from './child-stores.ts'
 import { contains } from './contains.ts'
@@ -79,7 +79,7 @@ export class ChildApplier {
       return true
     }
     // The watch tells of nothing, and something is there: of ours, or of others.
-    const found = known ?? (await this.#find(resource, intent, signal))
+    const found = known ?? (await this.#find(resource, intent.metadata, signal))
     if (found !== null) await this.#claim(router, resource, found, signal)
     // Such a ConfigMap can only be replaced. Somebody else made it, or its name would tell of another content.
     if (found !== null && isFrozen(found, wanted)) await this.#delete(resource, found, signal)
@@ -90,6 +90,26 @@ export class ChildApplier {
     const others = foreignManagers(applied)
     if (others.length > 0) throw new ForeignFieldsError(resource.kind, wanted.metadata.name, others)
     return true
+  }
+
+  /**
+   * Brings an object of the router's under the watch again that lost the label by which the watch selects: without it,
+   * what runs would look as if it did not.
+   */
+  async reclaim(
+    router: RpcRouter,
+    resource: Resource,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ref = { namespace: router.metadata.namespace, name }
+    if (this.latest(resource, keyOf(ref)) !== null) return
+    const { client, children } = this.#options
+    const found = await this.#find(resource, ref, signal)
+    if (found === null || !belongsTo(found, router) || isChild(found)) return
+    const patch = { metadata: { labels: childLabel } }
+    const labelled = await client.mergePatch(resource, ref, patch, signal)
+    children.store(resource).set(withForeignFields(labelled))
   }
 
   /** Whether what the watch brings is what we wrote ourselves. */
@@ -152,11 +172,11 @@ export class ChildApplier {
 
   async #find<T extends KubeObject>(
     resource: Resource<T>,
-    { metadata }: T,
+    ref: ObjectRef,
     signal: AbortSignal,
   ): Promise<T | null> {
     try {
-      return await this.#options.client.get(resource, metadata, signal)
+      return await this.#options.client.get(resource, ref, signal)
     } catch (error) {
       if (isNotFound(error)) return null
       throw error

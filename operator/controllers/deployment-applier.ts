@@ -44,7 +44,8 @@ export class DeploymentApplier {
       kind,
       // The count must not have changed since it was read.
       metadata: { name, namespace, resourceVersion },
-      spec: { replicas: spec.replicas },
+      // An autoscaler does nothing where the count is zero.
+      spec: { replicas: spec.replicas === 0 ? wantedReplicas(router.spec) : spec.replicas },
     }
     const options = { fieldManager: handoverManager, force: true }
     await this.#client.apply(deployments, count as unknown as Deployment, options, signal)

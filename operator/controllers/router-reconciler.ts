@@ -121,6 +121,10 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    const { children } = this.#parts
+    // One that was never reconciled has none.
+    if (!isPaused(router) && router.status !== undefined)
+      await children.reclaim(router, deployments, routerObjectName(router), signal)
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redisPassword = await this.#redisPassword(router, signal)

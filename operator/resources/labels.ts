@@ -12,6 +12,8 @@ const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 const componentLabel = 'app.kubernetes.io/component'
 
+/** The label by which children are watched. */
+export const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managedBy }
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: of the config that they run. */
@@ -46,7 +48,7 @@ export function childLabels(
     ...selectorLabels(router, component),
     ...(version !== null && { 'app.kubernetes.io/version': version }),
     'app.kubernetes.io/part-of': 'rpc-router',
-    [managedByLabel]: managedBy,
+    ...childLabel,
   }
 }
 

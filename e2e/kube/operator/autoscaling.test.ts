@@ -76,6 +76,17 @@ test('switched on, the count stays what it was, and is the autoscaler’s from t
   expect(counts.get('on-router')?.every((each) => each >= 5)).toBe(true)
 })
 
+test('switched on where no pod was wanted, it begins with the least', async () => {
+  await fleet.provider('asleep', 'asleep-a')
+  await fleet.router('asleep', { replicas: 0 })
+  await fleet.routerIs('asleep', 'Available', 'ScaledToZero')
+  await fleet.patch(rpcRouters, 'asleep', { spec: { replicas: null, autoscaling } })
+  await eventually(async () => expect(await count('asleep')).toBe(2))
+  await fleet.routerIs('asleep', 'Programmed', 'Programmed')
+  await quiet(running)
+  expect(await count('asleep')).toBe(2)
+})
+
 test('switched off, the count is the one of the spec, and the autoscaler is gone', async () => {
   await fleet.provider('off', 'off-a')
   await fleet.router('off', { autoscaling: { minReplicas: 3, maxReplicas: 10 } })

@@ -8,6 +8,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
+import { childLabel } from '../../../operator/resources/labels.ts'
 import { eventually } from '../eventually.ts'
 import { type Pod, pods } from '../resources.ts'
 import { keyHeader } from './fleet.ts'
@@ -69,6 +70,19 @@ test('pods go on with the key of a Secret that is gone, as long as nothing else 
   expect((await deployment('still')).metadata.generation).toBe(1)
   await fleet.routerIs('still', 'Accepted', 'PartiallyAccepted')
   await fleet.routerIs('still', 'ResolvedRefs', 'ResolvedRefs')
+})
+
+test('nor when the Deployment loses the label by which it is watched', async () => {
+  await routerWithLostSecret('bare')
+  const labels = { 'app.kubernetes.io/managed-by': null }
+  await fleet.patch(deployments, 'bare-router', { metadata: { labels } })
+  await eventually(async () => {
+    expect((await deployment('bare')).metadata.labels).toMatchObject(childLabel)
+  })
+  await quiet(operated.running)
+  expect(await providersOf('bare')).toEqual(['bare-a', 'bare-b'])
+  expect((await deployment('bare')).metadata.generation).toBe(1)
+  await fleet.routerIs('bare', 'Ready', 'Ready')
 })
 
 const changes: readonly (readonly [string, (name: string) => Promise<unknown>, string[]])[] = [
