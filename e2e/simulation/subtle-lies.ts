@@ -308,6 +308,11 @@ export const subtleLies = {
     return reply(lying.call, logs.with(at, { ...logs[at], transactionHash }))
   },
 
+  /** Words that nodes have for other methods. */
+  'error-out-of-place': ({ call }) => {
+    const error = outOfPlace(call.method)
+    return error && JSON.stringify({ jsonrpc: '2.0', id: call.id, error })
+  },
   'other-chain': ({ call }) => (call.method === 'eth_chainId' ? reply(call, '0x2') : null),
 
   // What nobody can see by one answer, or only by what was heard before.
@@ -346,6 +351,17 @@ export const provableLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'receipt-of-other-height',
 ])
 
+/** An error that no node can have about such a method. */
+function outOfPlace(method: string): { readonly code: number; readonly message: string } | null {
+  if (/^(?:eth_(?:chainId|blockNumber|gasPrice|syncing)|net_version)$/.test(method))
+    return { code: -32602, message: 'Invalid params' }
+  if (/^eth_getTransaction|^web3_sha3$/.test(method))
+    return { code: -32000, message: 'nonce too low: next nonce 5, tx nonce 4' }
+  if (/^eth_get(?:Balance|Code|Storage)/.test(method))
+    return { code: -32000, message: 'insufficient funds for gas * price + value' }
+  return method.startsWith('eth_get') ? { code: 3, message: 'execution reverted' } : null
+}
+
 /** These are doubted, and cost nobody a violation: they are passed on when nobody else can be asked. */
 export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'code-cut',
@@ -353,6 +369,7 @@ export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'transaction-without-block-hash',
   'log-far-above',
   'log-transaction-of-other-block',
+  'error-out-of-place',
 ])
 
 /** Those that the checks see through, whatever was heard before. */

@@ -62,8 +62,13 @@ export interface FailureTable {
   /**
    * For an error in the interface's own form.
    * @param isQuoted whether words of its message may come from the request: they blame no upstream
+   * @param read the method of a read that the spec names; null: whatever it is may have any error
    */
-  ofNodeError(error: NodeError, isQuoted?: (words: string) => boolean): FailureClass
+  ofNodeError(
+    error: NodeError,
+    isQuoted?: (words: string) => boolean,
+    read?: string | null,
+  ): FailureClass
   /** For an answer that a check refuses. */
   ofAnswer(finding: AnswerFinding): FailureClass
 }

@@ -94,10 +94,12 @@ export class Judge {
       return { ...failed(failure, finding.why, null), violation: broken }
     }
     if (finding.kind === 'node-error') {
-      const failure = failures.ofNodeError(finding.error, quotedFrom(call.request))
+      const { asked, request } = call
+      const read = asked.known && asked.kind === 'read' ? asked.method : null
+      const failure = failures.ofNodeError(finding.error, quotedFrom(request), read)
       // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
       const isAnswer = failure.doubtful
-        ? call.asked.kind !== 'read'
+        ? asked.kind !== 'read'
         : !failure.retry && !failure.holdOff
       if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }
       return failed(failure, `code ${finding.error.code}`, 'node-error')

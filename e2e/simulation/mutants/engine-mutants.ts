@@ -266,8 +266,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a node is held off for words that the client put into its mouth',
     file: relay('judge'),
-    text: 'failures.ofNodeError(finding.error, quotedFrom(call.request))',
-    replacement: 'failures.ofNodeError(finding.error)',
+    text: 'failures.ofNodeError(finding.error, quotedFrom(request), read)',
+    replacement: 'failures.ofNodeError(finding.error, undefined, read)',
   },
   {
     name: 'a stream that breaks off half way blames nobody',

@@ -7,7 +7,7 @@ import type {
   NodeError,
   TransportFault,
 } from '../failure-table.ts'
-import type { FailureFile, FailureVerdict } from './schema.ts'
+import type { FailureFile, FailureVerdict, ReadKind } from './schema.ts'
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
 const longestMessage = 1_000
@@ -17,6 +17,8 @@ interface NodeErrorRow {
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
+  /** Whether it is an error that such a read cannot have. */
+  readonly isOutOfPlace: (read: string) => boolean
 }
 
 /**
@@ -30,6 +32,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const firstRows: NodeErrorRow[] = []
   const rows: NodeErrorRow[] = []
   const lastRows: NodeErrorRow[] = []
+  const outOfPlaceFor = readsOf(files)
   for (const file of files) {
     for (const row of file.transport ?? [])
       for (const fault of row.fault) setFirst(faults, fault, verdictOf(row))
@@ -46,16 +49,43 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
           row.message === undefined
             ? null
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
+        isOutOfPlace: row['not-for'] === undefined ? () => false : outOfPlaceFor[row['not-for']],
       })
   }
   const inOrder = [...firstRows, ...rows, ...lastRows]
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus: (status) => statuses.get(status) ?? malformed,
-    ofNodeError: (error, isQuoted = () => false) =>
-      inOrder.find((row) => matches(row, error, isQuoted))?.verdict ?? unknownError,
+    ofNodeError(error, isQuoted = () => false, read = null) {
+      let otherwise = unknownError
+      for (const row of inOrder) {
+        if (!matches(row, error, isQuoted)) continue
+        if (read === null || !row.isOutOfPlace(read)) return row.verdict
+        otherwise = errorOutOfPlace
+      }
+      return otherwise
+    },
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
+}
+
+/** Whether a read is of a kind. What takes no params is a plain read as well. */
+function readsOf(
+  files: readonly FailureFile[],
+): Readonly<Record<ReadKind, (read: string) => boolean>> {
+  const namesOf = (kind: ReadKind) => files.flatMap((file) => file.reads?.[kind] ?? [])
+  const withoutParams = namesOf('without-params')
+  return {
+    'without-params': matcher(withoutParams),
+    plain: matcher([...withoutParams, ...namesOf('plain')]),
+  }
+}
+
+/** Whether a text is one of these, or begins like one that ends with `*`. */
+function matcher(names: readonly string[]): (text: string) => boolean {
+  const whole = new Set(names.filter((each) => !each.endsWith('*')))
+  const beginnings = names.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1))
+  return (text) => whole.has(text) || beginnings.some((each) => text.startsWith(each))
 }
 
 function matches(
@@ -113,3 +143,10 @@ const malformed = verdictOf({ name: 'malformed', whose: 'upstream' })
  * Nobody is blamed for it, for a stranger may have brought it about.
  */
 const unknownError = verdictOf({ name: 'unknown-error', whose: 'node', doubtful: true })
+
+/**
+ * An error that the tables know, and that such a read cannot have: whoever says it may be a liar, or a
+ * node of a kind of its own. Nobody is blamed, for a stranger may have brought it about with params
+ * that the read does not take.
+ */
+const errorOutOfPlace = verdictOf({ name: 'error-out-of-place', whose: 'node', doubtful: true })

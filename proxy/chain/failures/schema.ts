@@ -46,8 +46,17 @@ const example = strict({
   from: z.string().min(1),
 })
 
+/** Kinds of reads that cannot have every error, from the narrowest on: each is of the next kind as well. */
+export const readKinds = ['without-params', 'plain'] as const
+export type ReadKind = (typeof readKinds)[number]
+
+const readName = z
+  .string()
+  .regex(/^[^*]+\*?$/, 'must be the name of a method or path, or its beginning and `*`')
+
 const nodeErrorRow = strict({
   ...verdict,
+  'not-for': z.enum(readKinds).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
@@ -66,6 +75,10 @@ const nodeErrorRow = strict({
 
 export const failureFileSchema = strict({
   failures: name,
+  reads: strict({
+    'without-params': z.array(readName).min(1).optional(),
+    plain: z.array(readName).min(1).optional(),
+  }).optional(),
   transport: z
     .array(strict({ ...verdict, fault: z.array(z.enum(transportFaults)).min(1) }))
     .optional(),
