@@ -174,14 +174,17 @@ function checkRefusal(arena: Arena, { outcome, call, plan, id }: ClientCall, whe
   if (free) arena.report('breaker-is-right', `${where} was refused, ${free.upstream.name} is free`)
 }
 
-/** An error of the router, a broken answer, or the word of a node that could not know. */
+/** An error of the router, a broken answer, an error out of place, or the word of a node that could not know. */
 function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
   if (!exchange) return client.outcome?.kind === 'reply'
   const { neededBlock } = client.question
   const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
-  return (exchange.fate.kind === 'ill' && !isTakenAsItIs(arena, client)) || couldNotKnow
+  const { fate } = exchange
+  const isOutOfPlace = fate.kind === 'lie' && fate.lie === 'error-out-of-place'
+  const isIll = fate.kind === 'ill' && !isTakenAsItIs(arena, client)
+  return isIll || isOutOfPlace || couldNotKnow
 }
 
 /** With the checks switched off, a page that claims success is an answer. */

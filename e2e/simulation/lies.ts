@@ -130,6 +130,9 @@ const slander: LieKind = 'other-parent'
 /** They speak of an honest block: until it is known who is right, the honest answer may be doubted. */
 export const slanders: ReadonlySet<LieKind> = new Set([slander, 'hash-of-parent'])
 
+/** Among others it would leave them little to say. */
+const ofMostReads: LieKind = 'error-out-of-place'
+
 /**
  * Lies in the form of an honest answer, each about some methods only; but for those that would have
  * the liar rejected by its verification.
@@ -147,7 +150,7 @@ export const contentLies: readonly LieKind[] = [
   'logs-unsorted',
   'receipts-mixed',
   ...(Object.keys(subtleLies) as SubtleLieKind[]).filter(
-    (kind) => kind !== slander && kind !== 'other-chain',
+    (kind) => kind !== slander && kind !== 'other-chain' && kind !== ofMostReads,
   ),
 ]
 

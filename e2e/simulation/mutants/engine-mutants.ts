@@ -56,8 +56,14 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'words that nobody knows are the answer to a read',
     file: relay('judge'),
-    text: "? call.asked.kind !== 'read'",
+    text: "? asked.kind !== 'read'",
     replacement: '? true',
+  },
+  {
+    name: 'an error that such a read cannot have is believed',
+    file: relay('judge'),
+    text: "asked.known && asked.kind === 'read' ? asked.method : null",
+    replacement: 'null',
   },
   {
     name: 'a 429 is a failure and holds nothing off',
