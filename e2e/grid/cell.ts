@@ -40,6 +40,7 @@ const [{ transactionHash, logs }] = place.receipts.filter((each) => each.logs.le
 export const questions = {
   read: { method: 'eth_getBalance', params: [address, askedBlock] },
   latest: { method: 'eth_getBalance', params: [address, 'latest'] },
+  call: { method: 'eth_call', params: [{ to: address, data: '0x' }, askedBlock] },
   write: { method: 'eth_sendRawTransaction', params: [rawTransaction] },
   local: { method: 'eth_accounts', params: [] },
   block: { method: 'eth_getBlockByNumber', params: [block, true] },

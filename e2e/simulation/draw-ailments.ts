@@ -81,7 +81,6 @@ function drawIllness(dice: Dice): Illness {
     case 'lag':
       return { kind, blocks: dice.whole(1, 30) }
     case 'lie':
-      if (dice.chance(0.1)) return { kind, lies: ['error-out-of-place'] }
       return { kind, lies: dice.chance(0.5) ? [dice.pick(lieKinds)] : shuffled(dice, contentLies) }
     default:
       return { kind }

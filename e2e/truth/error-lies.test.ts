@@ -9,13 +9,13 @@ import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { makeLiar, truthOf } from './liar.ts'
 import { readsAbout } from './reads.ts'
 
-const rounds = 60
+const rounds = 25
 const lanes = 8
 
 /**
  * Of four nodes one says, in every third answer, what nodes say of other methods: a revert to who asks
- * for logs, a used nonce to who asks for a receipt. It is quick, one other is behind, and one
- * breaks off.
+ * for logs, a used nonce to who asks for a receipt. One other is behind, and one
+ * breaks off now and then.
  */
 test.each(['balanced', 'round-robin', 'latency'])(
   'errors out of place, by %s: nothing is wrong and nothing fails',
@@ -37,7 +37,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
 
     const failed: string[] = []
     let asked = 0
-    const byLiar = { answers: 0 }
+    const answersOf = new Map<string | null, number>()
     const ask = async (read: Omit<LiedAbout, 'id'>) => {
       const call = { id: ++asked, ...read }
       const response = await fetch(router.url, {
@@ -46,7 +46,8 @@ test.each(['balanced', 'round-robin', 'latency'])(
         body: JSON.stringify({ jsonrpc: '2.0', ...call }),
       })
       const text = await response.text()
-      if (response.headers.get('rpc-provider-address') === 'liar') byLiar.answers += 1
+      const by = response.headers.get('rpc-provider-address')
+      answersOf.set(by, (answersOf.get(by) ?? 0) + 1)
       if (text !== truth.answer(call)) failed.push(`${read.method} ${text}`)
     }
     for (let round = 0; round < rounds; round++) {
@@ -58,9 +59,12 @@ test.each(['balanced', 'round-robin', 'latency'])(
     }
 
     expect(failed).toEqual([])
-    expect(asked).toBeGreaterThan(2_000)
+    expect(asked).toBeGreaterThan(1_000)
     expect(told.get('error-out-of-place')).toBeGreaterThan(10)
-    console.log(strategy, asked, byLiar.answers / asked, liar.calls.total, nodes.map(n=>n.calls.total), told)
+    // What it gets for the answers that it gives honestly.
+    const share = (name: string) => (answersOf.get(name) ?? 0) / asked
+    expect(share('liar')).toBeLessThan(1 / 3)
+    expect(share('liar')).toBeLessThan(share('honest'))
   },
   120_000,
 )

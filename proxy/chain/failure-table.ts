@@ -19,6 +19,8 @@ export interface FailureClass {
   readonly late: boolean
   /** Nobody knows what it means: a read is tried elsewhere, of anything else it is the answer. */
   readonly doubtful: boolean
+  /** An error that such a read cannot have, and that no request brings about: it costs the upstream score, and no more. */
+  readonly costsScore: boolean
   /** What it says of a transaction: that the node has it already, or what is wrong with it. */
   readonly transaction: 'known' | 'refused' | null
 }

@@ -52,6 +52,7 @@ describe('a single call', () => {
         reported: true,
         late: false,
         doubtful: false,
+        costsScore: false,
         transaction: null,
       } as const
       asked.journal.begin('gamma', 'first', 0).result = failure

@@ -285,6 +285,7 @@ class Asking {
       // One attempt is one failure.
       this.#excuse?.()
       this.#upstream.failed(this.#url, failure)
+      if (failure.costsScore) this.#upstream.distrusted()
       this.#pause(failure, reply)
     }
     this.#end(failure, detail)

@@ -115,7 +115,7 @@ test('the time that its client gives an attempt holds', async () => {
 
 test('an error of the node is its answer', async () => {
   const own = fixture(nodeError(-32000, 'execution reverted', { afterMs: 35_000 }))
-  const { outcome } = await own.ask({ prepare: rests })
+  const { outcome } = await own.ask({ method: 'eth_call', params: [{}, 'latest'], prepare: rests })
   expect(outcome).toContain('reverted')
 })
 

@@ -83,6 +83,7 @@ export function aFailure(name: string): FailureClass {
     reported: false,
     late: false,
     doubtful: false,
+    costsScore: false,
     transaction: null,
   }
 }

@@ -17,8 +17,8 @@ interface NodeErrorRow {
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
-  /** Whether it is an error that such a read cannot have. */
-  readonly isOutOfPlace: (read: string) => boolean
+  /** What reads cannot have this error; null where all can. */
+  readonly notFor: ReadKind | null
 }
 
 /**
@@ -32,7 +32,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const firstRows: NodeErrorRow[] = []
   const rows: NodeErrorRow[] = []
   const lastRows: NodeErrorRow[] = []
-  const outOfPlaceFor = readsOf(files)
+  const isOf = readsOf(files)
   for (const file of files) {
     for (const row of file.transport ?? [])
       for (const fault of row.fault) setFirst(faults, fault, verdictOf(row))
@@ -49,7 +49,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
           row.message === undefined
             ? null
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
-        isOutOfPlace: row['not-for'] === undefined ? () => false : outOfPlaceFor[row['not-for']],
+        notFor: row['not-for'] ?? null,
       })
   }
   const inOrder = [...firstRows, ...rows, ...lastRows]
@@ -60,8 +60,9 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       let otherwise = unknownError
       for (const row of inOrder) {
         if (!matches(row, error, isQuoted)) continue
-        if (read === null || !row.isOutOfPlace(read)) return row.verdict
-        otherwise = errorOutOfPlace
+        const { notFor, verdict } = row
+        if (read === null || notFor === null || !isOf[notFor](read)) return verdict
+        otherwise = outOfPlace[notFor]
       }
       return otherwise
     },
@@ -113,6 +114,7 @@ export function verdictOf(row: FailureVerdict): FailureClass {
     reported: row.reported ?? false,
     late: row.late ?? false,
     doubtful: row.doubtful ?? false,
+    costsScore: false,
     transaction: row.transaction ?? null,
   })
 }
@@ -146,7 +148,12 @@ const unknownError = verdictOf({ name: 'unknown-error', whose: 'node', doubtful:
 
 /**
  * An error that the tables know, and that such a read cannot have: whoever says it may be a liar, or a
- * node of a kind of its own. Nobody is blamed, for a stranger may have brought it about with params
- * that the read does not take.
+ * node of a kind of its own. Nobody has failed.
  */
 const errorOutOfPlace = verdictOf({ name: 'error-out-of-place', whose: 'node', doubtful: true })
+
+const outOfPlace: Readonly<Record<ReadKind, FailureClass>> = {
+  // A stranger may bring it about on every node, with params that the read does not take.
+  'without-params': errorOutOfPlace,
+  plain: Object.freeze({ ...errorOutOfPlace, costsScore: true }),
+}
