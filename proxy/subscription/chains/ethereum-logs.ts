@@ -20,10 +20,10 @@ export class EthereumLogs implements DerivedEvents {
   }
 
   /** By the block's hash: a node that does not have the block says so instead of "none". */
-  async of({ id }: Place, prefer: string | null, signal: AbortSignal): Promise<readonly Item[]> {
-    const params = [{ blockHash: id, ...this.#filter }]
+  async of(place: Place, prefer: string | null, signal: AbortSignal): Promise<readonly Item[]> {
+    const params = [{ blockHash: place.id, ...this.#filter }]
     const question = { method: 'eth_getLogs', params, prefer, signal }
-    return (await askFor(this.#ask, question, (result) => itemsOf(result, id))).value
+    return (await askFor(this.#ask, question, (result) => itemsOf(result, place))).value
   }
 
   takeBack({ event }: Item): Uint8Array {
@@ -32,15 +32,17 @@ export class EthereumLogs implements DerivedEvents {
 }
 
 /** @returns null for what is no list of logs of this block in their order */
-function itemsOf(result: Uint8Array, block: string): readonly Item[] | null {
+function itemsOf(result: Uint8Array, { id, number }: Place): readonly Item[] | null {
   if (result[0] !== 0x5b) return null
   const items: Item[] = []
   const cursor = new ArrayCursor(result, 0)
   let last = -1
   while (cursor.next()) {
-    const event = bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd)
+    // A copy: the answer may be far longer than what is kept of it.
+    const event = Buffer.from(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
     const log = JSON.parse(event.toString()) as unknown
-    if (!isLog(log) || log.blockHash.toLowerCase() !== block) return null
+    if (!isLog(log) || log.blockHash.toLowerCase() !== id || Number(log.blockNumber) !== number)
+      return null
     const index = Number(log.logIndex)
     if (index <= last) return null
     last = index
@@ -51,6 +53,7 @@ function itemsOf(result: Uint8Array, block: string): readonly Item[] | null {
 
 interface Log {
   readonly blockHash: string
+  readonly blockNumber: string
   readonly logIndex: string
 }
 

@@ -13,9 +13,9 @@ export interface AnsweredValue<T> extends Pick<Answer, 'upstream'> {
 }
 
 /** Reads the result of an answer. @returns null for what is not such a result */
-export type Reading<T> = (result: Uint8Array) => T | null
+type Reading<T> = (result: Uint8Array) => T | null
 
-export type OwnAsking = Omit<OwnQuestion, 'avoid'> & Partial<Pick<OwnQuestion, 'avoid'>>
+type OwnAsking = Omit<OwnQuestion, 'avoid'> & Partial<Pick<OwnQuestion, 'avoid'>>
 
 /**
  * Asks, and reads the answer as what it should be. Who answers otherwise has failed, and another one

@@ -67,8 +67,12 @@ export class SolanaSlots implements ChainReader {
   }
 }
 
+/** No event of a slot is longer, whatever a node adds to it. */
+const mostEventBytes = 4 * 1024
+
 /** A slot follows an earlier one, and a root is not behind it. */
 function readSlot(event: Uint8Array): SlotEvent | null {
+  if (event.length > mostEventBytes) return null
   const told = JSON.parse(bufferOf(event).toString()) as unknown
   if (!isSlot(told)) return null
   return told.parent < told.slot && told.root <= told.slot ? told : null

@@ -10,6 +10,7 @@ import {
   listOf,
   objectOf,
   orNull,
+  type Shape,
 } from './shape.ts'
 import type { AbciEvent } from './tendermint-event.ts'
 
@@ -99,7 +100,7 @@ const block = objectOf({
 
 const attribute = objectOf({ key: isText }, { value: orNull(isText), index: isFlag })
 const events = orNull(listOf(objectOf({ type: isText }, { attributes: orNull(listOf(attribute)) })))
-const txResult = objectOf(
+const result = objectOf(
   {},
   {
     code: isCount,
@@ -112,6 +113,8 @@ const txResult = objectOf(
     codespace: isText,
   },
 )
+/** Some nodes leave out what is empty, but no transaction uses no gas. */
+const txResult: Shape = (value) => result(value) && Object.keys(value as object).length > 0
 
 const eventLists = {
   finalize_block_events: events,
