@@ -136,7 +136,18 @@ test('a Service that is stuck in its deletion is named', async () => {
   await fleet.delete(rpcRouters, 'stuck')
   await fleet.router('stuck')
   const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
-  expect(message).toMatch(/of an earlier RpcRouter of this name is still being deleted/)
+  expect(message).toBe(
+    'the Service stuck-router of an earlier RpcRouter of this name is still being deleted, held by its finalizers: example.com/load-balancer.',
+  )
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
+  await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
+  // The same of its own.
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
+  await fleet.delete(services, 'stuck-router')
+  const own = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
+  expect(own.message).toBe(
+    'the Service stuck-router of this RpcRouter is still being deleted, held by its finalizers: example.com/load-balancer.',
+  )
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
   await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
 })
