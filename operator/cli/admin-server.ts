@@ -60,10 +60,18 @@ export async function openAdminServer(address: string, pages: Pages): Promise<Ad
 
 function listening(server: Server, address: string, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
+    const failed = (cause: Error) => {
       reject(new Error(`cannot listen on ${address}: ${cause.message}`, { cause }))
+    }
+    server.once('error', failed)
+    server.listen(port, host === '' ? '0.0.0.0' : host, () => {
+      server.off('error', failed)
+      // From here on an error is one connection that could not be taken.
+      server.on('error', (error) => {
+        process.emitWarning(error)
+      })
+      resolve()
     })
-    server.listen(port, host === '' ? '0.0.0.0' : host, resolve)
   })
 }
 

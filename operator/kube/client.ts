@@ -3,9 +3,10 @@
 import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ApiError, isNotFound } from './errors.ts'
+import { readList, readNothing, readObject, readResources } from './answers.ts'
 import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
-import { Requester } from './requester.ts'
+import { type ApiRequest, Requester } from './requester.ts'
 import {
   apiVersionOf,
   collectionPathOf,
@@ -110,7 +111,7 @@ export class KubeClient {
     ref: ObjectRef,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#requester.send<T>(
+    return this.#sendForObject<T>(
       {
         resource,
         verb: 'get',
@@ -122,27 +123,19 @@ export class KubeClient {
     )
   }
 
-  async list<T extends KubeObject>(
+  list<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions,
     signal: AbortSignal,
   ): Promise<ObjectList<T>> {
     const { namespace, ...query } = options
     const path = collectionPathOf(resource, namespace)
-    const answer = await this.#requester.send<{
-      items: readonly T[] | null
-      metadata: { resourceVersion: string; continue?: string }
-    }>(
+    const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
+    return this.#requester.send(
       { resource, verb: 'list', method: 'GET', path, query: { ...query }, timeoutMs: listMs },
       signal,
+      (what, answer) => readList<T>(what, answer, type),
     )
-    // The items of a list leave out what the list says once; those of a watch do not.
-    const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
-    return {
-      items: (answer.items ?? []).map((item) => ({ ...type, ...item })),
-      resourceVersion: answer.metadata.resourceVersion,
-      ...(answer.metadata.continue && { continue: answer.metadata.continue }),
-    }
   }
 
   /**
@@ -166,7 +159,7 @@ export class KubeClient {
 
   create<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
     const path = collectionPathOf(resource, object.metadata.namespace)
-    return this.#requester.send<T>(
+    return this.#sendForObject<T>(
       { resource, verb: 'create', method: 'POST', path, body: object, timeoutMs: writeMs },
       signal,
     )
@@ -175,7 +168,7 @@ export class KubeClient {
   /** Writes the whole object; a conflict when `metadata.resourceVersion` is not the present one. */
   replace<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
     const path = objectPathOf(resource, object.metadata)
-    return this.#requester.send<T>(
+    return this.#sendForObject<T>(
       { resource, verb: 'update', method: 'PUT', path, body: object, timeoutMs: writeMs },
       signal,
     )
@@ -189,7 +182,7 @@ export class KubeClient {
     signal: AbortSignal,
     subresource?: 'status' | 'scale',
   ): Promise<T> {
-    return this.#requester.send<T>(
+    return this.#sendForObject<T>(
       {
         resource,
         verb: 'patch',
@@ -215,7 +208,7 @@ export class KubeClient {
     { fieldManager, force = false, subresource, dryRun = false }: ApplyOptions,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#requester.send<T>(
+    return this.#sendForObject<T>(
       {
         resource,
         verb: 'patch',
@@ -249,6 +242,7 @@ export class KubeClient {
       await this.#requester.send(
         { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: writeMs },
         signal,
+        readNothing,
       )
       return true
     } catch (error) {
@@ -260,15 +254,23 @@ export class KubeClient {
   /** Whether the API server knows the kind, such as that of an operator that may be absent. */
   async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
     try {
-      const { resources } = await this.#requester.send<{ resources: readonly { name: string }[] }>(
+      const names = await this.#requester.send(
         { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: readMs },
         signal,
+        readResources,
       )
-      return resources.some(({ name }) => name === resource.plural)
+      return names.includes(resource.plural)
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return false
       throw error
     }
+  }
+
+  #sendForObject<T extends KubeObject>(
+    request: ApiRequest & { readonly resource: Resource<T> },
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#requester.send(request, signal, (what, answer) => readObject(what, answer) as T)
   }
 
   /** Ends all connections, and with them the requests in flight. */

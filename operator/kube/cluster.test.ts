@@ -97,6 +97,18 @@ describe('a kubeconfig', () => {
     await expect(findCluster({ env: {}, kubeconfig: path })).rejects.toThrow('SOCKS')
   })
 
+  test.each([
+    ['the first', ['missing', 'there']],
+    ['the last', ['there', 'missing']],
+  ])('of which %s is not there, as kubectl takes them', async (_, names) => {
+    await file('there', kubeconfig({ token: 't' }))
+    const KUBECONFIG = names.map((name) => join(folder, name)).join(':')
+    const { server } = await findCluster({ env: { KUBECONFIG } })
+    expect(server).toBe('https://api.test:6443')
+    const none = { KUBECONFIG: join(folder, 'missing') }
+    await expect(findCluster({ env: none })).rejects.toThrow(/missing cannot be read: ENOENT/)
+  })
+
   test('of the home folder, when nothing else is said', async () => {
     await mkdir(join(folder, '.kube'), { recursive: true })
     await file('.kube/config', kubeconfig({ token: 'home' }))

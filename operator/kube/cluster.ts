@@ -50,7 +50,12 @@ export interface ClusterOptions {
 export async function findCluster({ env, kubeconfig, context }: ClusterOptions): Promise<Cluster> {
   if (kubeconfig !== undefined) return readKubeConfig([kubeconfig], context)
   const named = (env['KUBECONFIG'] ?? '').split(':').filter(Boolean)
-  if (named.length > 0) return readKubeConfig(named, context)
+  if (named.length > 0) {
+    const present = await Promise.all(named.map(exists))
+    // Like kubectl; the error for none of them is that of the first.
+    const files = named.filter((_, at) => present[at])
+    return readKubeConfig(files.length > 0 ? files : named, context)
+  }
   const usual = env['HOME'] === undefined ? null : join(env['HOME'], '.kube', 'config')
   if (usual !== null && (await exists(usual))) return readKubeConfig([usual], context)
   if (await exists(join(serviceAccountFolder, 'token'))) return inCluster(env)

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { readList } from './answers.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 import type { Resource } from './resource.ts'
@@ -120,4 +121,39 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
   ],
 ])('%s', async (_name, watches, told) => {
   expect(await toldOf(watches)).toEqual(told)
+})
+
+test('an answer that is no list, with status 200, is asked for again', async () => {
+  const clock = new VirtualClock()
+  const stop = new AbortController()
+  const answers: unknown[] = [null, {}, { error: 'upstream connect error' }]
+  const page = {
+    items: [{ metadata: { name: 'a', resourceVersion: '3' } }],
+    metadata: { resourceVersion: '5' },
+  }
+  const failures: string[] = []
+  const store = new Store<KubeObject>()
+  const reflector = new Reflector<KubeObject>({
+    client: {
+      list: async () =>
+        readList('GET /things', answers.length > 0 ? answers.shift() : page, {
+          apiVersion: 'g/v1',
+          kind: 'Thing',
+        }),
+      async *watch() {
+        yield* []
+      },
+    } as never,
+    resource: things,
+    store,
+    clock,
+    random: seededRandom(1),
+    observer: { reflectFailed: (_, verb, { name }) => failures.push(`${verb} ${name}`) },
+  })
+  const ended = reflector.run(stop.signal)
+  await clock.advance(60_000)
+  stop.abort()
+  await ended
+  expect(failures.slice(0, 3)).toEqual(Array(3).fill('list MalformedAnswerError'))
+  expect([...store.keys()]).toEqual(['a'])
 })

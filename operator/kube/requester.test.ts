@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { readNothing } from './answers.ts'
 import { NotLeadingError } from './errors.ts'
 import { type ApiRequest, Requester } from './requester.ts'
 import type { WireRequest } from './transport.ts'
@@ -46,14 +47,16 @@ describe('without the lead', () => {
     'a %s is held back before it costs a connection',
     async (method) => {
       const { requester, sent } = withoutLead()
-      await expect(requester.send(request(method), signal)).rejects.toThrow(NotLeadingError)
+      await expect(requester.send(request(method), signal, readNothing)).rejects.toThrow(
+        NotLeadingError,
+      )
       expect(sent).toEqual([])
     },
   )
 
   test('a GET goes out', async () => {
     const { requester, sent } = withoutLead()
-    await requester.send(request('GET'), signal)
+    await requester.send(request('GET'), signal, readNothing)
     expect(sent).toEqual(['GET'])
   })
 })
@@ -65,5 +68,5 @@ test.each([
   ['null', 'null', 'null'],
 ])('a refusal that is %s is told in its own words', async (_, text, words) => {
   const { requester } = requesterOf(403, text)
-  await expect(requester.send(request('GET'), signal)).rejects.toThrow(words)
+  await expect(requester.send(request('GET'), signal, readNothing)).rejects.toThrow(words)
 })

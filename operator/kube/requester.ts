@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ReadAnswer } from './answers.ts'
 import { type Clock, sleep } from './clock.ts'
 import { deadline, type Deadline } from './deadline.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
@@ -46,12 +47,12 @@ export class Requester {
     this.#bucket = new TokenBucket({ ...options.limit, clock: options.clock })
   }
 
-  /** The JSON of the answer. */
-  send<T>(request: ApiRequest, signal: AbortSignal): Promise<T> {
+  /** What `read` makes of the JSON of the answer. */
+  send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
     return this.#patiently(request, signal, async () => {
       using limit = this.#deadline(request, signal)
       const answer = await this.#ask(request, limit.signal)
-      return parseJson(request, await readText(request, answer)) as T
+      return read(nameOf(request), parseJson(request, await readText(request, answer)))
     })
   }
 

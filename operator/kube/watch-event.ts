@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isObject } from './answers.ts'
 import { ApiError, MalformedAnswerError, type Status } from './errors.ts'
 import type { KubeObject } from './object.ts'
 import { readJsonLines } from './json-lines.ts'
@@ -26,9 +27,11 @@ export async function* readWatch<T extends KubeObject>(
     const { type, object } = (line ?? {}) as RawEvent
     if (type === 'ERROR') throw new ApiError(what, object?.code ?? 500, object ?? {})
     const resourceVersion = object?.metadata?.resourceVersion
-    if (object === undefined || resourceVersion === undefined)
+    if (typeof resourceVersion !== 'string')
       throw new MalformedAnswerError(`${what}: an event has no object with a resourceVersion`)
     if (type === 'BOOKMARK') yield { type, resourceVersion }
+    else if (!isObject(object))
+      throw new MalformedAnswerError(`${what}: an event has an object without a name`)
     else if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED')
       yield { type, object: object as KubeObject as T }
     else throw new MalformedAnswerError(`${what}: an event has the unknown type ${String(type)}`)

@@ -15,7 +15,7 @@ import { moreTelling, type TrustIn } from './telling.ts'
 const unitCost = 10
 /** Below this a late answer is jitter, not trouble. */
 const leastTickMs = 10
-/** One that found nobody to ask waits twice as long each time, up to this or its own tick. */
+/** One that found nobody to ask, or the budget spent, waits twice as long each time, up to this or its own tick. */
 const longestIdleTickMs = 1_000
 
 export interface HedgeOptions extends RetryLimits {
@@ -130,6 +130,7 @@ class Race {
       const armTick = () => {
         cancelTick = this.#options.clock.after(this.#nextTickMs, () => {
           if (this.#mayHedge()) start({ ...this.#call, attemptKind: 'hedge' })
+          else this.#waitLonger()
           armTick()
         })
       }
@@ -154,11 +155,15 @@ class Race {
     return !this.#call.journal.isSpent(this.#options.clock.nowMs()) && this.#budget.spend()
   }
 
+  #waitLonger(): void {
+    this.#tickMs = Math.max(this.#tickMs, Math.min(this.#tickMs * 2, longestIdleTickMs))
+  }
+
   #noteFailure(error: unknown, { attemptKind }: Call): void {
     const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
     // It says nothing of the attempts that are, or were, under way.
     if (attemptKind === 'hedge' && nobodyLeft) {
-      this.#tickMs = Math.max(this.#tickMs, Math.min(this.#tickMs * 2, longestIdleTickMs))
+      this.#waitLonger()
       return this.#budget.refund()
     }
     const { trustIn } = this.#options

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import { release } from '../upstream/wire.ts'
 import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call, type Late } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'
@@ -79,6 +80,8 @@ class Tries {
     this.#next({ ...call, began, late }).then(
       (reply) => {
         this.#running.delete(one)
+        // Of two that answer in one turn, one wins.
+        if (this.#isOver) release(reply.incoming.body)
         this.#end(() => reply)
       },
       (error: unknown) => {

@@ -155,6 +155,26 @@ describe('a call that takes long on every node', () => {
   })
 })
 
+it('that hangs wakes up ever more seldom once the budget of extra calls is spent', async () => {
+  let hanging = false
+  const script: Script = () => (hanging ? { hang: true } : result('0x1', { afterMs: 2 }))
+  const relay = fixture({ a: script, b: script, c: script })
+  for (let each = 0; each < 60; each++) await relay.ask()
+  hanging = true
+  const after = relay.clock.after.bind(relay.clock)
+  let woken = 0
+  relay.clock.after = (ms, run) =>
+    after(ms, () => {
+      woken += 1
+      run()
+    })
+  const calls = Array.from({ length: 100 }, () => relay.begin())
+  await relay.clock.advance(900)
+  expect(woken).toBeLessThan(10 * calls.length)
+  await relay.clock.advance(60_000)
+  await Promise.all(calls)
+})
+
 describe('a write', () => {
   it('goes to the others when the named upstream is late, whose word still counts', async () => {
     const asked = { ...write, directives: { selectProvider: 'c' } }

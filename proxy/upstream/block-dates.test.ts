@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { blockTimeMs, isAheadByDate } from './block-dates.ts'
+import { madeMsOf, isAheadByDate } from './block-dates.ts'
 
 const madeMs = Date.UTC(2026, 0, 2, 3, 4, 5)
 
@@ -18,7 +18,7 @@ describe('when a block was made', () => {
     ['another text', 'yesterday', null],
     ['an object', {}, null],
   ])('%s', (_, value, expected) => {
-    expect(blockTimeMs(value)).toBe(expected)
+    expect(madeMsOf(value)).toBe(expected)
   })
 })
 

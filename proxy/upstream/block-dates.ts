@@ -15,7 +15,7 @@ const futureMs = 60_000
  * When a block was made, by the clock of the world in milliseconds, from what a node says: seconds,
  * milliseconds or microseconds, in decimal or hexadecimal, or a date. Null for anything else.
  */
-export function blockTimeMs(value: unknown): number | null {
+export function madeMsOf(value: unknown): number | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null
   if (/^(0x[0-9a-f]+|[0-9]+)$/i.test(text)) {

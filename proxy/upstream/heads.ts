@@ -150,6 +150,7 @@ export class Heads {
   /** An upstream came into service: what it told before counts from now on. */
   joined(): void {
     this.#remember()
+    this.#judge()
   }
 
   #judge(): void {

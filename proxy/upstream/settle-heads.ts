@@ -4,7 +4,7 @@ import type { ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
-import { blockTimeMs, isAheadByDate, type DatedHead } from './block-dates.ts'
+import { madeMsOf, isAheadByDate, type DatedHead } from './block-dates.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -53,6 +53,6 @@ async function dateOf(
     applyProbe(upstream, url, answer, 'probe')
     return null
   }
-  const madeMs = answer.kind === 'value' ? blockTimeMs(answer.value) : null
+  const madeMs = answer.kind === 'value' ? madeMsOf(answer.value) : null
   return { block: height, madeMs }
 }

@@ -64,7 +64,7 @@ export interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts
 }
 
-/** An HTTP/1.1 server on `node:http`. Nothing of that library is seen beyond this and its exchange. */
+/** An HTTP/1.1 server on `node:http`. Of that library WebSockets see the request by which they begin, and nobody else anything. */
 export function createHttpServer(options: HttpServerOptions): Listener {
   return new NodeHttpServer(options)
 }

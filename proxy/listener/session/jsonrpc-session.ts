@@ -155,12 +155,13 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
           ? this.#refusal(body, guid)
           : await this.#relay(message, body, guid, signal, begun)
       if (answer !== null) await this.#outbox.answer(answer)
-      for (const begin of begun) begin()
     } catch (cause) {
       // Where a part of it has gone out, the connection is closed and this goes nowhere.
       const { kind, message: text } = brokenOff(cause)
       await this.#outbox.answer(errorBytes(kind, text, idOf(message, body), guid))
     }
+    // Also of a batch that broke off: what nobody lets begin would only fill up.
+    for (const begin of begun) begin()
   }
 
   async #relay(
