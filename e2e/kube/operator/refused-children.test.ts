@@ -12,7 +12,8 @@ import {
 import { eventually } from '../eventually.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 
-const { place, fleet } = useOperatedFleet()
+const quotaOn = ['configmaps', 'networkpolicies', 'horizontalpodautoscalers']
+const { place, fleet } = useOperatedFleet({}, () => 'ready', { quotaOn })
 
 interface ResourceQuota extends KubeObject {
   readonly spec: { readonly hard: Readonly<Record<string, string>> }
