@@ -170,7 +170,6 @@ export interface ChainInterface {
   /** How to ask when the block of a height was made; null where there is no way. See `blockTimeMs`. */
   readonly blockTimeAt: ((height: number) => ProbeCall) | null
   readonly verifications: readonly Verification[]
-  readonly hasSubscriptions: boolean
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
   /** Prefixes of method names, and the prefixes under which the same methods are known as well. */

@@ -38,7 +38,7 @@ const unguessable: Random = { next: () => randomBytes(6).readUIntBE(0, 6) / 2 **
 export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubscriptions | null {
   const { chain, iface, relay } = parts
   const form = subscriptionFormOf(chain, iface)
-  if (!form || !iface.hasSubscriptions) return null
+  if (!form) return null
   const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
   const hub = new Hub({ ...parts, ...parts.config, kit: kitOf(chain, iface, ask, parts.clock) })
   return {

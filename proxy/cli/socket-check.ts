@@ -3,6 +3,7 @@
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parsed-config.ts'
 import type { Problem } from '../config/problem.ts'
+import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import type { EndpointConfig, RouterConfig, UpstreamConfig } from '../config/types.ts'
 
 const hint =
@@ -18,7 +19,8 @@ export function checkSockets(
   const told = new Set<string>()
   return config.endpoints.flatMap((endpoint, index) => {
     const chain = catalog.find(endpoint.chainId)
-    if (!chain?.interfaces.get(endpoint.apiInterface)?.hasSubscriptions) return []
+    const iface = chain?.interfaces.get(endpoint.apiInterface)
+    if (!chain || !iface || !subscriptionFormOf(chain, iface)) return []
     const served = `${chain.id} ${endpoint.apiInterface}`
     const upstreams = upstreamsOf(endpoint, config, catalog)
     if (told.has(served) || upstreams.some(hasSocket)) return []

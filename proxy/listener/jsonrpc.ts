@@ -113,7 +113,7 @@ export class JsonRpcHandler implements HttpHandler {
   async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
     const request = readRequest(exchange.body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
-    refuseSubscription(request, call)
+    refuseSubscription(request, call, this.#options.subscriptions)
     if (request.isNotification) return this.#notify(exchange, call)
     const wording = {
       bodyOf: (reply: Reply) => bodyOf(call, reply),
@@ -147,7 +147,7 @@ export class JsonRpcHandler implements HttpHandler {
       told: (journal, reply) => {
         metadata.add(journal, reply)
       },
-      subscribe: refuseSubscription,
+      subscribe: (request, call) => refuseSubscription(request, call, this.#options.subscriptions),
     }
     const options = { ...this.#options, calls: this.#calls }
     const pieces = batchPieces(items, (span, index) =>

@@ -49,6 +49,8 @@ export interface Envelope {
 
 /** How one family of interfaces speaks with a client about subscriptions. Pure. */
 export interface SubscriptionForm {
+  /** Whether clients subscribe by this method. */
+  opens(method: string): boolean
   /**
    * @returns null when the method has nothing to do with subscriptions of this form
    * @throws RelayError when the params make no sense

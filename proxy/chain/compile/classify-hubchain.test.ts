@@ -218,8 +218,8 @@ describe('how it is probed', () => {
   })
 
   it('has subscriptions where there is a WebSocket', () => {
-    const has = (['rest', 'grpc', 'tendermintrpc'] as const).filter(
-      (each) => hub.offered(each).hasSubscriptions,
+    const has = (['rest', 'grpc', 'tendermintrpc'] as const).filter((each) =>
+      hub.offered(each).methods.has('subscribe'),
     )
     expect(has).toEqual(['tendermintrpc'])
   })

@@ -33,7 +33,6 @@ it('is told by its chain id, in answers too', () => {
 })
 
 it('has no WebSocket', () => {
-  expect(perp.offered('jsonrpc').hasSubscriptions).toBe(false)
   expect(perp.jsonrpc('eth_subscribe', ['newHeads']).known).toBe(false)
 })
 

@@ -40,7 +40,6 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     latestBlock: spec.latestBlock,
     blockTimeAt: spec.blockTimeQuestion && blockTimeAt(spec.blockTimeQuestion),
     verifications: spec.verifications,
-    hasSubscriptions: methods.some((method) => method.kind === 'subscribe'),
     methods: new Set(methods.map((method) => method.name)),
     aliases: spec.aliases,
     classify: compileClassify(chain, spec),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { RelayError } from '../../relay/errors.ts'
 import type { Body } from '../../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from '../calls.ts'
 import { closeCodes, type ClientSocket, type SocketHandler } from '../websocket/client-socket.ts'
@@ -9,12 +9,8 @@ import { batchConcurrency, batchPieces, collectShort } from '../jsonrpc/jsonrpc-
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
-import {
-  RequestRefused,
-  readBody,
-  readRequest,
-  type RequestBody,
-} from '../jsonrpc/jsonrpc-request.ts'
+import { readBody, readRequest, type RequestBody } from '../jsonrpc/jsonrpc-request.ts'
+import { noSuchSubscription } from './needs-websocket.ts'
 import { SessionSubscriptions, type SubscriptionAudience } from './session-subscriptions.ts'
 import { SocketOutbox } from '../websocket/socket-outbox.ts'
 
@@ -180,8 +176,7 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, begun) ?? null
         if (answer !== null || call.asked.kind !== 'subscribe') return answer
-        const why = `${call.asked.method}: the router has no such subscription`
-        throw new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request.id)
+        throw noSuchSubscription(request, call.asked)
       },
     }
     if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#serving)

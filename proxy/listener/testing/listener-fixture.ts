@@ -57,7 +57,6 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     latestBlock: null,
     blockTimeAt: null,
     verifications: [],
-    hasSubscriptions: false,
     methods: new Set(),
     aliases: new Map(),
     classify: (question: Question) => ({

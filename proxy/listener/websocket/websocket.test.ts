@@ -8,6 +8,8 @@ import { WebSocket } from 'ws'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/step.ts'
+import { ethereumForm } from '../../subscription/forms/ethereum.ts'
+import type { SubscriptionServing } from '../session/session-subscriptions.ts'
 import {
   RawClient,
   echoRelay,
@@ -475,8 +477,18 @@ describe('a stop', () => {
   })
 })
 
+it('a method of the chain that subscribes to what the router does not know is refused as that', async () => {
+  const { url } = await listen()
+  const response = await fetch(url, { method: 'POST', body: call(4, 'eth_subscribe') })
+  expect(await response.json()).toMatchObject({
+    id: 4,
+    error: { code: -32601, message: 'eth_subscribe: the router has no such subscription' },
+  })
+})
+
 it('a method that subscribes is refused by HTTP, with its id, and told where to go', async () => {
-  const { url, port } = await listen()
+  const subscriptions = { form: ethereumForm } as SubscriptionServing
+  const { url, port } = await listen(echoRelay, { subscriptions })
   const ask = async (body: string) => {
     const response = await fetch(url, { method: 'POST', body })
     return [response.status, await response.json()] as const

@@ -20,6 +20,7 @@ const namedTopics: ReadonlySet<string> = new Set([
 
 /** `eth_subscribe`: one method for all topics, ids in hex. */
 export const ethereumForm: SubscriptionForm = {
+  opens: (method) => method === subscribe,
   read(question) {
     const { method, params } = question
     if (method === subscribe) return wishOf(question)

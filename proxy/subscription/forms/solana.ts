@@ -26,6 +26,10 @@ const defaultCommitment = 'finalized'
 
 /** Solana: a pair of methods for each topic, ids are integers. */
 export const solanaForm: SubscriptionForm = {
+  opens(method) {
+    const [, name = '', verb] = pattern.exec(method) ?? []
+    return verb === 'Subscribe' && Object.hasOwn(kinds, name)
+  },
   read(question) {
     const { method, params } = question
     if (method === keepAlive) return { kind: 'keep-alive' }

@@ -37,6 +37,7 @@ const namedEvents: ReadonlySet<string> = new Set([
  * They repeat the query, in the client's own spelling: what the clients share begins behind it.
  */
 export const tendermintForm: SubscriptionForm = {
+  opens: (method) => method === 'subscribe',
   read(question) {
     switch (question.method) {
       case 'subscribe':

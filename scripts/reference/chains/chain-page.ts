@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface, Verification } from '../../../proxy/chain/types.ts'
+import { subscriptionFormOf } from '../../../proxy/subscription/forms/form-of.ts'
 import { methodTable } from './method-table.ts'
 import { words } from './table.ts'
 
@@ -20,29 +21,29 @@ export function chainPage(chain: Chain, kin: readonly Chain[]): string {
     ...(kin.length === 0
       ? []
       : ['', `The same holds for ${words(kin.map(({ id }) => id))}, but for the chain id.`]),
-    ...[...chain.interfaces.values()].flatMap(interfaceSection),
+    ...[...chain.interfaces.values()].flatMap((offered) => interfaceSection(chain, offered)),
     '',
   ].join('\n')
 }
 
-function interfaceSection(offered: ChainInterface): string[] {
+function interfaceSection(chain: Chain, offered: ChainInterface): string[] {
   return [
     '',
     `## ${interfaceNames[offered.apiInterface]}`,
     '',
-    ...facts(offered),
+    ...facts(chain, offered),
     '',
     ...methodTable(offered),
   ]
 }
 
-function facts(offered: ChainInterface): string[] {
+function facts(chain: Chain, offered: ChainInterface): string[] {
   const { addons, archiveAfterBlocks, aliases, requestHeaders, responseHeaders } = offered
   const alsoKnown = [...aliases].map(([prefix, alias]) => `\`${alias}\` beside \`${prefix}\``)
   return [
     `- Add-ons: ${words(addons) || 'none'}.`,
     `- Verifications: ${offered.verifications.map(verification).join(', ') || 'none'}.`,
-    `- Subscriptions: ${offered.hasSubscriptions ? 'yes, over WebSocket' : 'none'}.`,
+    `- Subscriptions: ${subscriptionFormOf(chain, offered) ? 'yes, over WebSocket' : 'none'}.`,
     ...(archiveAfterBlocks === null
       ? []
       : [`- \`archive\` is preferred from ${archiveAfterBlocks} blocks behind the tip on.`]),
