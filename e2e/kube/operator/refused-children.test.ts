@@ -61,6 +61,13 @@ async function wish(router: string, port: number): Promise<void> {
   }, 60_000)
 }
 
+/** The operator would look by itself, but not at once. */
+async function lookAgain(router: string): Promise<void> {
+  await fleet.patch(rpcRouters, router, {
+    metadata: { annotations: { 'example.com/look': 'now' } },
+  })
+}
+
 test('a router whose NetworkPolicy is refused leaves no configs behind, and is well when that ends', async () => {
   const networkPolicy = 'count/networkpolicies.networking.k8s.io'
   // kube-root-ca.crt, and one to spare.
@@ -72,9 +79,9 @@ test('a router whose NetworkPolicy is refused leaves no configs behind, and is w
   for (const port of [9001, 9002, 9003, 9004]) await wish('new', port)
   await eventually(async () => expect(await configsOf('new')).toHaveLength(1))
   await quota('few', { [networkPolicy]: '10', 'count/configmaps': '3' })
-  await wish('new', 9005)
+  await lookAgain('new')
   await fleet.routerIs('new', 'Ready', 'Ready', 60_000)
-  expect(await egress('new')).toEqual([53, 53, 9005])
+  expect(await egress('new')).toEqual([53, 53, 9004])
   expect(await configsOf('new')).toHaveLength(1)
   await fleet.delete(quotas, 'few')
 })
@@ -98,7 +105,7 @@ test('a router whose autoscaler is refused lets its pods out by the ports of wha
     expect(await configsOf('run')).toContain(running)
   }
   await fleet.delete(quotas, 'none')
-  await wish('run', 9004)
+  await lookAgain('run')
   await fleet.routerIs('run', 'Ready', 'Ready', 60_000)
-  expect(await egress('run')).toEqual([53, 53, 8545, 9004])
+  expect(await egress('run')).toEqual([53, 53, 8545, 9003])
 })
