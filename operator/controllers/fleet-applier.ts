@@ -41,8 +41,7 @@ export interface WantedFleet {
   readonly configHash: string
   /** Hash of the config that the Deployment has had so far. */
   readonly current: string | undefined
-  /** @param unneeded names of ConfigMaps whose configs no pod runs, and none can run again */
-  readonly build: (unneeded: ReadonlySet<string>) => readonly KubeObject[]
+  readonly objects: readonly KubeObject[]
 }
 
 /** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
@@ -110,11 +109,10 @@ export class FleetApplier {
 
   async #apply(
     router: RpcRouter,
-    { configHash, current, build }: WantedFleet,
+    { configHash, current, objects }: WantedFleet,
     signal: AbortSignal,
   ): Promise<void> {
-    const configs = await this.#pruneConfigs(router, [configHash, current], signal)
-    const objects = build(configs.unneeded)
+    const unpruned = await this.#pruneConfigs(router, [configHash, current], signal)
     const wanted = new Set(
       objects.map((object) => pathOf(resourceOf(object), keyOf(object.metadata))),
     )
@@ -133,7 +131,7 @@ export class FleetApplier {
         await this.#deployments.apply(router, object as Deployment, signal)
       else await this.#applyChild(router, object, signal)
     await this.#prune(router, isWanted, signal)
-    if (configs.error !== null) throw configs.error
+    if (unpruned !== null) throw unpruned
     // Nothing was held up by it.
     for (const object of objects) this.#children.checkContest(router, resourceOf(object), object)
   }
@@ -153,32 +151,30 @@ export class FleetApplier {
    * refused would stay for as long as that lasts, and a quota might have no room for the next.
    *
    * @param hashes of configs that stay whoever runs them
+   * @returns why one could not be deleted
    */
   async #pruneConfigs(
     router: RpcRouter,
     hashes: readonly (string | undefined)[],
     signal: AbortSignal,
-  ): Promise<{ readonly unneeded: ReadonlySet<string>; readonly error: ApiError | null }> {
+  ): Promise<ApiError | null> {
     const keeping = (revisions: readonly Revision[]) => {
       const all = [...hashes, ...revisions.map(({ configHash }) => configHash)]
       const names = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
       return ({ plural }: Resource, { metadata }: KubeObject) =>
         plural !== configMaps.plural || names.has(metadata.name)
     }
-    const unneeded = new Set<string>()
     try {
       const doomed = this.#children.unwanted(router, keeping(this.#revisions.known(router)))
-      if (doomed.length === 0) return { unneeded, error: null }
+      if (doomed.length === 0) return null
       // The watch may lag behind, and what pods start with could not be brought back.
       const isKept = keeping(await this.#revisions.live(router, signal))
-      for (const { object } of this.#children.unwanted(router, isKept))
-        unneeded.add(object.metadata.name)
       await this.#children.prune(router, isKept, signal)
-      return { unneeded, error: null }
+      return null
     } catch (error) {
       // It does not keep the pods from what they are to be.
       if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
-      return { unneeded, error }
+      return error
     }
   }
 

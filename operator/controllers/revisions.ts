@@ -7,10 +7,12 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
+import { type PodPorts, portsIn } from '../resources/pod-ports.ts'
 
 /** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
 export interface Revision extends KubeObject {
   readonly configHash: string | null
+  readonly ports: PodPorts
   readonly pods: number
   /** Names of the Secrets that its containers take variables from. */
   readonly secrets: readonly string[]
@@ -19,13 +21,15 @@ export interface Revision extends KubeObject {
 export function revisionOf(object: KubeObject): Revision {
   const { apiVersion, kind, metadata, spec, status } = object as ReplicaSet
   const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const { annotations } = spec?.template?.metadata ?? {}
   const variables = spec?.template?.spec?.containers.flatMap(({ env }) => env ?? []) ?? []
   const secrets = variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? [])
   return {
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    configHash: spec?.template?.metadata?.annotations?.[configHashAnnotation] ?? null,
+    configHash: annotations?.[configHashAnnotation] ?? null,
+    ports: portsIn(annotations),
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],
   }

@@ -15,7 +15,7 @@ import { configMapName } from '../resources/config-map.ts'
 import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
+import type { PodPorts } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import {
   isOtherRevision,
@@ -41,6 +41,7 @@ import {
 import { belongsTo, type ChildApplier } from './child-applier.ts'
 import { contains } from './contains.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
+import { revisionOf as podsOf } from './revisions.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
 import { runningWith } from './running-config.ts'
@@ -239,27 +240,21 @@ export class RouterReconciler {
     if (attempt.applied.result !== 'applied') return attempt
     const { configHash } = config
     const current = revisionOf(this.#deployment(router))?.configHash
-    const objects = (unneeded: ReadonlySet<string>) => {
-      const others = this.#portsOfOthers(router, config, unneeded)
-      return [...redis, ...buildFleet(router, config, build, others)]
-    }
-    return fleet.apply(router, { configHash, current, build: objects }, signal)
+    const others = this.#portsOfOthers(router, config)
+    const objects = [...redis, ...buildFleet(router, config, build, others)]
+    return fleet.apply(router, { configHash, current, objects }, signal)
   }
 
-  /**
-   * Ports of the other configs that are needed: pods run them to the end of a rollout, and again when it is undone.
-   */
-  #portsOfOthers(
-    router: RpcRouter,
-    { configHash }: RenderedConfig,
-    unneeded: ReadonlySet<string>,
-  ): readonly PodPorts[] {
-    const own = configMapName(router, configHash)
-    return this.#parts.world.children
-      .ownedBy(router)
-      .filter(({ resource }) => resource.plural === configMaps.plural)
-      .filter(({ object: { metadata } }) => metadata.name !== own && !unneeded.has(metadata.name))
-      .map(({ object }) => portsOf(object))
+  /** Ports of pods with other configs: they run to the end of a rollout, and again when it is undone. */
+  #portsOfOthers(router: RpcRouter, wanted: RenderedConfig): readonly PodPorts[] {
+    const deployment = this.#deployment(router)
+    return [
+      ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
+      // Its ReplicaSet may be yet to come.
+      ...(deployment === null ? [] : [podsOf(deployment)]),
+    ]
+      .filter(({ configHash }) => configHash !== wanted.configHash)
+      .map(({ ports }) => ports)
   }
 
   #missingMonitor({ spec }: RpcRouter): string | null {
