@@ -549,6 +549,18 @@ describe('a head that nobody else is near to', () => {
     }
   })
 
+  it('is not the tip where one is far behind it and another refutes it', async () => {
+    const nodes: NodeState[] = [
+      { block: 2_026, madeAgo: 5 },
+      { block: 526, madeAgo: 6_005 },
+      { block: 1_900, madeAgo: 6 },
+    ]
+    const fixture = new WatchFixture(nodes.map((node) => [node]))
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    expect(fixture.pool.tip).toBe(1_900)
+    expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
+  })
+
   it('is asked about once, as long as the chain keeps its pace', async () => {
     const fixture = await run({ block: 1_026, madeAgo: 5 }, { block: 526, madeAgo: 6_005 }, 20)
     expect(asks(fixture, 0)).toHaveLength(1)
