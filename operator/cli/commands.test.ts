@@ -135,13 +135,13 @@ describe('validate', () => {
       'an alias of nothing',
       ['validate', '-f', '-'],
       `${router}---\nkind: *nope`,
-      'standard input: document 2, line 9: the alias *nope has no anchor &nope before it\n',
+      'standard input: document 2, line 9: an alias (*) has no anchor before it; a text needs quotes\n',
     ],
     [
       'an alias of nothing, to render',
       ['render', '-f', '-'],
       'kind: *nope',
-      'standard input: document 1, line 1: the alias *nope has no anchor &nope before it\n',
+      'standard input: document 1, line 1: an alias (*) has no anchor before it; a text needs quotes\n',
     ],
     [
       'no object',

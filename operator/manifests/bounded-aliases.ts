@@ -57,12 +57,12 @@ class AliasWalk {
   }
 
   #measureAlias(alias: Alias, depth: number): Extent {
-    const name = alias.source.slice(0, 40)
     const extent = this.#named.get(alias.source)
+    // Its name is not told: it may be a password that nobody put in quotes.
     if (extent === undefined)
-      return this.#fail(alias, `the alias *${name} has no anchor &${name} before it`)
+      return this.#fail(alias, 'an alias (*) has no anchor before it; a text needs quotes')
     if (extent === null)
-      return this.#fail(alias, `the alias *${name} stands inside of what &${name} names`)
+      return this.#fail(alias, 'an alias (*) stands inside of what its anchor names')
     this.#aliases += 1
     this.#repeated += extent.values
     if (this.#aliases > mostAliases)

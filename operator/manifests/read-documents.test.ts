@@ -21,13 +21,21 @@ const tower = Array.from(
 
 describe('what cannot be read is told with its place', () => {
   test.each([
-    ['an alias of nothing', 'kind: *nope', 'line 1: the alias *nope has no anchor &nope before it'],
+    [
+      'an alias of nothing',
+      'kind: *nope',
+      'line 1: an alias (*) has no anchor before it; a text needs quotes',
+    ],
     [
       'an alias of what follows',
       'a: *x\nb: &x 1',
-      'line 1: the alias *x has no anchor &x before it',
+      'line 1: an alias (*) has no anchor before it; a text needs quotes',
     ],
-    ['an alias of itself', 'a: &x\n  - *x', 'line 2: the alias *x stands inside of what &x names'],
+    [
+      'an alias of itself',
+      'a: &x\n  - *x',
+      'line 2: an alias (*) stands inside of what its anchor names',
+    ],
     ['aliases of aliases', bomb, 'line 6: the aliases repeat more than 100000 values'],
     [
       'many aliases of one',
@@ -41,6 +49,16 @@ describe('what cannot be read is told with its place', () => {
       'a merge of a scalar',
       'a: &x 1\nb: { <<: *x }',
       'line 1: cannot be read: Merge sources must be maps or map aliases',
+    ],
+    [
+      'a tag that nobody knows',
+      'a: !s3!cret b',
+      'line 1: a tag (!) is not known; a text needs quotes',
+    ],
+    [
+      'an odd escape',
+      'a: "\\s3cret"',
+      'line 1: a text in double quotes has an unknown escape sequence (\\)',
     ],
     ['a key twice', 'a: 1\na: 2', 'line 2: Map keys must be unique'],
     [
@@ -60,7 +78,7 @@ describe('what cannot be read is told with its place', () => {
   test('an alias knows only the anchors of its own document', () => {
     expect(read('a: &x 1\n---\n# more\nb: *x')).toEqual([
       { a: 1 },
-      'document 2, line 4: the alias *x has no anchor &x before it',
+      'document 2, line 4: an alias (*) has no anchor before it; a text needs quotes',
     ])
   })
 })

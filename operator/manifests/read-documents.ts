@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Document, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml'
+import {
+  type Document,
+  type ErrorCode,
+  LineCounter,
+  type ParsedNode,
+  parseAllDocuments,
+} from 'yaml'
 import type { Json } from '../admission/fault.ts'
 import { aliasFault, type DocumentFault } from './bounded-aliases.ts'
 import { jsonObjects, type TextPart } from './json-objects.ts'
@@ -47,16 +53,21 @@ function parsePart({ text, offset }: TextPart): readonly ParsedDocument[] {
   return documents.map((document) => ({ document, offset }))
 }
 
-/** What the parser says, without what stands in the text: that may be a key. */
+/** Instead of sentences of the parser that repeat what stands in the text: that may be a key. */
+const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
+  RESOURCE_EXHAUSTION: 'is nested too deeply',
+  TAG_RESOLVE_FAILED: 'a tag (!) is not known; a text needs quotes',
+  BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape sequence (\\)',
+}
+
 function syntaxFault({ errors: [error] }: Document): DocumentFault | null {
   if (error === undefined) return null
-  const [offset] = error.pos
   const words = error.message.split('\n')[0] ?? ''
-  if (error.code === 'RESOURCE_EXHAUSTION') return { message: 'is nested too deeply', offset }
-  if (error.code !== 'UNEXPECTED_TOKEN') return { message: words, offset }
-  if (words.startsWith('Unexpected flow-map-start'))
-    return { message: 'another object begins here: put a line with --- before each', offset }
-  return { message: words.replace(/: .*$/s, ''), offset }
+  const isSecond = words.startsWith('Unexpected flow-map-start')
+  const message = isSecond
+    ? 'another object begins here: put a line with --- before each'
+    : (sentences[error.code] ?? words.replace(/(token in YAML [a-z]+|extra characters): .*$/, '$1'))
+  return { message, offset: error.pos[0] }
 }
 
 function expanded(document: Document): { readonly value: Json } | { readonly fault: string } {
