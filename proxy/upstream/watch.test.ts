@@ -105,8 +105,6 @@ class WatchFixture {
       iface,
       dialect: dialects.jsonrpc,
       failures: chain.failures,
-      blockTimeMs: chain.blockTimeMs,
-      allowedLagBlocks: chain.allowedLagBlocks,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,
       epochDurationMs: 900_000,
@@ -426,7 +424,7 @@ describe('beside the traffic', () => {
     const asked = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
-      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + second, 0)
+      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + Math.floor(second / 12), 0)
     }
     expect(fixture.asked(0)).toBe(asked)
   })
@@ -487,6 +485,18 @@ describe('beside the traffic', () => {
     fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(600_000)
     await fixture.clock.advance(599_000)
     expect(fixture.asked(0)).toBe(asked)
+  })
+
+  it('keeps up with a chain that is faster than its spec says: who lags does not seem to catch up', async () => {
+    const nodes: NodeState[] = [{ block: 1_000 }, { block: 1_000 }, { block: 988 }]
+    const fixture = new WatchFixture(nodes.map((node) => [node]))
+    const seen = new Set<string>()
+    for (let block = 0; block < 600; block++) {
+      for (const node of nodes) node.block = (node.block ?? 0) + 1
+      await fixture.clock.advance(chain.blockTimeMs / 12)
+      if (block > 120) seen.add(fixture.states.join())
+    }
+    expect([...seen]).toEqual(['eligible,eligible,lagging'])
   })
 
   it('leaves no timer behind when it is stopped', async () => {

@@ -14,6 +14,9 @@ const notOfHeader: ReadonlySet<string> = new Set([
   'totalDifficulty',
 ])
 
+/** No header is longer: most have less than 2 kB. */
+const mostEventBytes = 64 * 1024
+
 /**
  * A block or a header as the link that it is, its event being the header as a node tells a new
  * head: the members of the block that are the header's, byte for byte.
@@ -39,7 +42,8 @@ export function readHead(bytes: Uint8Array): Link | null {
   const id = hashOf(values.get('hash'))
   const parent = hashOf(values.get('parentHash'))
   if (cursor.end < 0 || number === null || id === null || parent === null) return null
-  return { number, id, parent, event: isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`) }
+  const event = isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`)
+  return event.length > mostEventBytes ? null : { number, id, parent, event }
 }
 
 function hashOf(text: string | undefined): string | null {
