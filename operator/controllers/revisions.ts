@@ -5,10 +5,10 @@ import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/list-all.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { type ReplicaSet, replicaSets } from '../resources/kinds.ts'
+import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
 
-/** What is kept of a ReplicaSet: what its pods, if it has any, need in order to run. */
+/** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
 export interface Revision extends KubeObject {
   readonly configHash: string | null
   readonly pods: number
@@ -46,10 +46,15 @@ export class Revisions {
     return this.#store.byIndex('instance', keyOf(metadata))
   }
 
-  /** As the API server has it now: for what cannot be taken back. */
+  /**
+   * As the API server has it now: for what cannot be taken back. With what the Deployment asks for, whose ReplicaSet may
+   * be yet to come.
+   */
   async live({ metadata }: RpcRouter, signal: AbortSignal): Promise<readonly Revision[]> {
     const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
+    // In this order: a ReplicaSet that is made in between is that of the Deployment.
+    const asking = await listAll(this.#client, deployments, selection, signal)
     const { items } = await listAll(this.#client, replicaSets, selection, signal)
-    return items.map(revisionOf)
+    return [...asking.items, ...items].map(revisionOf)
   }
 }

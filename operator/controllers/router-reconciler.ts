@@ -70,9 +70,6 @@ export interface RouterReconcilerParts {
 /** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
-/** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
-const stillThereMs = 1_000
-
 /** Nothing runs for a router whose config will be refused. */
 const canShareState = unsupportedName('shared-state', 'true') === null
 
@@ -156,12 +153,12 @@ export class RouterReconciler {
     // The pods may have changed though what came after them was refused.
     this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
-    if (applied.result === 'waiting' || applied.result === 'contested')
-      return { requeueAfterMs: stillThereMs }
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
     const isHeld = translation.dangling.length > 0 || applied.result === 'conflict'
-    return isHeld && !isRefused ? { requeueAfterMs: heldAgainMs } : {}
+    const waits = [attempt.againMs, isHeld && !isRefused ? heldAgainMs : null]
+    const againMs = Math.min(...waits.map((ms) => ms ?? Infinity))
+    return againMs === Infinity ? {} : { requeueAfterMs: againMs }
   }
 
   /** A config with which new pods could not start is good for as long as none has to. */
@@ -232,25 +229,36 @@ export class RouterReconciler {
     redisPassword: string | null,
     signal: AbortSignal,
   ): Promise<Attempt> {
-    if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
+    if (config === null || isPaused(router))
+      return { applied: { result: 'held' }, error: null, againMs: null }
     const { fleet, build } = this.#parts
     const redis =
       redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
     // The pods refer to its password.
     const attempt = await fleet.applyFirst(router, redis, signal)
     if (attempt.applied.result !== 'applied') return attempt
-    const fleetObjects = buildFleet(router, config, build, this.#portsOfOthers(router, config))
+    const { configHash } = config
     const current = revisionOf(this.#deployment(router))?.configHash
-    return fleet.apply(router, [...redis, ...fleetObjects], current, signal)
+    const objects = (unneeded: ReadonlySet<string>) => {
+      const others = this.#portsOfOthers(router, config, unneeded)
+      return [...redis, ...buildFleet(router, config, build, others)]
+    }
+    return fleet.apply(router, { configHash, current, build: objects }, signal)
   }
 
-  /** Ports of the configs that are kept: pods run them to the end of a rollout, and again when it is undone. */
-  #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
+  /**
+   * Ports of the other configs that are needed: pods run them to the end of a rollout, and again when it is undone.
+   */
+  #portsOfOthers(
+    router: RpcRouter,
+    { configHash }: RenderedConfig,
+    unneeded: ReadonlySet<string>,
+  ): readonly PodPorts[] {
     const own = configMapName(router, configHash)
     return this.#parts.world.children
       .ownedBy(router)
       .filter(({ resource }) => resource.plural === configMaps.plural)
-      .filter(({ object }) => object.metadata.name !== own)
+      .filter(({ object: { metadata } }) => metadata.name !== own && !unneeded.has(metadata.name))
       .map(({ object }) => portsOf(object))
   }
 

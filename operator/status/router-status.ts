@@ -18,7 +18,7 @@ export type Applied =
   | { readonly result: 'held' }
   /** An object of somebody else has a name that is needed. */
   | { readonly result: 'conflict'; readonly message: string }
-  /** An object of an earlier router of the name is still being deleted. */
+  /** An object of a name that is needed is still being deleted. */
   | { readonly result: 'waiting'; readonly message: string }
   /** Somebody else goes on setting fields that are ours to say. */
   | { readonly result: 'contested'; readonly message: string }

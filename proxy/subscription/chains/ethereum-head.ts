@@ -46,6 +46,12 @@ export function readHead(bytes: Uint8Array): Link | null {
   return event.length > mostEventBytes ? null : { number, id, parent, event }
 }
 
+/** What a node pushes is told as it came, whatever members it has; only what is too long is cut down. */
+export function readPushedHead(bytes: Uint8Array): Link | null {
+  const link = readHead(bytes)
+  return link && bytes.length <= mostEventBytes ? { ...link, event: bytes } : link
+}
+
 function hashOf(text: string | undefined): string | null {
   return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
 }

@@ -4,7 +4,7 @@ import type { Ask } from '../ask.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Place, Walk } from '../link.ts'
-import { readHead } from './ethereum-head.ts'
+import { readHead, readPushedHead } from './ethereum-head.ts'
 import { askFor, mostAsked } from './own-value.ts'
 
 /** Blocks that are asked for at the same time. */
@@ -20,7 +20,7 @@ export class EthereumReader implements ChainReader {
   }
 
   read(event: Uint8Array): Link | null {
-    return readHead(event)
+    return readPushedHead(event)
   }
 
   async latest(prefer: string | null, signal: AbortSignal): Promise<Latest> {
