@@ -149,7 +149,7 @@ export const rpcRouterConditions = {
       },
       Paused: {
         status: 'False',
-        when: 'The annotation rpcrouter.dev/paused is "true": nothing is changed.',
+        when: 'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
         remedy: 'Remove the annotation.',
       },
       ProgrammedWithoutMonitor: {

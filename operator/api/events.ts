@@ -55,7 +55,7 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Pause',
     of: router,
-    when: 'The annotation rpcrouter.dev/paused is gone.',
+    when: 'The annotation rpcrouter.dev/paused is gone, or "false".',
   },
   NotAccepted: {
     type: 'Warning',

@@ -40,9 +40,13 @@ export interface RouterObservation {
   readonly now: string
 }
 
-/** True when the operator is to leave the router as it is. */
+/**
+ * True when the operator is to leave the router as it is: by any word but `false`. Who writes `True` or `yes` into the
+ * annotation at night must not find out that this was no pause.
+ */
 export function isPaused({ metadata }: RpcRouter): boolean {
-  return metadata.annotations?.[pausedAnnotation] === 'true'
+  const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
+  return word !== '' && word !== 'false'
 }
 
 /** What the operator has to say of a router. */
@@ -137,7 +141,7 @@ function programming({
   missingMonitor,
 }: RouterObservation): Finding<'Programmed'> {
   if (isPaused(router)) {
-    const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
+    const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
   }
   switch (applied.result) {
