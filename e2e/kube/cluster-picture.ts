@@ -12,6 +12,8 @@ import {
   horizontalPodAutoscalers,
   monitorKinds,
   networkPolicies,
+  type ReplicaSet,
+  replicaSets,
   rpcRouters,
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
@@ -22,7 +24,7 @@ import {
   secretHashAnnotation,
   secretHashesAnnotation,
 } from '../../operator/resources/labels.ts'
-import { portsOf } from '../../operator/resources/pod-ports.ts'
+import { portsIn } from '../../operator/resources/pod-ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -61,20 +63,21 @@ export async function pictureOf(
   const isScaled = new Set(
     (await list(horizontalPodAutoscalers)).map(({ metadata }) => metadata.name),
   )
+  const running = await list<Deployment>(deployments, childSelector)
+  const kept = await list<ReplicaSet>(replicaSets, childSelector)
   const current = new Set(
-    (await list<Deployment>(deployments, childSelector)).map(
+    running.map(
       ({ metadata, spec }) =>
         `${metadata.name}-${spec?.template?.metadata?.annotations?.[configHashAnnotation]}`,
     ),
   )
-  const configs = await list<KubeObject>(configMaps, childSelector)
   for (const resource of childKinds) {
     if (monitorKinds.includes(resource)) continue
     for (const object of await list<KubeObject>(resource, childSelector)) {
       if (resource.plural === configMaps.plural && !current.has(object.metadata.name)) continue
       const shown = childOf(object, isScaled.has(object.metadata.name))
       const isPolicy = resource.plural === networkPolicies.plural
-      add(object, isPolicy ? withoutOldPorts(object.metadata.name, shown, configs, current) : shown)
+      add(object, isPolicy ? withoutOldPorts(object.metadata.name, shown, running, kept) : shown)
     }
   }
   for (const object of await list<KubeObject>(rpcRouters)) {
@@ -86,18 +89,22 @@ export async function pictureOf(
   return picture
 }
 
-/** A NetworkPolicy without the ports that only configs of old ReplicaSets have. */
+/** A NetworkPolicy without the ports that only the pods of old ReplicaSets have. */
 function withoutOldPorts(
   name: string,
   policy: unknown,
-  configs: readonly KubeObject[],
-  current: ReadonlySet<string>,
+  running: readonly Deployment[],
+  kept: readonly ReplicaSet[],
 ): unknown {
-  const own = configs.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
-  const portsOfAll = (all: readonly KubeObject[]) =>
-    new Set(all.map(portsOf).flatMap(({ listen, egress }) => [...listen, ...egress]))
-  const needed = portsOfAll(own.filter(({ metadata }) => current.has(metadata.name)))
-  const old = portsOfAll(own).difference(needed)
+  const portsOf = (all: readonly (Deployment | ReplicaSet)[]) =>
+    new Set(
+      all
+        .map(({ spec }) => portsIn(spec?.template?.metadata?.annotations))
+        .flatMap(({ listen, egress }) => [...listen, ...egress]),
+    )
+  const needed = portsOf(running.filter(({ metadata }) => metadata.name === name))
+  const own = kept.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
+  const old = portsOf(own).difference(needed)
   return JSON.parse(JSON.stringify(policy), (_, value: unknown) =>
     Array.isArray(value)
       ? value.filter((item: { readonly port?: number } | null) => !old.has(item?.port ?? 0))

@@ -142,8 +142,6 @@ class Simulation implements Arena, WireObserver {
       pool: this.pool,
       iface,
       dialect: dialects.jsonrpc,
-      blockTimeMs: chain.blockTimeMs,
-      allowedLagBlocks: chain.allowedLagBlocks,
       failures: chain.failures,
       healthCheckIntervalMs: settings.healthCheckIntervalMs,
       livenessProbeIntervalMs: settings.livenessProbeIntervalMs,

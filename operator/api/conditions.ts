@@ -131,12 +131,13 @@ export const rpcRouterConditions = {
       },
       StillDeleting: {
         status: 'False',
-        when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
-        remedy: 'If it stays, look at the finalizers of the object that the message names.',
+        when: 'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
+        remedy:
+          'If it stays, look at the finalizers that the message names, and at who put them there.',
       },
       FieldsContested: {
         status: 'False',
-        when: 'Another writer sets fields of an object of the router as fast as the operator takes them back. It is tried again.',
+        when: 'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
         remedy:
           'Stop the writer that the message names, or let the spec of the router say what it sets.',
       },
@@ -148,7 +149,7 @@ export const rpcRouterConditions = {
       },
       Paused: {
         status: 'False',
-        when: 'The annotation rpcrouter.dev/paused is "true": nothing is changed.',
+        when: 'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
         remedy: 'Remove the annotation.',
       },
       ProgrammedWithoutMonitor: {

@@ -55,7 +55,7 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Pause',
     of: router,
-    when: 'The annotation rpcrouter.dev/paused is gone.',
+    when: 'The annotation rpcrouter.dev/paused is gone, or "false".',
   },
   NotAccepted: {
     type: 'Warning',
@@ -97,13 +97,13 @@ export const eventReasons = {
     type: 'Normal',
     action: 'Apply',
     of: router,
-    when: 'An object of an earlier router of this name is still being deleted. It is waited for.',
+    when: 'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
   },
   FieldsContested: {
     type: 'Warning',
     action: 'Apply',
     of: router,
-    when: 'Another writer sets fields of an object of the router as fast as the operator takes them back.',
+    when: 'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
   },
   ApplyFailed: {
     type: 'Warning',

@@ -31,5 +31,5 @@ export const upstreamProviderNames = {
   shortName: 'upp',
 } as const satisfies KindNames
 
-/** On an RpcRouter, with the value `"true"`: nothing of it is changed until the annotation is gone. */
+/** On an RpcRouter, with any value but `false` or none: nothing of it is changed until the annotation is gone. */
 export const pausedAnnotation = `${group}/paused`

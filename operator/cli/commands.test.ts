@@ -129,13 +129,25 @@ describe('validate', () => {
       'no YAML',
       ['validate', '-f', '-'],
       'a: [',
-      'standard input: Flow sequence in block collection',
+      'standard input: document 1, line 1: Flow sequence in block collection',
+    ],
+    [
+      'an alias of nothing',
+      ['validate', '-f', '-'],
+      `${router}---\nkind: *nope`,
+      'standard input: document 2, line 9: an alias (*) has no anchor before it; a text needs quotes\n',
+    ],
+    [
+      'an alias of nothing, to render',
+      ['render', '-f', '-'],
+      'kind: *nope',
+      'standard input: document 1, line 1: an alias (*) has no anchor before it; a text needs quotes\n',
     ],
     [
       'no object',
       ['validate', '-f', '-'],
       'just text',
-      'standard input: is no Kubernetes object: it has no kind',
+      'standard input: document 1, line 1: is no Kubernetes object: it has no kind',
     ],
     [
       'an unknown kind of ours',

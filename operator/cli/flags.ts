@@ -158,7 +158,8 @@ export const flags = {
     valueName: 'path',
     default: null,
     repeatable: true,
-    description: 'Short: -f. A file of manifests, a directory of them, or - for standard input.',
+    description:
+      'Short: -f. A file of manifests, a directory with all below it, or - for standard input.',
     fault: anything,
   },
   namespace: {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManifestText } from '../manifests/read-manifests.ts'
 import type { CommandIo } from './command-io.ts'
@@ -12,7 +12,8 @@ export class UnreadableFileError extends Error {
 }
 
 /**
- * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for standard input.
+ * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for standard input. No file is
+ * read twice, by whatever names it is reached.
  * @throws UnreadableFileError
  */
 export async function readFiles(
@@ -20,23 +21,44 @@ export async function readFiles(
   stdin: CommandIo['stdin'],
 ): Promise<readonly ManifestText[]> {
   const texts: ManifestText[] = []
+  const seen = new Set<string>()
   for (const path of paths) {
     if (path === '-') texts.push({ name: 'standard input', text: await readAll(stdin) })
     else
-      for (const file of await filesOf(path))
+      for (const file of await filesOf(path)) {
+        const identity = await attempt(file, identityOf(file))
+        if (seen.has(identity)) continue
+        seen.add(identity)
         texts.push({ name: file, text: await attempt(file, readFile(file, 'utf8')) })
+      }
   }
   return texts
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {
   const found = await attempt(path, stat(path))
-  if (!found.isDirectory()) return [path]
-  const names = await attempt(path, readdir(path, { recursive: true }))
-  return names
-    .filter((name) => /\.(?:ya?ml|json)$/.test(name))
-    .toSorted()
-    .map((name) => join(path, name))
+  return found.isDirectory() ? (await filesBelow(path)).toSorted() : [path]
+}
+
+/**
+ * Links to files count, links to directories do not: they may lead back. Nor do directories such as `..2026_01_31`, which
+ * hold the files of a mounted ConfigMap that links beside them lead to.
+ */
+async function filesBelow(directory: string): Promise<readonly string[]> {
+  const files: string[] = []
+  for (const entry of await attempt(directory, readdir(directory, { withFileTypes: true }))) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) {
+      if (!entry.name.startsWith('..')) files.push(...(await filesBelow(path)))
+    } else if (/\.(?:ya?ml|json)$/.test(entry.name) && (await attempt(path, stat(path))).isFile())
+      files.push(path)
+  }
+  return files
+}
+
+/** A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by. */
+async function identityOf(file: string): Promise<string> {
+  return (await stat(file)).isFile() ? realpath(file) : file
 }
 
 async function attempt<T>(path: string, read: Promise<T>): Promise<T> {

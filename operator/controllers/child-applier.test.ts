@@ -99,3 +99,22 @@ test('an object whose owner is taken from it is noticed', async () => {
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
 })
+
+test('an object of the router’s own that is on its way out is not said to be of an earlier one', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const service = desk.get(services, 'r-router')
+  const metadata = { ...service.metadata, finalizers: ['example.com/load-balancer'] }
+  desk.keeper.put(services, { ...service, metadata })
+  desk.remove(services, 'r-router')
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
+    'False/StillDeleting@1: the Service r-router of this RpcRouter is still being deleted, held by its finalizers: example.com/load-balancer.',
+  )
+  desk.keeper.finish(services, { namespace: 'ns', name: 'r-router' })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(desk.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
+})

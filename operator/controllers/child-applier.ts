@@ -5,6 +5,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { Clock } from '../kube/clock.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
@@ -13,8 +14,19 @@ import { appliedAnnotation, childLabel, isChild } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import type { Child, ChildStores } from './child-stores.ts'
 import { contains } from './contains.ts'
-import { ForeignFieldsError, NameConflictError, StillThereError } from './errors.ts'
-import { foreignManagers, takeForeignFields, withForeignFields } from './foreign-fields.ts'
+import { Contests } from './contests.ts'
+import {
+  FieldsContestedError,
+  ForeignFieldsError,
+  NameConflictError,
+  StillThereError,
+} from './errors.ts'
+import {
+  contendersOf,
+  foreignManagers,
+  takeForeignFields,
+  withForeignFields,
+} from './foreign-fields.ts'
 
 /** What the API server had when we last wrote an object. */
 interface Written {
@@ -26,6 +38,7 @@ export interface ChildApplierOptions {
   readonly client: Pick<KubeClient, 'get' | 'delete' | 'mergePatch'>
   readonly applier: Applier
   readonly children: ChildStores
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
 /**
@@ -36,13 +49,18 @@ export class ChildApplier {
   readonly #options: ChildApplierOptions
   /** By kind and key. What the watch has not brought yet is known from here. */
   readonly #written = new Map<string, Written>()
+  readonly #contests: Contests
 
   constructor(options: ChildApplierOptions) {
     this.#options = options
+    this.#contests = new Contests(options.clock)
     options.children.onChange(({ type, object }, resource) => {
       const path = pathOf(resource, keyOf(object.metadata))
       const written = this.#written.get(path)
-      if (type === 'deleted') this.#written.delete(path)
+      if (type === 'deleted') {
+        this.#written.delete(path)
+        this.#contests.forget(path)
+      }
       // What the watch brings of our own words is the same: one copy is enough.
       else if (written && isSameVersion(written.object, object))
         this.#written.set(path, { hash: written.hash, object })
@@ -59,7 +77,7 @@ export class ChildApplier {
    *
    * @returns whether something was written
    * @throws NameConflictError when the name is taken by somebody else
-   * @throws ForeignFieldsError when somebody else goes on setting what is ours to say
+   * @throws ForeignFieldsError when somebody else sets what is ours to say as fast as it is taken back
    */
   async apply<T extends KubeObject>(
     router: RpcRouter,
@@ -89,7 +107,25 @@ export class ChildApplier {
     this.#remember(resource, hash, applied)
     const others = foreignManagers(applied)
     if (others.length > 0) throw new ForeignFieldsError(resource.kind, wanted.metadata.name, others)
+    // It had been applied like this.
+    if (found?.metadata.annotations?.[appliedAnnotation] === hash)
+      this.#notePutBack(router, resource, found, wanted)
     return true
+  }
+
+  /** Throws a FieldsContestedError when somebody else goes on setting what `apply` has to put back each time. */
+  checkContest(router: RpcRouter, resource: Resource, { metadata }: KubeObject): void {
+    const path = pathOf(resource, keyOf(metadata))
+    const contest = this.#contests.of(path, router.metadata.generation)
+    if (contest === null) return
+    throw new FieldsContestedError(resource.kind, metadata.name, contest.by, contest.leftMs)
+  }
+
+  #notePutBack(router: RpcRouter, resource: Resource, found: KubeObject, wanted: KubeObject): void {
+    const by = contendersOf(found, wanted)
+    if (by.managers.length === 0) return
+    const path = pathOf(resource, keyOf(wanted.metadata))
+    this.#contests.putBack(path, router.metadata.generation, by)
   }
 
   /**
@@ -190,7 +226,7 @@ export class ChildApplier {
     { metadata }: KubeObject,
     signal: AbortSignal,
   ): Promise<void> {
-    const { name, uid, deletionTimestamp, ownerReferences } = metadata
+    const { name, uid, deletionTimestamp, ownerReferences, finalizers } = metadata
     const controller = ownerReferences?.find((owner) => owner.controller)
     const isOurs = controller?.uid === router.metadata.uid
     const isLeft =
@@ -200,7 +236,7 @@ export class ChildApplier {
     // Of a router of the same name that was deleted: the garbage collector is slower than people.
     if (isLeft && deletionTimestamp === undefined && uid !== undefined)
       await this.#options.client.delete(resource, metadata, { uid }, signal)
-    throw new StillThereError(resource.kind, name)
+    throw new StillThereError(resource.kind, name, isOurs ? 'this' : 'earlier', finalizers)
   }
 
   #remember(resource: Resource, hash: string, object: KubeObject): void {

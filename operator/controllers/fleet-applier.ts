@@ -18,14 +18,34 @@ import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
 import { type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
-import { ForeignFieldsError, NameConflictError, StillThereError } from './errors.ts'
+import {
+  FieldsContestedError,
+  ForeignFieldsError,
+  NameConflictError,
+  StillThereError,
+} from './errors.ts'
 import type { Revision, Revisions } from './revisions.ts'
 
-/** How an attempt ended, and the failure that is to be tried again, if there was one. */
+/** How an attempt ended. */
 export interface Attempt {
   readonly applied: Applied
+  /** The failure that is to be tried again, if there was one. */
   readonly error: ApiError | null
+  /** When to look again though nothing changes; null for never. */
+  readonly againMs: number | null
 }
+
+/** What a fleet is to consist of. */
+export interface WantedFleet {
+  /** Hash of the config that it is to run. */
+  readonly configHash: string
+  /** Hash of the config that the Deployment has had so far. */
+  readonly current: string | undefined
+  readonly objects: readonly KubeObject[]
+}
+
+/** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
+const stillThereMs = 1_000
 
 /** Applies all objects of a router, in an order in which nothing waits for what comes later. */
 export class FleetApplier {
@@ -50,16 +70,10 @@ export class FleetApplier {
   /**
    * A refusal is part of the answer, also one of the server's own making: it may last.
    *
-   * @param current hash of the config that the Deployment has had so far
    * @throws what is of the way to the API server, and not of the objects
    */
-  async apply(
-    router: RpcRouter,
-    objects: readonly KubeObject[],
-    current: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Attempt> {
-    return this.#attempt(() => this.#apply(router, objects, current, signal))
+  async apply(router: RpcRouter, fleet: WantedFleet, signal: AbortSignal): Promise<Attempt> {
+    return this.#attempt(() => this.#apply(router, fleet, signal))
   }
 
   /** Applies objects that the others depend on. */
@@ -77,25 +91,28 @@ export class FleetApplier {
   async #attempt(apply: () => Promise<void>): Promise<Attempt> {
     try {
       await apply()
-      return { applied: { result: 'applied' }, error: null }
+      return { applied: { result: 'applied' }, error: null, againMs: null }
     } catch (error) {
-      if (error instanceof NameConflictError)
-        return { applied: { result: 'conflict', message: error.message }, error: null }
-      if (error instanceof StillThereError)
-        return { applied: { result: 'waiting', message: error.message }, error: null }
-      if (error instanceof ForeignFieldsError)
-        return { applied: { result: 'contested', message: error.message }, error: null }
+      const told = (result: 'conflict' | 'waiting' | 'contested', againMs: number | null) => ({
+        applied: { result, message: (error as Error).message },
+        error: null,
+        againMs,
+      })
+      if (error instanceof NameConflictError) return told('conflict', null)
+      if (error instanceof StillThereError) return told('waiting', stillThereMs)
+      if (error instanceof ForeignFieldsError) return told('contested', stillThereMs)
+      if (error instanceof FieldsContestedError) return told('contested', error.leftMs)
       if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
-      return { applied: { result: 'refused', message: error.message }, error }
+      return { applied: { result: 'refused', message: error.message }, error, againMs: null }
     }
   }
 
   async #apply(
     router: RpcRouter,
-    objects: readonly KubeObject[],
-    current: string | undefined,
+    { configHash, current, objects }: WantedFleet,
     signal: AbortSignal,
   ): Promise<void> {
+    const unpruned = await this.#pruneConfigs(router, [configHash, current], signal)
     const wanted = new Set(
       objects.map((object) => pathOf(resourceOf(object), keyOf(object.metadata))),
     )
@@ -113,7 +130,10 @@ export class FleetApplier {
       if (object.kind === deployments.kind)
         await this.#deployments.apply(router, object as Deployment, signal)
       else await this.#applyChild(router, object, signal)
-    await this.#prune(router, isWanted, current, signal)
+    await this.#prune(router, isWanted, signal)
+    if (unpruned !== null) throw unpruned
+    // Nothing was held up by it.
+    for (const object of objects) this.#children.checkContest(router, resourceOf(object), object)
   }
 
   async #applyChild(router: RpcRouter, object: KubeObject, signal: AbortSignal): Promise<void> {
@@ -126,44 +146,61 @@ export class FleetApplier {
     }
   }
 
-  /** Deletes what is not wanted any more, but for what pods still need or may need again. */
+  /**
+   * Deletes the configs that no pod runs and none can run again. This comes before all else: one whose Deployment was
+   * refused would stay for as long as that lasts, and a quota might have no room for the next.
+   *
+   * @param hashes of configs that stay whoever runs them
+   * @returns why one could not be deleted
+   */
+  async #pruneConfigs(
+    router: RpcRouter,
+    hashes: readonly (string | undefined)[],
+    signal: AbortSignal,
+  ): Promise<ApiError | null> {
+    const keeping = (revisions: readonly Revision[]) => {
+      const all = [...hashes, ...revisions.map(({ configHash }) => configHash)]
+      const names = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
+      return ({ plural }: Resource, { metadata }: KubeObject) =>
+        plural !== configMaps.plural || names.has(metadata.name)
+    }
+    try {
+      const doomed = this.#children.unwanted(router, keeping(this.#revisions.known(router)))
+      if (doomed.length === 0) return null
+      // The watch may lag behind, and what pods start with could not be brought back.
+      const isKept = keeping(await this.#revisions.live(router, signal))
+      await this.#children.prune(router, isKept, signal)
+      return null
+    } catch (error) {
+      // It does not keep the pods from what they are to be.
+      if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
+      return error
+    }
+  }
+
+  /** Deletes what else is not wanted any more, but for what pods still talk to. */
   async #prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
-    current: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const keeping = (revisions: readonly Revision[]) => (resource: Resource, object: KubeObject) =>
-      isWanted(resource, object) || isNeeded(router, resource, object, current, revisions)
+      isWanted(resource, object) ||
+      resource.plural === configMaps.plural ||
+      (componentOf(object) === 'redis' && usesRedis(router, revisions))
     const isKept = keeping(this.#revisions.known(router))
     const doomed = this.#children.unwanted(router, isKept)
     if (doomed.length === 0) return
-    // The watch may lag behind, and what pods start with could not be brought back.
-    const isProof = doomed.some(({ resource, object }) => isOfPods(resource, object))
+    // The watch may lag behind here, too.
+    const isProof = doomed.some(({ object }) => componentOf(object) === 'redis')
     const revisions = isProof ? await this.#revisions.live(router, signal) : []
     await this.#children.prune(router, isProof ? keeping(revisions) : isKept, signal)
   }
 }
 
-/** What pods start with or talk to, and not only what is around them. */
-function isOfPods({ plural }: Resource, object: KubeObject): boolean {
-  return plural === configMaps.plural || componentOf(object) === 'redis'
-}
-
-function isNeeded(
-  router: RpcRouter,
-  resource: Resource,
-  object: KubeObject,
-  current: string | undefined,
-  revisions: readonly Revision[],
-): boolean {
-  if (!isOfPods(resource, object)) return false
-  if (componentOf(object) === 'redis')
-    return revisions.some(
-      ({ pods, secrets }) => pods > 0 && secrets.includes(redisObjectName(router)),
-    )
-  const hashes = [current, ...revisions.map(({ configHash }) => configHash)]
-  return hashes.some((hash) => hash && configMapName(router, hash) === object.metadata.name)
+function usesRedis(router: RpcRouter, revisions: readonly Revision[]): boolean {
+  const name = redisObjectName(router)
+  return revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(name))
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {

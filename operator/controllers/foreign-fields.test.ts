@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject, ManagedFields } from '../kube/object.ts'
 import { fieldManager } from './field-managers.ts'
-import { foreignManagers, takenOver, withForeignFields } from './foreign-fields.ts'
+import { contendersOf, foreignManagers, takenOver, withForeignFields } from './foreign-fields.ts'
 
 const env = (name: string) => ({ [`k:{"name":"${name}"}`]: { '.': {}, 'f:value': {} } })
 const container = (fields: object) => ({
@@ -39,7 +39,6 @@ describe('fields of others that they may have', () => {
   test.each([
     ['annotations and labels', entry('kubectl', { 'f:metadata': { 'f:annotations': {} } })],
     ['the status', entry('kcm', { 'f:status': { 'f:replicas': {} } }, { subresource: 'status' })],
-    ['the count, of an autoscaler', entry('kcm', { 'f:spec': { 'f:replicas': {} } })],
     ['the mark of a restart', entry('kubectl-rollout', { 'f:spec': restart })],
     ['the address of a load balancer', entry('cloud', { 'f:spec': { 'f:loadBalancerIP': {} } })],
     ['of another version of the kind', entry('old', { 'f:spec': {} }, { apiVersion: 'apps/v2' })],
@@ -49,6 +48,31 @@ describe('fields of others that they may have', () => {
     expect(foreignManagers(object)).toEqual([])
     expect(withForeignFields(object).metadata).not.toHaveProperty('managedFields')
     expect(takenOver(object)).toEqual([ours, theirs])
+  })
+})
+
+test('the count of another is no foreign field, and is put back where it is not the wanted one', () => {
+  const counts = { 'f:spec': { 'f:replicas': {} } }
+  const scaled = entry('kcm', counts, { subresource: 'scale' })
+  const ourCounts = ['rpc-router-operator', 'rpc-router-operator-handover'].map((manager) =>
+    entry(manager, counts, { operation: 'Apply' }),
+  )
+  const withCount = (replicas: number | undefined) => ({
+    ...deployment(...ourCounts, scaled),
+    spec: { replicas },
+  })
+  expect(foreignManagers(withCount(4))).toEqual([])
+  expect(withForeignFields(withCount(4)).metadata.managedFields).toEqual([scaled])
+  expect(takenOver(withCount(4))).toEqual([...ourCounts, scaled])
+  const byCount = (wanted: number | undefined) => contendersOf(withCount(4), withCount(wanted))
+  expect(byCount(2)).toEqual({ managers: ['kcm'], isCount: true })
+  const none = { managers: [], isCount: false }
+  expect(byCount(4)).toEqual(none)
+  expect(byCount(undefined), 'it is an autoscaler’s').toEqual(none)
+  const edited = entry('editor', { 'f:spec': { 'f:paused': {} } })
+  expect(contendersOf({ ...withCount(4), ...deployment(scaled, edited) }, withCount(2))).toEqual({
+    managers: ['editor', 'kcm'],
+    isCount: false,
   })
 })
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, ManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
-import { fieldManager } from './field-managers.ts'
+import { fieldManager, handoverManager } from './field-managers.ts'
 
 /*
  * Server-side apply leaves what another manager owns: an entry of a list, or a field of which we say nothing. What a
@@ -23,7 +23,7 @@ interface Allowed {
 }
 
 const allowed: Allowed = {
-  // The autoscaler's, where there is one; else we say it, by force.
+  // The autoscaler's, where there is one; else we say it, by force, and count how often we have to.
   'f:replicas': null,
   // `kubectl rollout restart`, and tools that restart pods when something changes.
   'f:template': { 'f:metadata': null },
@@ -33,20 +33,62 @@ const allowed: Allowed = {
   'f:healthCheckNodePort': null,
 }
 
-/** The object with the record of those fields alone that others own and that are ours to say: mostly none. */
+/** Who set what is ours to say. */
+export interface Contenders {
+  readonly managers: readonly string[]
+  /** It is the count of replicas alone. */
+  readonly isCount: boolean
+}
+
+/**
+ * The object with the record of those fields alone that others own and that are, or may be, ours to say: mostly none.
+ */
 export function withForeignFields<T extends KubeObject>(object: T): T {
   const { managedFields = [], ...metadata } = object.metadata
-  const foreign = managedFields.filter((entry) => foreignPart(object, entry) !== null)
+  const kept = managedFields.filter(
+    (entry) => foreignPart(object, entry) !== null || setsCount(entry),
+  )
   return {
     ...object,
-    metadata: foreign.length === 0 ? metadata : { ...metadata, managedFields: foreign },
+    metadata: kept.length === 0 ? metadata : { ...metadata, managedFields: kept },
   }
 }
 
-/** The managers of such fields, by their names. */
+/** The managers of fields that are ours to say, by their names. */
 export function foreignManagers(object: KubeObject): readonly string[] {
-  const { managedFields = [] } = withForeignFields(object).metadata
-  return [...new Set(managedFields.map(({ manager = 'unknown' }) => manager))].toSorted()
+  const { managedFields = [] } = object.metadata
+  return namesOf(managedFields.filter((entry) => foreignPart(object, entry) !== null))
+}
+
+/**
+ * The managers of whatever in an object has to be put back, so that it is as wanted. Others may own the count, too, as
+ * long as it is the right one.
+ */
+export function contendersOf(object: KubeObject, wanted: KubeObject): Contenders {
+  const { managedFields = [] } = object.metadata
+  const count = countOf(wanted)
+  const isOtherCount = count !== undefined && countOf(object) !== count
+  const foreign = foreignManagers(object)
+  const counting = isOtherCount ? namesOf(managedFields.filter(setsCount)) : []
+  return {
+    managers: [...new Set([...foreign, ...counting])].toSorted(),
+    isCount: foreign.length === 0 && counting.length > 0,
+  }
+}
+
+function countOf(object: KubeObject): number | undefined {
+  return (object as KubeObject & { spec?: { replicas?: number } }).spec?.replicas
+}
+
+/** Whether it is the count of somebody else. */
+function setsCount(entry: ManagedFields): boolean {
+  const { manager = '' } = entry
+  if (manager === fieldManager || manager === handoverManager) return false
+  return treeOf(entry)['f:spec']?.['f:replicas'] !== undefined
+}
+
+function namesOf(entries: readonly ManagedFields[]): readonly string[] {
+  return [...new Set(entries.map(({ manager = 'unknown' }) => manager))].toSorted()
 }
 
 /**

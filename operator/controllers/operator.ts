@@ -101,7 +101,12 @@ export class Operator {
       apply: writer.apply.bind(writer),
       mergePatch: writer.mergePatch.bind(writer),
     }
-    const children = new ChildApplier({ client: reader, applier, children: world.children })
+    const children = new ChildApplier({
+      client: reader,
+      applier,
+      children: world.children,
+      clock,
+    })
     const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
     const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
     const verdicts = new Verdicts()

@@ -5,12 +5,14 @@ import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/list-all.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { type ReplicaSet, replicaSets } from '../resources/kinds.ts'
+import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
+import { type PodPorts, portsIn } from '../resources/pod-ports.ts'
 
-/** What is kept of a ReplicaSet: what its pods, if it has any, need in order to run. */
+/** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
 export interface Revision extends KubeObject {
   readonly configHash: string | null
+  readonly ports: PodPorts
   readonly pods: number
   /** Names of the Secrets that its containers take variables from. */
   readonly secrets: readonly string[]
@@ -19,13 +21,15 @@ export interface Revision extends KubeObject {
 export function revisionOf(object: KubeObject): Revision {
   const { apiVersion, kind, metadata, spec, status } = object as ReplicaSet
   const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const { annotations } = spec?.template?.metadata ?? {}
   const variables = spec?.template?.spec?.containers.flatMap(({ env }) => env ?? []) ?? []
   const secrets = variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? [])
   return {
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    configHash: spec?.template?.metadata?.annotations?.[configHashAnnotation] ?? null,
+    configHash: annotations?.[configHashAnnotation] ?? null,
+    ports: portsIn(annotations),
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],
   }
@@ -46,10 +50,15 @@ export class Revisions {
     return this.#store.byIndex('instance', keyOf(metadata))
   }
 
-  /** As the API server has it now: for what cannot be taken back. */
+  /**
+   * As the API server has it now: for what cannot be taken back. With what the Deployment asks for, whose ReplicaSet may
+   * be yet to come.
+   */
   async live({ metadata }: RpcRouter, signal: AbortSignal): Promise<readonly Revision[]> {
     const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
+    // In this order: a ReplicaSet that is made in between is that of the Deployment.
+    const asking = await listAll(this.#client, deployments, selection, signal)
     const { items } = await listAll(this.#client, replicaSets, selection, signal)
-    return items.map(revisionOf)
+    return [...asking.items, ...items].map(revisionOf)
   }
 }

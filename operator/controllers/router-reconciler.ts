@@ -15,7 +15,7 @@ import { configMapName } from '../resources/config-map.ts'
 import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { type PodPorts, portsOf } from '../resources/pod-ports.ts'
+import type { PodPorts } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import {
   isOtherRevision,
@@ -41,6 +41,7 @@ import {
 import { belongsTo, type ChildApplier } from './child-applier.ts'
 import { contains } from './contains.ts'
 import type { Attempt, FleetApplier } from './fleet-applier.ts'
+import { revisionOf as podsOf } from './revisions.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
 import { runningWith } from './running-config.ts'
@@ -69,9 +70,6 @@ export interface RouterReconcilerParts {
 
 /** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
-
-/** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
-const stillThereMs = 1_000
 
 /** Nothing runs for a router whose config will be refused. */
 const canShareState = unsupportedName('shared-state', 'true') === null
@@ -156,12 +154,12 @@ export class RouterReconciler {
     // The pods may have changed though what came after them was refused.
     this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
-    if (applied.result === 'waiting' || applied.result === 'contested')
-      return { requeueAfterMs: stillThereMs }
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
     const isHeld = translation.dangling.length > 0 || applied.result === 'conflict'
-    return isHeld && !isRefused ? { requeueAfterMs: heldAgainMs } : {}
+    const waits = [attempt.againMs, isHeld && !isRefused ? heldAgainMs : null]
+    const againMs = Math.min(...waits.map((ms) => ms ?? Infinity))
+    return againMs === Infinity ? {} : { requeueAfterMs: againMs }
   }
 
   /** A config with which new pods could not start is good for as long as none has to. */
@@ -232,26 +230,31 @@ export class RouterReconciler {
     redisPassword: string | null,
     signal: AbortSignal,
   ): Promise<Attempt> {
-    if (config === null || isPaused(router)) return { applied: { result: 'held' }, error: null }
+    if (config === null || isPaused(router))
+      return { applied: { result: 'held' }, error: null, againMs: null }
     const { fleet, build } = this.#parts
     const redis =
       redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
     // The pods refer to its password.
     const attempt = await fleet.applyFirst(router, redis, signal)
     if (attempt.applied.result !== 'applied') return attempt
-    const fleetObjects = buildFleet(router, config, build, this.#portsOfOthers(router, config))
+    const { configHash } = config
     const current = revisionOf(this.#deployment(router))?.configHash
-    return fleet.apply(router, [...redis, ...fleetObjects], current, signal)
+    const others = this.#portsOfOthers(router, config)
+    const objects = [...redis, ...buildFleet(router, config, build, others)]
+    return fleet.apply(router, { configHash, current, objects }, signal)
   }
 
-  /** Ports of the configs that are kept: pods run them to the end of a rollout, and again when it is undone. */
-  #portsOfOthers(router: RpcRouter, { configHash }: RenderedConfig): readonly PodPorts[] {
-    const own = configMapName(router, configHash)
-    return this.#parts.world.children
-      .ownedBy(router)
-      .filter(({ resource }) => resource.plural === configMaps.plural)
-      .filter(({ object }) => object.metadata.name !== own)
-      .map(({ object }) => portsOf(object))
+  /** Ports of pods with other configs: they run to the end of a rollout, and again when it is undone. */
+  #portsOfOthers(router: RpcRouter, wanted: RenderedConfig): readonly PodPorts[] {
+    const deployment = this.#deployment(router)
+    return [
+      ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
+      // Its ReplicaSet may be yet to come.
+      ...(deployment === null ? [] : [podsOf(deployment)]),
+    ]
+      .filter(({ configHash }) => configHash !== wanted.configHash)
+      .map(({ ports }) => ports)
   }
 
   #missingMonitor({ spec }: RpcRouter): string | null {

@@ -120,7 +120,7 @@ test('what is still being deleted is waited for, and named', async () => {
   await desk.pass(5_000)
   expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
     Programmed:
-      'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted.',
+      'False/StillDeleting@1: the Service r-router of an earlier RpcRouter of this name is still being deleted, held by its finalizers: example.com/load-balancer.',
   })
   expect(desk.events.filter((reason) => reason === 'StillDeleting')).toHaveLength(1)
   // The new pods have it already.

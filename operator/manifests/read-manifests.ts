@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { parseAllDocuments } from 'yaml'
 import type { z } from 'zod'
 import { Admission } from '../admission/admission.ts'
 import { isList, isMap, type Json, type JsonMap } from '../admission/fault.ts'
@@ -11,7 +10,9 @@ import { group, version } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import type { KeyedData } from '../translate/reference-data.ts'
-import { configMapData, secretData } from '../translate/decode-data.ts'
+import { nameFault } from './name-fault.ts'
+import { type ManifestData, readConfigMap, readSecret } from './read-data.ts'
+import { readDocuments } from './read-documents.ts'
 
 /** A file of manifests. */
 export interface ManifestText {
@@ -44,6 +45,11 @@ export function readManifests(texts: readonly ManifestText[], namespace: string)
   return reader
 }
 
+interface Source {
+  readonly file: string
+  readonly place: string
+}
+
 class ManifestReader implements ManifestSet {
   readonly routers: RpcRouter[] = []
   readonly providers: UpstreamProvider[] = []
@@ -51,6 +57,8 @@ class ManifestReader implements ManifestSet {
   readonly configMaps = new Map<string, KeyedData>()
   readonly problems: ManifestProblem[] = []
   readonly #admissions = new Map<string, Admission>()
+  /** Where each object of our kinds was first found. */
+  readonly #ours = new Map<string, Source>()
   readonly #namespace: string
 
   constructor(namespace: string) {
@@ -58,44 +66,68 @@ class ManifestReader implements ManifestSet {
   }
 
   readText({ name: file, text }: ManifestText): void {
-    for (const document of parseAllDocuments(text)) {
-      const [fault] = document.errors
-      if (fault === undefined) this.#take(file, document.toJS() as Json)
-      else {
-        const message = fault.message.split('\n')[0] ?? 'is no YAML'
-        this.problems.push({ file, object: '', message })
-      }
+    for (const document of readDocuments(text)) {
+      const { place } = document
+      if ('value' in document) this.#take({ file, place }, document.value)
+      else this.problems.push({ file, object: '', message: `${place}: ${document.fault}` })
     }
   }
 
-  #take(file: string, document: Json): void {
+  #take(source: Source, document: Json): void {
     if (document === null) return
+    const { file, place } = source
     if (!isMap(document) || typeof document['kind'] !== 'string') {
-      this.problems.push({ file, object: '', message: 'is no Kubernetes object: it has no kind' })
+      const message = `${place}: is no Kubernetes object: it has no kind`
+      this.problems.push({ file, object: '', message })
       return
     }
     const { kind, items } = document
-    if (kind === 'List' && isList(items)) for (const item of items) this.#take(file, item)
-    const { metadata } = document
-    const given = isMap(metadata) ? metadata : {}
-    const object = { ...document, metadata: { namespace: this.#namespace, ...given } }
-    const key = `${object.metadata.namespace}/${wordOf(given['name'])}`
-    if (wordOf(document['apiVersion']).startsWith(`${group}/`)) this.#takeOurs(file, key, object)
-    else if (kind === 'Secret') this.secrets.set(key, secretData({ ...document, uid: undefined }))
-    else if (kind === 'ConfigMap')
-      this.configMaps.set(key, configMapData(document['data'] as Record<string, string>))
+    if (kind.endsWith('List') && isList(items)) {
+      for (const [index, item] of items.entries())
+        this.#take({ file, place: `${place}, items[${index}]` }, item)
+      return
+    }
+    const key = this.#keyOf(document)
+    const isCore = document['apiVersion'] === 'v1'
+    if (wordOf(document['apiVersion']).startsWith(`${group}/`)) this.#takeOurs(source, document)
+    else if (kind === 'Secret' && isCore)
+      this.#takeData(this.secrets, file, `Secret ${key}`, key, readSecret(document))
+    else if (kind === 'ConfigMap' && isCore)
+      this.#takeData(this.configMaps, file, `ConfigMap ${key}`, key, readConfigMap(document))
   }
 
-  #takeOurs(file: string, key: string, object: JsonMap): void {
+  /** `namespace/name`, with what stands there, be it good or not. */
+  #keyOf({ metadata }: JsonMap): string {
+    const { namespace, name = '' } = isMap(metadata) ? metadata : {}
+    return `${wordOf(namespace || this.#namespace)}/${wordOf(name)}`
+  }
+
+  #takeData(
+    to: Map<string, KeyedData>,
+    file: string,
+    object: string,
+    key: string,
+    read: ManifestData,
+  ): void {
+    if ('faults' in read)
+      for (const message of read.faults) this.problems.push({ file, object, message })
+    else if (read.data !== null) to.set(key, read.data)
+  }
+
+  #takeOurs(source: Source, object: JsonMap): void {
+    const { file, place } = source
     const kind = wordOf(object['kind'])
     const apiVersion = wordOf(object['apiVersion'])
+    const name = `${kind} ${this.#keyOf(object)}`
     const problem = (message: string) => {
-      this.problems.push({ file, object: `${kind} ${key}`, message })
+      this.problems.push({ file, object: name, message })
     }
+    const unnamed = nameFault(object)
+    const first = this.#ours.get(name)
     const add = <T>({ definition, schema }: OurKind<T>, list: T[]): void => {
       const admission = this.#admissions.get(kind) ?? new Admission(definition())
       this.#admissions.set(kind, admission)
-      const admitted = admission.admit(object)
+      const admitted = admission.admit(inNamespace(object, this.#namespace))
       for (const fault of admitted.faults) problem(fault)
       if (admitted.faults.length > 0) return
       const parsed = schema.safeParse(admitted.object)
@@ -107,9 +139,21 @@ class ManifestReader implements ManifestSet {
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') problem(`${group} has no kind ${kind}`)
     else if (apiVersion !== `${group}/${version}`)
       problem(`apiVersion must be ${group}/${version}, not ${apiVersion}`)
-    else if (kind === 'RpcRouter') add(routerKind, this.routers)
-    else add(providerKind, this.providers)
+    else if (unnamed !== null)
+      this.problems.push({ file, object: kind, message: `${place}: ${unnamed}` })
+    else if (first !== undefined)
+      problem(`${place}: the same object is in ${first.file}, ${first.place}: remove one of them`)
+    else {
+      this.#ours.set(name, source)
+      if (kind === 'RpcRouter') add(routerKind, this.routers)
+      else add(providerKind, this.providers)
+    }
   }
+}
+
+function inNamespace(object: JsonMap, fallback: string): JsonMap {
+  const metadata = isMap(object['metadata']) ? object['metadata'] : {}
+  return { ...object, metadata: { ...metadata, namespace: metadata['namespace'] || fallback } }
 }
 
 interface OurKind<T> {

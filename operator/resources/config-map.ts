@@ -6,7 +6,6 @@ import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { childOf } from './child.ts'
 import { type ConfigMap, configMaps } from './kinds.ts'
 import { configHashAnnotation } from './labels.ts'
-import { podPorts, portAnnotations } from './pod-ports.ts'
 
 /**
  * The config of the pods. It never changes: another config is another ConfigMap, so that an old pod which starts
@@ -17,10 +16,7 @@ export function buildConfigMap(router: RpcRouter, config: RenderedConfig): Confi
     ...childOf(router, configMaps, {
       name: configMapName(router, config.configHash),
       component: 'router',
-      annotations: {
-        [configHashAnnotation]: config.configHash,
-        ...portAnnotations(podPorts(router, config)),
-      },
+      annotations: { [configHashAnnotation]: config.configHash },
     }),
     immutable: true,
     data: config.data,

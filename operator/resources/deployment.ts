@@ -19,6 +19,7 @@ import {
   secretHashesAnnotation,
   selectorLabels,
 } from './labels.ts'
+import { podPorts, portAnnotations } from './pod-ports.ts'
 import { podSecurity } from './pod-security.ts'
 import { routerContainer } from './router-container.ts'
 import { schedulingOf } from './scheduling.ts'
@@ -66,6 +67,7 @@ export function buildDeployment(
             ...annotations,
             [configHashAnnotation]: config.configHash,
             [secretHashAnnotation]: config.secretHash,
+            ...portAnnotations(podPorts(router, config)),
           },
         },
         spec: podSpec(router, config, routerContainer(router, config, image, chainIdOf)),

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { group } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { KubeObject } from '../kube/object.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { egressPorts } from './egress-ports.ts'
 
@@ -22,7 +21,10 @@ export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
   return { listen, egress: egressPorts(router, config) }
 }
 
-/** Annotations of a ConfigMap: by which ports the pods that run its config are reached, and reach others. */
+/**
+ * Annotations of pods: by which ports they are reached, and reach others. Not of their ConfigMap: many may write those who
+ * may not open ports.
+ */
 export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
   return {
     [listenAnnotation]: listen.join(','),
@@ -30,11 +32,11 @@ export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<s
   }
 }
 
-/** The ports that a ConfigMap tells of. One that does not tell may need any. */
-export function portsOf({ metadata }: Pick<KubeObject, 'metadata'>): PodPorts {
-  const egress = metadata.annotations?.[egressAnnotation]
+/** The ports that the annotations of pods tell. Those that do not tell may need any. */
+export function portsIn(annotations: Readonly<Record<string, string>> = {}): PodPorts {
+  const egress = annotations[egressAnnotation]
   return {
-    listen: numbers(metadata.annotations?.[listenAnnotation] ?? ''),
+    listen: numbers(annotations[listenAnnotation] ?? ''),
     egress: egress === undefined || egress === 'any' ? 'any' : numbers(egress),
   }
 }
@@ -53,5 +55,6 @@ export function unitePorts(first: PodPorts, others: readonly PodPorts[]): PodPor
 }
 
 function numbers(text: string): readonly number[] {
-  return text.split(',').filter(Boolean).map(Number)
+  const ports = text.split(',').map(Number)
+  return ports.filter((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)
 }

@@ -18,7 +18,7 @@ export type Applied =
   | { readonly result: 'held' }
   /** An object of somebody else has a name that is needed. */
   | { readonly result: 'conflict'; readonly message: string }
-  /** An object of an earlier router of the name is still being deleted. */
+  /** An object of a name that is needed is still being deleted. */
   | { readonly result: 'waiting'; readonly message: string }
   /** Somebody else goes on setting fields that are ours to say. */
   | { readonly result: 'contested'; readonly message: string }
@@ -40,9 +40,13 @@ export interface RouterObservation {
   readonly now: string
 }
 
-/** True when the operator is to leave the router as it is. */
+/**
+ * True when the operator is to leave the router as it is: by any word but `false`. Who writes `True` or `yes` into the
+ * annotation at night must not find out that this was no pause.
+ */
 export function isPaused({ metadata }: RpcRouter): boolean {
-  return metadata.annotations?.[pausedAnnotation] === 'true'
+  const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
+  return word !== '' && word !== 'false'
 }
 
 /** What the operator has to say of a router. */
@@ -137,7 +141,7 @@ function programming({
   missingMonitor,
 }: RouterObservation): Finding<'Programmed'> {
   if (isPaused(router)) {
-    const message = `The annotation ${pausedAnnotation} is "true": nothing is changed.`
+    const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
   }
   switch (applied.result) {

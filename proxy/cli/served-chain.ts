@@ -93,14 +93,11 @@ function serveChain(
         subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
       }),
   })
-  const { blockTimeMs, allowedLagBlocks } = chain
   const watch = new Watch({
     ...router,
     pool,
     iface,
     dialect: dialects[apiInterface],
-    blockTimeMs,
-    allowedLagBlocks,
     failures: chain.failures,
     clock,
     random,

@@ -74,3 +74,16 @@ test('one whose topic is over counts no more, and still hears the last event beh
   expect(heard).toEqual(['last'])
   expect(left()).toBe(1)
 })
+
+test.each([
+  ['10000 events', 10_000, 1],
+  ['64 MiB of them', 64, 1024 * 1024],
+])('one that takes no more than %s while its reply is on the way is ended', (_, count, bytes) => {
+  const { member, heard, left } = create({ event() {} })
+  for (let each = 0; each < count; each++) member.event(Buffer.alloc(bytes))
+  expect(left()).toBe(0)
+  member.event(event('1'))
+  expect(left()).toBe(1)
+  member.begin()
+  expect(heard).toEqual(['ended: events were not taken'])
+})

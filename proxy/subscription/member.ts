@@ -4,6 +4,7 @@ import type { Subscriber, Subscription } from './subscriptions.ts'
 
 /** Events that wait for a client's reply to be sent. Far more than can come in that time. */
 const mostWaiting = 10_000
+const mostWaitingBytes = 64 * 1024 * 1024
 
 /** One client of a topic. */
 export class Member implements Subscription {
@@ -11,6 +12,7 @@ export class Member implements Subscription {
   readonly #left: (member: Member) => void
   /** Null once the client has its reply. */
   #waiting: Uint8Array[] | null = []
+  #waitingBytes = 0
   #reason: string | null = null
   #isGone = false
   #hasLeft = false
@@ -37,8 +39,10 @@ export class Member implements Subscription {
 
   event(event: Uint8Array): void {
     if (this.#isGone) return
-    if (this.#waiting === null) this.#subscriber.event(event)
-    else if (this.#waiting.push(event) > mostWaiting) this.end('events were not taken')
+    if (this.#waiting === null) return this.#subscriber.event(event)
+    this.#waitingBytes += event.length
+    if (this.#waiting.push(event) > mostWaiting || this.#waitingBytes > mostWaitingBytes)
+      this.end('events were not taken')
   }
 
   end(reason: string): void {

@@ -15,6 +15,8 @@ const retryMs = { least: 250, most: 10_000 }
 const anchorMs = 3_000
 /** Sightings that wait; what is left out is found again on the way back along the chain. */
 const mostWaiting = 64
+const mostWaitingBytes = 64 * 1024 * 1024
+/** Sightings that are remembered where the chain forks; there, each is as long as a header at most. */
 const mostSeen = 256
 
 export interface SequencerOptions extends Omit<FeedOptions, 'polling'>, SourceWatchOptions {
@@ -158,8 +160,14 @@ export class Sequencer {
   #sighted(sighting: Sighting): void {
     this.#remember(sighting.link)
     this.#waiting.push(sighting)
-    if (this.#waiting.length > mostWaiting) this.#waiting.shift()
+    while (this.#waiting.length > mostWaiting || this.#hasTooLongWaiting) this.#waiting.shift()
     void this.#run()
+  }
+
+  /** The newest one may be as long as it is. */
+  get #hasTooLongWaiting(): boolean {
+    const bytes = this.#waiting.reduce((sum, { link }) => sum + link.event.length, 0)
+    return this.#waiting.length > 1 && bytes > mostWaitingBytes
   }
 
   /** Takes sightings one after another. */
@@ -327,6 +335,7 @@ export class Sequencer {
   }
 
   #remember(link: Link): void {
+    if (!this.#options.reader.forks) return
     this.#seen.set(link.id, link)
     if (this.#seen.size > mostSeen) this.#seen.delete(this.#seen.keys().next().value as string)
   }

@@ -186,3 +186,17 @@ describe('transactions', () => {
     )
   })
 })
+
+test('of long events few wait, and those that were left out are fetched', async () => {
+  const { heights, fixture, one } = await setUp()
+  const hearing = await fixture.join('subscribe', subscribed("tm.event = 'NewBlockHeader'"))
+  const padding = 'x'.repeat(15 * 1024 * 1024)
+  heights.head = 18
+  // The first is not next, and what is asked for it lets the others wait.
+  for (let height = 12; height <= 18; height++)
+    one.tell(heights.pushed(height).replace('"header":{', `"header":{"padding":"${padding}",`))
+  await fixture.clock.advance(5_000)
+  const texts = hearing.texts.map((text) => text.length > padding.length)
+  expect(hearing.texts).toHaveLength(8)
+  expect(texts).toEqual([false, true, false, false, true, true, true, true])
+})

@@ -84,3 +84,13 @@ describe('availability', () => {
     ])
   })
 })
+
+it('a failure that is excused after a success gives nothing in advance', () => {
+  const availability = new Availability(5, () => {})
+  availability.verified()
+  availability.failed(1, 'late')
+  availability.succeeded()
+  availability.excused(1)
+  for (let each = 0; each < 5; each++) availability.failed(1, 'reset')
+  expect(availability.standing).toBe('disabled')
+})

@@ -54,7 +54,7 @@ export class Heads {
     const isKnown = latest !== null && clock.nowMs() - latest.atMs <= sightingLifeMs
     if (tip === null || !isKnown) return null
     // Both are from within the life of a sighting.
-    const growth = Math.ceil(sightingLifeMs / chain.blockTimeMs)
+    const growth = Math.ceil(sightingLifeMs / this.pace.blockTimeMs)
     return Math.max(tip, latest.block) + chain.allowedLagBlocks + growth
   }
 

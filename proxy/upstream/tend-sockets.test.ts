@@ -89,8 +89,6 @@ function watched(urls: readonly string[], script: Script) {
     ...{ pool, iface, clock, observer, random: seededRandom(2) },
     dialect: dialects.jsonrpc,
     failures: chain.failures,
-    blockTimeMs: chain.blockTimeMs,
-    allowedLagBlocks: chain.allowedLagBlocks,
     healthCheckIntervalMs: 300_000,
     livenessProbeIntervalMs: null,
     epochDurationMs: 900_000,

@@ -105,8 +105,6 @@ class WatchFixture {
       iface,
       dialect: dialects.jsonrpc,
       failures: chain.failures,
-      blockTimeMs: chain.blockTimeMs,
-      allowedLagBlocks: chain.allowedLagBlocks,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,
       epochDurationMs: 900_000,
@@ -426,7 +424,7 @@ describe('beside the traffic', () => {
     const asked = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
-      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + second, 0)
+      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + Math.floor(second / 12), 0)
     }
     expect(fixture.asked(0)).toBe(asked)
   })
@@ -489,6 +487,18 @@ describe('beside the traffic', () => {
     expect(fixture.asked(0)).toBe(asked)
   })
 
+  it('keeps up with a chain that is faster than its spec says: who lags does not seem to catch up', async () => {
+    const nodes: NodeState[] = [{ block: 1_000 }, { block: 1_000 }, { block: 988 }]
+    const fixture = new WatchFixture(nodes.map((node) => [node]))
+    const seen = new Set<string>()
+    for (let block = 0; block < 600; block++) {
+      for (const node of nodes) node.block = (node.block ?? 0) + 1
+      await fixture.clock.advance(chain.blockTimeMs / 12)
+      if (block > 120) seen.add(fixture.states.join())
+    }
+    expect([...seen]).toEqual(['eligible,eligible,lagging'])
+  })
+
   it('leaves no timer behind when it is stopped', async () => {
     const fixture = new WatchFixture([[{}], [{ fault: { hang: true } }]])
     await fixture.clock.advance(2_000)
@@ -537,6 +547,18 @@ describe('a head that nobody else is near to', () => {
       const height = (block! - chain.allowedLagBlocks).toString(16)
       expect(asks(fixture, url)[0]).toContain(`"params":["0x${height}",false]`)
     }
+  })
+
+  it('is not the tip where one is far behind it and another refutes it', async () => {
+    const nodes: NodeState[] = [
+      { block: 2_026, madeAgo: 5 },
+      { block: 526, madeAgo: 6_005 },
+      { block: 1_900, madeAgo: 6 },
+    ]
+    const fixture = new WatchFixture(nodes.map((node) => [node]))
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    expect(fixture.pool.tip).toBe(1_900)
+    expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
   })
 
   it('is asked about once, as long as the chain keeps its pace', async () => {

@@ -27,8 +27,6 @@ export interface WatchOptions {
   readonly iface: ChainInterface
   readonly dialect: Dialect
   readonly failures: FailureTable
-  readonly blockTimeMs: number
-  readonly allowedLagBlocks: number
   readonly healthCheckIntervalMs: number
   readonly livenessProbeIntervalMs: number | null
   readonly epochDurationMs: number
@@ -123,15 +121,18 @@ export class Watch {
 
   /** Asks for the latest block where no traffic has told it. */
   async #followTip(upstream: Upstream): Promise<void> {
-    const { blockTimeMs, clock } = this.#options
-    const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
-    await this.#every(intervalMs, async () => {
+    const { pool, clock } = this.#options
+    for (;;) {
+      // Heads that were told longer ago than a block takes say little of who lags.
+      const { blockTimeMs } = pool.pace
+      const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
+      await sleep(clock, this.#jittered(intervalMs), this.#stop.signal)
       const isKnown =
         upstream.latest !== null &&
         clock.nowMs() - upstream.latest.atMs < intervalMs / 2 &&
-        this.#options.pool.doubtersOf(upstream).length === 0
+        pool.doubtersOf(upstream).length === 0
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
-    })
+    }
   }
 
   async #epochs(toNextMs: () => number): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type ConfigMap,
   configMaps,
   deployments,
+  networkPolicies,
   secrets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
@@ -74,4 +75,29 @@ test('a forged config is put right, and no Secret gets out by it', async () => {
   expect(await podsOf('r')).not.toMatch(/evil|"top"/)
   expect(await podsOf('r')).toContain('https://c.example')
   await fleet.delete(upstreamProviders, 'c')
+})
+
+test('what somebody writes onto the ConfigMaps opens no port', async () => {
+  await fleet.provider('p', 'p-a')
+  await fleet.router('p')
+  await fleet.routerIs('p', 'Ready', 'Ready', 30_000)
+  const old = (await configMapOf('p')).metadata.name
+  // Another config, with the first kept for its ReplicaSet.
+  await fleet.provider('p', 'p-b')
+  await fleet.providerIs('p-b', 'Ready', 'Ready')
+  await quiet(operated.running)
+  const policy = () => fleet.get(networkPolicies, 'p-router')
+  const before = (await policy()).spec
+  for (const name of [old, (await configMapOf('p')).metadata.name]) {
+    const annotations = {
+      'rpcrouter.dev/egress-ports': 'abc,22',
+      'rpcrouter.dev/listen-ports': '22,99999999',
+    }
+    await fleet.patch(configMaps, name, { metadata: { annotations } })
+  }
+  await fleet.provider('p', 'p-c')
+  await fleet.providerIs('p-c', 'Ready', 'Ready')
+  await quiet(operated.running)
+  expect((await policy()).spec).toEqual(before)
+  await fleet.routerIs('p', 'Programmed', 'Programmed')
 })

@@ -7,7 +7,7 @@ import { PretendKubelet, type Fate } from '../pretend-kubelet.ts'
 import type { Pod } from '../resources.ts'
 import { useNamespace, type TestNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
-import { runOperator, type RunningOperator } from './running-operator.ts'
+import { runOperator, type RunningOperator, type RunOptions } from './running-operator.ts'
 
 /** A namespace in which an operator runs and pods become ready. */
 export interface OperatedFleet {
@@ -24,6 +24,7 @@ export interface OperatedFleet {
 export function useOperatedFleet(
   labels: Readonly<Record<string, string>> = {},
   fateOf: (pod: Pod) => Fate = () => 'ready',
+  options: RunOptions = {},
 ): OperatedFleet {
   const place = useNamespace(labels)
   const { client, namespace } = place
@@ -31,7 +32,7 @@ export function useOperatedFleet(
     place,
     fleet: new Fleet(place),
     kubelet: new PretendKubelet({ client, namespace, fateOf }),
-    run: () => runOperator({ ...place, namespaces: [namespace] }),
+    run: () => runOperator({ ...place, namespaces: [namespace] }, options),
   } as OperatedFleet
   beforeAll(async () => {
     await installCrds(kubectlFor(place.kubeconfig, namespace))

@@ -135,8 +135,21 @@ test('a Service that is stuck in its deletion is named', async () => {
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(rpcRouters, 'stuck')
   await fleet.router('stuck')
-  const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
-  expect(message).toMatch(/of an earlier RpcRouter of this name is still being deleted/)
+  const isWaitedFor = (whose: string) =>
+    eventually(async () => {
+      const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
+      expect(message).toBe(
+        `the Service stuck-router of ${whose} is still being deleted, held by its finalizers: example.com/load-balancer.`,
+      )
+    }, 30_000)
+  // What else the earlier one left goes first.
+  await isWaitedFor('an earlier RpcRouter of this name')
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
+  await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
+  // The same of its own.
+  await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
+  await fleet.delete(services, 'stuck-router')
+  await isWaitedFor('this RpcRouter')
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
   await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
 })

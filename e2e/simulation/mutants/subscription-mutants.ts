@@ -123,8 +123,8 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'a made head is the whole block',
     file: at('chains/ethereum-head'),
-    text: 'event: isWhole ? bytes :',
-    replacement: 'event: true ? bytes :',
+    text: 'const event = isWhole ? bytes :',
+    replacement: 'const event = true ? bytes :',
   },
   {
     name: 'logs overtake those of an earlier block',
@@ -166,8 +166,8 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'what comes before the reply is lost',
     file: at('member'),
-    text: 'else if (this.#waiting.push(event) > mostWaiting)',
-    replacement: 'else if (mostWaiting < 0)',
+    text: 'if (this.#waiting.push(event) > mostWaiting ||',
+    replacement: 'if (mostWaiting < 0 ||',
   },
   {
     name: 'one that left hears on',
@@ -222,6 +222,18 @@ export const subscriptionMutants: readonly Mutant[] = [
     file: at('derived'),
     text: 'waitMs === retryMs.least ? upstream() : null',
     replacement: 'upstream()',
+  },
+  {
+    name: 'an answer that is none is asked of the same upstream again',
+    file: at('chains/own-value'),
+    text: 'failed.push(upstream)',
+    replacement: "failed.push('')",
+  },
+  {
+    name: 'transactions without results are told',
+    file: at('chains/tendermint-answers'),
+    text: '(data.txs?.length ?? 0) === (told.txs_results?.length ?? 0)',
+    replacement: 'true',
   },
   {
     name: 'a place that serves well again rests as long as before when it fails',

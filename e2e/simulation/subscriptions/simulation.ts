@@ -142,8 +142,6 @@ class Simulation {
       pool: this.#pool,
       iface,
       dialect: dialects.jsonrpc,
-      blockTimeMs: chain.blockTimeMs,
-      allowedLagBlocks: chain.allowedLagBlocks,
       failures: chain.failures,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,

@@ -14,6 +14,9 @@ const notOfHeader: ReadonlySet<string> = new Set([
   'totalDifficulty',
 ])
 
+/** No header is longer: most have less than 2 kB. */
+const mostEventBytes = 64 * 1024
+
 /**
  * A block or a header as the link that it is, its event being the header as a node tells a new
  * head: the members of the block that are the header's, byte for byte.
@@ -39,7 +42,14 @@ export function readHead(bytes: Uint8Array): Link | null {
   const id = hashOf(values.get('hash'))
   const parent = hashOf(values.get('parentHash'))
   if (cursor.end < 0 || number === null || id === null || parent === null) return null
-  return { number, id, parent, event: isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`) }
+  const event = isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`)
+  return event.length > mostEventBytes ? null : { number, id, parent, event }
+}
+
+/** What a node pushes is told as it came, whatever members it has; only what is too long is cut down. */
+export function readPushedHead(bytes: Uint8Array): Link | null {
+  const link = readHead(bytes)
+  return link && bytes.length <= mostEventBytes ? { ...link, event: bytes } : link
 }
 
 function hashOf(text: string | undefined): string | null {

@@ -4,12 +4,11 @@ import type { Ask } from '../ask.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Place, Walk } from '../link.ts'
-import { readHead } from './ethereum-head.ts'
+import { readHead, readPushedHead } from './ethereum-head.ts'
+import { askFor, mostAsked } from './own-value.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 8
-/** Upstreams that are asked for a block which one of them does not have. */
-const mostAsked = 3
 
 /** Heads of Ethereum's kind: linked by the hash of the parent, and replaced by reorganisations. */
 export class EthereumReader implements ChainReader {
@@ -21,15 +20,13 @@ export class EthereumReader implements ChainReader {
   }
 
   read(event: Uint8Array): Link | null {
-    return readHead(event)
+    return readPushedHead(event)
   }
 
   async latest(prefer: string | null, signal: AbortSignal): Promise<Latest> {
     const question = { method: 'eth_getBlockByNumber', params: ['latest', false] }
-    const { result, upstream } = await this.#ask({ ...question, prefer, avoid: [], signal })
-    const link = readHead(result)
-    if (link === null) throw new Unconnected('the latest block is none')
-    return { link, upstream }
+    const { value, upstream } = await askFor(this.#ask, { ...question, prefer, signal }, readHead)
+    return { link: value, upstream }
   }
 
   async begin(prefer: string | null, signal: AbortSignal): Promise<Begin> {
@@ -93,12 +90,12 @@ export class EthereumReader implements ChainReader {
   async #parentOf(place: Place, walk: Walk): Promise<Link> {
     const hash = place.parent as string
     const parent = walk.seen(hash) ?? (await this.#byHash(hash, walk))
-    if (parent?.id !== hash || parent.number !== place.number - 1)
+    if (parent?.number !== place.number - 1)
       throw new Unconnected(`nobody has block ${place.number - 1}, the parent of one that was told`)
     return parent
   }
 
-  /** An upstream that is behind does not have it; then others are asked. */
+  /** An upstream that is behind does not have it, or tells of another; then others are asked. */
   async #byHash(hash: string, { prefer, signal }: Walk): Promise<Link | null> {
     const avoid: string[] = []
     for (let asked = 0; asked < mostAsked; asked++) {
@@ -106,7 +103,7 @@ export class EthereumReader implements ChainReader {
       const question = { method: 'eth_getBlockByHash', params, prefer, avoid, signal }
       const { result, upstream } = await this.#ask(question)
       const found = readHead(result)
-      if (found) return found
+      if (found?.id === hash) return found
       if (avoid.includes(upstream)) break
       avoid.push(upstream)
     }

@@ -2,30 +2,57 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf } from '../../json/text.ts'
 import type { Answer, Ask, OwnQuestion } from '../ask.ts'
-import { Unconnected } from '../failures.ts'
+import { mayPass, Unconnected } from '../failures.ts'
+
+/** Upstreams that are asked for what the one before does not have, or tells as it cannot be. */
+export const mostAsked = 3
 
 /** An answer, understood. */
 export interface AnsweredValue<T> extends Pick<Answer, 'upstream'> {
   readonly value: T
 }
 
-/** Asks, and reads the answer as what it should be. @throws Unconnected when it is not */
+/** Reads the result of an answer. @returns null for what is not such a result */
+type Reading<T> = (result: Uint8Array) => T | null
+
+type OwnAsking = Omit<OwnQuestion, 'avoid'> & Partial<Pick<OwnQuestion, 'avoid'>>
+
+/**
+ * Asks, and reads the answer as what it should be. Who answers otherwise has failed, and another one
+ * is asked.
+ * @throws Unconnected when nobody answers as it should be, and what asking throws
+ */
 export async function askFor<T>(
   ask: Ask,
-  question: Omit<OwnQuestion, 'avoid'>,
-  isRight: (value: unknown) => value is T,
+  question: OwnAsking,
+  read: Reading<T>,
 ): Promise<AnsweredValue<T>> {
-  const { result, upstream } = await ask({ ...question, avoid: [] })
-  const value = JSON.parse(bufferOf(result).toString()) as unknown
-  if (!isRight(value))
-    throw new Unconnected(`${question.method}: not such an answer as it should be`)
-  return { value, upstream }
+  const { method } = question
+  const before = question.avoid ?? []
+  const failed: string[] = []
+  const why = () =>
+    `${method}: no such answer as it should be of ${[...before, ...failed].join(', ')}`
+  while (failed.length < mostAsked) {
+    const avoid = [...before, ...failed]
+    const { result, upstream } = await ask({ ...question, avoid }).catch((cause: unknown) => {
+      if (avoid.length === 0 || !mayPass(cause)) throw cause
+      throw new Unconnected(why(), { cause })
+    })
+    const value = read(result)
+    if (value !== null) return { value, upstream }
+    failed.push(upstream)
+  }
+  throw new Unconnected(why())
+}
+
+/** A reading of JSON that must be so. */
+export function jsonOf<T>(isRight: (value: unknown) => value is T): Reading<T> {
+  return (result) => {
+    const value = JSON.parse(bufferOf(result).toString()) as unknown
+    return isRight(value) ? value : null
+  }
 }
 
 export function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value)
-}
-
-export function areWhole(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every(isWhole)
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }

@@ -3,7 +3,7 @@
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Ask } from '../ask.ts'
 import { Unconnected } from '../failures.ts'
-import { areWhole, askFor, isWhole, type AnsweredValue } from './own-value.ts'
+import { askFor, isWhole, jsonOf, type AnsweredValue } from './own-value.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -24,7 +24,7 @@ export function newestSlot(
   signal: AbortSignal,
 ): Promise<AnsweredValue<number>> {
   const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
-  return askFor(ask, question, isWhole)
+  return askFor(ask, question, jsonOf(isWhole))
 }
 
 /**
@@ -39,16 +39,28 @@ export async function slotsBetween(
 ): Promise<readonly number[]> {
   const { ask, clock, blockTimeMs } = asking
   if (last < first) return []
+  const areSlots = (value: unknown): value is readonly number[] => areRising(value, first, last)
   for (let waits = 0; waits < mostWaits; waits++) {
     const newest = await newestSlot(asking, commitment, null, signal)
     if (newest.value >= last) {
       // Asked of the one that has them all.
       const params = [first, last, { commitment }]
       const question = { method: 'getBlocks', params, prefer: newest.upstream, signal }
-      const { value, upstream } = await askFor(ask, question, areWhole)
+      const { value, upstream } = await askFor(ask, question, jsonOf(areSlots))
       if (upstream === newest.upstream || value.includes(last)) return value
     }
     await sleep(clock, blockTimeMs, signal)
   }
   throw new Unconnected(`slot ${last} is not ${commitment}`)
+}
+
+/** Each between these two, both included, and above the one before it. */
+function areRising(value: unknown, first: number, last: number): value is readonly number[] {
+  if (!Array.isArray(value)) return false
+  let least = first
+  return value.every((each) => {
+    if (!isWhole(each) || each < least || each > last) return false
+    least = each + 1
+    return true
+  })
 }

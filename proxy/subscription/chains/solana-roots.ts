@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf } from '../../json/text.ts'
-import { GapTooLarge } from '../failures.ts'
+import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Walk } from '../link.ts'
 import { isWhole } from './own-value.ts'
 import { newestSlot, slotsBetween, type SolanaAsking } from './solana-blocks.ts'
@@ -37,7 +37,9 @@ export class SolanaRoots implements ChainReader {
       throw new GapTooLarge(`more than ${most} roots were missed`)
     const range = { first: tip.number + 1, last: link.number }
     const roots = await slotsBetween(this.#asking, range, 'finalized', signal)
-    const between = roots.filter((root) => root < link.number).map(linkOf)
+    // What is a root is final, and has a block.
+    if (roots.at(-1) !== link.number) throw new Unconnected(`${link.number} is no root`)
+    const between = roots.slice(0, -1).map(linkOf)
     return { fork: tip, between, link }
   }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf } from '../../json/text.ts'
-import { GapTooLarge } from '../failures.ts'
+import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Walk } from '../link.ts'
 import { isWhole } from './own-value.ts'
+import { objectOf } from './shape.ts'
 import { newestSlot, slotsBetween, type SolanaAsking } from './solana-blocks.ts'
 
 interface SlotEvent {
-  readonly slot?: unknown
-  readonly parent?: unknown
-  readonly root?: unknown
+  readonly slot: number
+  readonly parent: number
+  readonly root: number
 }
 
 /**
@@ -25,8 +26,9 @@ export class SolanaSlots implements ChainReader {
   }
 
   read(event: Uint8Array): Link | null {
-    const { slot, parent } = (JSON.parse(bufferOf(event).toString()) as SlotEvent | null) ?? {}
-    if (!isWhole(slot) || !isWhole(parent)) return null
+    const told = readSlot(event)
+    if (told === null) return null
+    const { slot, parent } = told
     return { number: slot, id: String(slot), parent: String(parent), event }
   }
 
@@ -54,16 +56,32 @@ export class SolanaSlots implements ChainReader {
     const links = slots.map((slot, at) => linkOf(slot, slots[at - 1] ?? tip.number, root))
     const own = links.at(-1)
     if (link.parent !== null) return { fork: tip, between: links, link }
-    if (own?.number !== link.number)
-      return { fork: tip, between: links.slice(0, -1), link: own ?? link }
+    if (own === undefined) throw new Unconnected(`no block up to slot ${link.number}`)
     return { fork: tip, between: links.slice(0, -1), link: own }
   }
 
   async #rootBy({ event }: Link, signal: AbortSignal): Promise<number> {
-    const { root } = event.length > 0 ? (JSON.parse(bufferOf(event).toString()) as SlotEvent) : {}
-    if (isWhole(root)) return root
+    const told = event.length > 0 ? readSlot(event) : null
+    if (told !== null) return told.root
     return (await newestSlot(this.#asking, 'finalized', null, signal)).value
   }
+}
+
+/** No event of a slot is longer, whatever a node adds to it. */
+const mostEventBytes = 4 * 1024
+
+/** A slot follows an earlier one, and a root is not behind it. */
+function readSlot(event: Uint8Array): SlotEvent | null {
+  if (event.length > mostEventBytes) return null
+  const told = JSON.parse(bufferOf(event).toString()) as unknown
+  if (!isSlot(told)) return null
+  return told.parent < told.slot && told.root <= told.slot ? told : null
+}
+
+const slotEvent = objectOf({ slot: isWhole, parent: isWhole, root: isWhole })
+
+function isSlot(value: unknown): value is SlotEvent {
+  return slotEvent(value)
 }
 
 /** The root of that time is not to be had; the one of now is told, as long as it is before the slot. */

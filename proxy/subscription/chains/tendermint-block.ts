@@ -3,33 +3,19 @@
 import { createHash } from 'node:crypto'
 import type { Ask } from '../ask.ts'
 import { Unconnected } from '../failures.ts'
-import { askFor } from './own-value.ts'
+import { askFor, jsonOf } from './own-value.ts'
+import {
+  areOfOneBlock,
+  areResultsAt,
+  isBlockAt,
+  type BlockAnswer,
+  type ResultsAnswer,
+  type TxResult,
+} from './tendermint-answers.ts'
 import { attributesOf, writeEvent, type AbciEvent, type Attributes } from './tendermint-event.ts'
 
-interface BlockAnswer {
-  readonly block_id: unknown
-  readonly block: {
-    readonly header: { readonly height: string }
-    readonly data: { readonly txs?: readonly string[] | null }
-  }
-}
-
-interface TxResult {
-  readonly events?: readonly AbciEvent[] | null
-}
-
-interface ResultsAnswer {
-  readonly height: string
-  readonly txs_results?: readonly TxResult[] | null
-  /** CometBFT from 0.38 on. */
-  readonly finalize_block_events?: readonly AbciEvent[] | null
-  readonly app_hash?: unknown
-  /** Before. */
-  readonly begin_block_events?: readonly AbciEvent[] | null
-  readonly end_block_events?: readonly AbciEvent[] | null
-  readonly validator_updates?: unknown
-  readonly consensus_param_updates?: unknown
-}
+/** How often the two answers about a block are asked for until they are of one block. */
+const mostTries = 5
 
 /** A transaction of a block, as a subscriber would be told of it. */
 export interface BlockTransaction {
@@ -47,6 +33,11 @@ export class TendermintBlock {
     this.#results = results
   }
 
+  /**
+   * Both answers about a block may come from one upstream each. Where they contradict each other, one
+   * upstream is asked for both; when it contradicts itself, it has failed, and others are asked.
+   * @throws Unconnected when nobody tells of it as it should be, and what asking throws
+   */
   static async fetch(
     ask: Ask,
     height: number,
@@ -54,15 +45,22 @@ export class TendermintBlock {
     signal: AbortSignal,
   ): Promise<TendermintBlock> {
     const params = { height: String(height) }
-    const about = { params, prefer, signal }
-    const [block, results] = await Promise.all([
-      askFor(ask, { method: 'block', ...about }, isBlock),
-      askFor(ask, { method: 'block_results', ...about }, isResults),
-    ])
-    const heights = [block.value.block.header.height, results.value.height]
-    if (heights.some((each) => Number(each) !== height))
-      throw new Unconnected(`an answer about another height than ${height}`)
-    return new TendermintBlock(block.value, results.value)
+    const avoid: string[] = []
+    let rather = prefer
+    for (let tries = 0; tries < mostTries; tries++) {
+      const about = { params, prefer: rather, avoid, signal }
+      const [block, results] = await Promise.all([
+        askFor(ask, { method: 'block', ...about }, jsonOf(isBlockAt(height))),
+        askFor(ask, { method: 'block_results', ...about }, jsonOf(areResultsAt(height))),
+      ])
+      if (areOfOneBlock(block.value, results.value))
+        return new TendermintBlock(block.value, results.value)
+      rather = block.upstream
+      if (block.upstream !== results.upstream) continue
+      avoid.push(block.upstream)
+      rather = null
+    }
+    throw new Unconnected(`block ${height} has not the transactions that its results are of`)
   }
 
   get newBlock(): Uint8Array {
@@ -165,12 +163,4 @@ function filled(value: object): object {
     (Array.isArray(each) && each.length === 0) ||
     (name.startsWith('gas_') && each === '0')
   return Object.fromEntries(Object.entries(value).filter(([name, each]) => !isEmpty(name, each)))
-}
-
-function isBlock(value: unknown): value is BlockAnswer {
-  return typeof (value as BlockAnswer | null)?.block?.header?.height === 'string'
-}
-
-function isResults(value: unknown): value is ResultsAnswer {
-  return typeof (value as ResultsAnswer | null)?.height === 'string'
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { bufferOf, isNamed } from '../../json/text.ts'
+import { isBase64 } from './shape.ts'
 
 /** Attributes of the events of a block or a transaction, as `transfer.amount`, with all values. */
 export type Attributes = Readonly<Record<string, readonly string[]>>
@@ -61,10 +62,7 @@ export function attributesOf(
 /** Taken for base64 when every key of a block can be it. */
 function areEncoded(events: readonly AbciEvent[]): boolean {
   const keys = events.flatMap(({ attributes }) => (attributes ?? []).map(({ key }) => key))
-  const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-  return (
-    keys.length > 0 && keys.every((key) => base64.test(key) && /^[\x20-\x7e]*$/.test(decoded(key)))
-  )
+  return keys.length > 0 && keys.every((key) => isBase64(key) && !/[^\x20-\x7e]/.test(decoded(key)))
 }
 
 function decoded(text: string): string {

@@ -5,23 +5,22 @@ import type { Ask } from '../ask.ts'
 import { GapTooLarge } from '../failures.ts'
 import { forEachAtOnce } from '../for-each-at-once.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Walk } from '../link.ts'
-import { askFor } from './own-value.ts'
+import { askFor, jsonOf } from './own-value.ts'
+import { isInteger, objectOf } from './shape.ts'
 import { TendermintBlock } from './tendermint-block.ts'
 import { behindQuery } from './tendermint-event.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 4
 
-interface PushedEvent {
-  readonly data?: {
-    readonly value?: {
-      readonly block?: { readonly header?: Header }
-      readonly header?: Header
-    }
-  }
-}
 interface Header {
-  readonly height?: unknown
+  readonly height: string
+}
+
+interface PushedEvent {
+  readonly data: {
+    readonly value: { readonly block?: { readonly header: Header }; readonly header?: Header }
+  }
 }
 
 interface Status {
@@ -40,15 +39,16 @@ export class TendermintReader implements ChainReader {
   }
 
   read(event: Uint8Array): Link | null {
-    const value = (JSON.parse(bufferOf(event).toString()) as PushedEvent | null)?.data?.value
-    const header = value?.header ?? value?.block?.header
-    const height = Number(header?.height)
+    const pushed = JSON.parse(bufferOf(event).toString()) as unknown
+    if (!isPushed(pushed)) return null
+    const { header, block } = pushed.data.value
+    const height = Number((header ?? block?.header)?.height)
     return Number.isSafeInteger(height) ? linkOf(height, behindQuery(event)) : null
   }
 
   async latest(prefer: string | null, signal: AbortSignal): Promise<Latest> {
     const question = { method: 'status', params: {}, prefer, signal }
-    const { value, upstream } = await askFor(this.#ask, question, isStatus)
+    const { value, upstream } = await askFor(this.#ask, question, jsonOf(isStatus))
     const height = Number(value.sync_info.latest_block_height)
     return { link: { ...linkOf(height, Buffer.alloc(0)), parent: null }, upstream }
   }
@@ -79,6 +79,16 @@ function linkOf(height: number, event: Uint8Array): Link {
   return { number: height, id: String(height), parent: String(height - 1), event }
 }
 
+const headed = objectOf({ height: isInteger })
+const pushedEvent = objectOf({
+  data: objectOf({ value: objectOf({}, { header: headed, block: objectOf({ header: headed }) }) }),
+})
+const status = objectOf({ sync_info: objectOf({ latest_block_height: isInteger }) })
+
+function isPushed(value: unknown): value is PushedEvent {
+  return pushedEvent(value)
+}
+
 function isStatus(value: unknown): value is Status {
-  return /^\d+$/.test(String((value as Status | null)?.sync_info?.latest_block_height))
+  return status(value)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Span } from '../../json/span.ts'
 import { bufferOf } from '../../json/text.ts'
 import { resultSpan, type SocketMessage } from './socket-message.ts'
 import type { SocketSubscription } from './socket-subscription.ts'
@@ -8,6 +9,9 @@ import { TransportError } from '../transport.ts'
 
 /** What is kept of notifications that came before the answer which says whose they are. */
 const maxUnclaimed = 256
+const maxUnclaimedBytes = 8 * 1024 * 1024
+/** What a notification may keep alive of its message beside itself. */
+const maxSpareBytes = 1024
 
 type NotificationMessage = Extract<SocketMessage, { kind: 'notification' }>
 
@@ -20,37 +24,52 @@ export class SocketSubscriptions {
   readonly #byKey = new Map<string, Set<SocketSubscription>>()
   readonly #byRequest = new Map<number, SocketSubscription>()
   #unclaimed: { readonly key: string; readonly notification: Notification }[] = []
+  #unclaimedBytes = 0
+  /** There was no room for some: whose, is not known. */
+  #hasDropped = false
 
   get size(): number {
     return this.#byKey.size + this.#byRequest.size
   }
 
-  /** The node's answer to a subscribe request came. */
-  opened(subscription: SocketSubscription, request: number, answer: Uint8Array): void {
+  /**
+   * The node's answer to a subscribe request came. Where notifications were dropped that may have been
+   * for it, it is lost at once: whoever hears it makes up for that, or goes on elsewhere, as after any
+   * loss. Nobody is left with a hole that nobody knows of.
+   * @returns false for one that was lost so: the node goes on to tell of it
+   */
+  opened(subscription: SocketSubscription, request: number, answer: Uint8Array): boolean {
     const result = resultSpan(answer)
-    if (result === null) return
+    if (result === null) return true
     const text = bufferOf(answer).toString('utf8', result.start, result.end)
     if (text.startsWith('{') || text.startsWith('[')) {
       this.#byRequest.set(request, subscription)
-      return
+      return true
+    }
+    if (this.#hasDropped) {
+      const most = `${maxUnclaimed} notifications or ${maxUnclaimedBytes} bytes`
+      subscription.fail(new TransportError('too-large', `over ${most} came before the answer`))
+      return false
     }
     const twins = this.#byKey.get(text)
     if (twins) twins.add(subscription)
     else this.#byKey.set(text, new Set([subscription]))
-    for (const { key, notification } of this.#unclaimed)
+    const unclaimed = this.#unclaimed
+    this.forgetUnclaimed()
+    for (const { key, notification } of unclaimed)
       if (key === text) subscription.push(notification)
-    this.#unclaimed = this.#unclaimed.filter(({ key }) => key !== text)
+      else this.#keep(key, notification)
+    return true
   }
 
   /** A notification came. @param mayClaim answers are outstanding that may say whose it is */
   notified(bytes: Uint8Array, message: NotificationMessage, mayClaim: boolean): void {
     const { method, subscription: key, result } = message
     if (key === null) return
-    const notification = { method, result: bytes.subarray(result.start, result.end) }
+    const notification = { method, result: cut(bytes, result) }
     const subscriptions = this.#byKey.get(key)
     if (subscriptions) for (const each of [...subscriptions]) each.push(notification)
-    else if (mayClaim && this.#unclaimed.length < maxUnclaimed)
-      this.#unclaimed.push({ key, notification })
+    else if (mayClaim) this.#keep(key, notification)
   }
 
   /** One more answer to a request came, which is how some nodes notify. */
@@ -58,8 +77,7 @@ export class SocketSubscriptions {
     const subscription = this.#byRequest.get(request)
     if (!subscription) return
     const result = resultSpan(answer)
-    if (result)
-      return subscription.push({ method: null, result: answer.subarray(result.start, result.end) })
+    if (result) return subscription.push({ method: null, result: cut(answer, result) })
     this.remove(subscription)
     subscription.fail(new TransportError('reset', 'the node ended the subscription'))
   }
@@ -84,13 +102,33 @@ export class SocketSubscriptions {
   /** No answer is outstanding any more: what nobody claimed is nobody's. */
   forgetUnclaimed(): void {
     this.#unclaimed = []
+    this.#unclaimedBytes = 0
+    this.#hasDropped = false
   }
 
   fail(error: TransportError): void {
     const all = [...this.#byKey.values().flatMap((each) => each), ...this.#byRequest.values()]
     this.#byKey.clear()
     this.#byRequest.clear()
-    this.#unclaimed = []
+    this.forgetUnclaimed()
     for (const subscription of all) subscription.fail(error)
   }
+
+  #keep(key: string, notification: Notification): void {
+    const bytes = key.length + notification.result.length
+    const hasRoom =
+      this.#unclaimed.length < maxUnclaimed && this.#unclaimedBytes + bytes <= maxUnclaimedBytes
+    if (!hasRoom) {
+      this.#hasDropped = true
+      return
+    }
+    this.#unclaimed.push({ key, notification })
+    this.#unclaimedBytes += bytes
+  }
+}
+
+/** Part of a message, which does not keep all of a much longer one alive. */
+function cut(bytes: Uint8Array, { start, end }: Span): Uint8Array {
+  const part = bytes.subarray(start, end)
+  return bytes.length - part.length > maxSpareBytes ? Buffer.from(part) : part
 }

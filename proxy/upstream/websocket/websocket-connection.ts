@@ -305,7 +305,7 @@ export class WebSocketConnection implements SubscriptionHost {
   #answered(id: number, pending: Pending, reply: Incoming, bytes: Uint8Array): void {
     if (!pending.subscribes) return pending.resolve(reply, null)
     const subscription = new SocketSubscription(reply, this)
-    this.#subscriptions.opened(subscription, id, bytes)
+    if (!this.#subscriptions.opened(subscription, id, bytes)) this.#isSpoiled = true
     pending.resolve(reply, subscription)
   }
 

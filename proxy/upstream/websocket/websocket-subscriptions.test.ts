@@ -347,3 +347,18 @@ describe('a subscription that is taken back before the answer', () => {
     await next
   })
 })
+
+it('a connection on which notifications were dropped takes no more subscriptions', async () => {
+  let asked = 0
+  const { upstream, transport } = await setUp({
+    answer: ({ id }, socket) => {
+      const isFirst = asked++ === 0
+      if (isFirst) for (let each = 0; each < 257; each++) socket.send(eth('0xa1', each))
+      socket.send(`{"id":${id},"result":"0xa1"}`)
+    },
+  })
+  const first = hear(await transport.subscribe(request('subscribe'), signal, undo))
+  expect(await first.until(1)).toEqual(['lost too-large'])
+  await transport.subscribe(request('subscribe'), signal, undo)
+  expect(upstream.upgrades).toHaveLength(2)
+})

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../../operator/kube/object.ts'
+import type { Resource } from '../../../operator/kube/resource.ts'
+import {
+  configMaps,
+  networkPolicies,
+  rpcRouters,
+  upstreamProviders,
+} from '../../../operator/resources/kinds.ts'
+import { eventually } from '../eventually.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+
+const quotaOn = ['configmaps', 'networkpolicies', 'horizontalpodautoscalers']
+const { place, fleet } = useOperatedFleet({}, () => 'ready', { quotaOn })
+
+interface ResourceQuota extends KubeObject {
+  readonly spec: { readonly hard: Readonly<Record<string, string>> }
+  readonly status?: { readonly hard?: Readonly<Record<string, string>> }
+}
+
+const quotas: Resource<ResourceQuota> = {
+  group: '',
+  version: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  namespaced: true,
+}
+
+/** Sets what a quota allows, and waits until the API server goes by it. */
+async function quota(name: string, hard: Readonly<Record<string, string>>): Promise<void> {
+  const object = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard } }
+  const options = { fieldManager: 'test', force: true }
+  const metadata = { ...object.metadata, namespace: place.namespace }
+  await place.client.apply(quotas, { ...object, metadata }, options, place.signal)
+  await eventually(async () => {
+    expect((await fleet.get(quotas, name)).status?.hard).toEqual(hard)
+  })
+}
+
+async function configsOf(router: string): Promise<readonly string[]> {
+  const all = (await fleet.list(configMaps)).map(({ metadata }) => metadata.name)
+  return all.filter((name) => name.startsWith(`${router}-router-`))
+}
+
+async function egress(router: string): Promise<readonly unknown[]> {
+  const { spec } = await fleet.get(networkPolicies, `${router}-router`)
+  return spec.egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+}
+
+/** Gives a provider another port, and waits until there is a config with it. */
+async function wish(router: string, port: number): Promise<void> {
+  const url = `http://node.example:${port}`
+  await fleet.patch(upstreamProviders, `${router}-a`, { spec: { nodeUrls: [{ url }] } })
+  await eventually(async () => {
+    const all = (await fleet.list(configMaps)).filter(({ metadata }) =>
+      metadata.name.startsWith(`${router}-router-`),
+    )
+    expect(all.some(({ data }) => JSON.stringify(data).includes(url))).toBe(true)
+  }, 60_000)
+}
+
+/** The operator would look by itself, but not at once. */
+async function lookAgain(router: string): Promise<void> {
+  await fleet.patch(rpcRouters, router, {
+    metadata: { annotations: { 'example.com/look': 'now' } },
+  })
+}
+
+test('a router whose NetworkPolicy is refused leaves no configs behind, and is well when that ends', async () => {
+  const networkPolicy = 'count/networkpolicies.networking.k8s.io'
+  // kube-root-ca.crt, and one to spare.
+  await quota('few', { [networkPolicy]: '0', 'count/configmaps': '3' })
+  await fleet.provider('new', 'new-a', { nodeUrls: [{ url: 'http://node.example:9000' }] })
+  await fleet.router('new')
+  const { message } = await fleet.routerIs('new', 'Programmed', 'ApplyFailed', 30_000)
+  expect(message).toContain('networkpolicies')
+  for (const port of [9001, 9002, 9003, 9004]) await wish('new', port)
+  await eventually(async () => expect(await configsOf('new')).toHaveLength(1))
+  await quota('few', { [networkPolicy]: '10', 'count/configmaps': '3' })
+  await lookAgain('new')
+  await fleet.routerIs('new', 'Ready', 'Ready', 60_000)
+  expect(await egress('new')).toEqual([53, 53, 9004])
+  expect(await configsOf('new')).toHaveLength(1)
+  await fleet.delete(quotas, 'few')
+})
+
+test('a router whose autoscaler is refused lets its pods out by the ports of what they run, and of what is wished now', async () => {
+  await fleet.provider('run', 'run-a', { nodeUrls: [{ url: 'http://node.example:8545' }] })
+  await fleet.router('run', { replicas: 2 })
+  await fleet.routerIs('run', 'Progressing', 'RolloutComplete', 30_000)
+  const [running] = await configsOf('run')
+  await quota('none', { 'count/horizontalpodautoscalers.autoscaling': '0' })
+  const autoscaling = { minReplicas: 2, maxReplicas: 4 }
+  await fleet.patch(rpcRouters, 'run', { spec: { replicas: null, autoscaling } })
+  const { message } = await fleet.routerIs('run', 'Programmed', 'ApplyFailed', 30_000)
+  expect(message).toContain('horizontalpodautoscalers')
+  for (const port of [9001, 9002, 9003]) {
+    await wish('run', port)
+    await eventually(async () => {
+      expect(await egress('run')).toEqual([53, 53, 8545, port])
+      expect(await configsOf('run')).toHaveLength(2)
+    })
+    expect(await configsOf('run')).toContain(running)
+  }
+  await fleet.delete(quotas, 'none')
+  await lookAgain('run')
+  await fleet.routerIs('run', 'Ready', 'Ready', 60_000)
+  expect(await egress('run')).toEqual([53, 53, 8545, 9003])
+})

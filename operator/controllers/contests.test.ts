@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { deployments, networkPolicies, rpcRouters } from '../resources/kinds.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+/** Writes the count of the Deployment as others do: through its scale subresource. */
+function scale(desk: OperatorDesk, replicas: number, manager: string): void {
+  const { metadata, ...deployment } = desk.get(deployments, 'r-router')
+  const entry = {
+    manager,
+    operation: 'Update' as const,
+    apiVersion: 'apps/v1',
+    subresource: 'scale',
+    fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+  }
+  desk.keeper.put(deployments, {
+    ...deployment,
+    metadata: { ...metadata, managedFields: [entry] },
+    spec: { ...deployment.spec, replicas },
+  } as typeof deployment & { metadata: typeof metadata })
+}
+
+async function servingDesk(): Promise<OperatorDesk> {
+  const desk = new OperatorDesk()
+  desk.provider('a', 'http://a.example:8545')
+  desk.router('r', { replicas: 2 })
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  return desk
+}
+
+const count = (desk: OperatorDesk) => desk.get(deployments, 'r-router').spec.replicas
+const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
+const told = (desk: OperatorDesk) => desk.events.filter((reason) => reason === 'FieldsContested')
+
+/** An autoscaler of somebody else looks every 15 s. */
+async function autoscale(desk: OperatorDesk, times: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    scale(desk, 4, 'kube-controller-manager')
+    await desk.pass(15_000)
+    expect(count(desk)).toBe(2)
+  }
+}
+
+test('a count that a person sets now and then is put back without a word', async () => {
+  await using desk = await servingDesk()
+  for (const pauseMs of [10_000, 300_000, 10_000, 600_000]) {
+    scale(desk, 5, 'kubectl')
+    await desk.pass(pauseMs)
+    expect(count(desk)).toBe(2)
+    expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
+  }
+  expect(told(desk)).toEqual([])
+})
+
+test('an autoscaler of somebody else beside a fixed count is told of for as long as it goes on', async () => {
+  await using desk = await servingDesk()
+  await autoscale(desk, 2)
+  expect(programmed(desk)).toMatch(/^True/)
+  for (let minute = 0; minute < 10; minute++) {
+    await autoscale(desk, 4)
+    expect(programmed(desk)).toBe(
+      'False/FieldsContested@1: spec.replicas of the Deployment r-router: set again and again by a HorizontalPodAutoscaler (kube-controller-manager), and put back each time.',
+    )
+  }
+  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed@1/)
+  expect(told(desk)).toHaveLength(1)
+  // It holds up nothing else.
+  desk.provider('a', 'http://a.example:9545')
+  await desk.pass()
+  expect(JSON.stringify(desk.get(networkPolicies, 'r-router').spec.egress)).toContain('9545')
+  expect(programmed(desk)).toMatch(/^False\/FieldsContested/)
+  await desk.pass(300_000)
+  expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
+  expect(told(desk)).toHaveLength(1)
+  expect(desk.failures).toEqual([])
+})
+
+test.each([
+  ['asks for the same count', { replicas: 4 }],
+  ['leaves it to an autoscaler', { autoscaling: { minReplicas: 2, maxReplicas: 10 } }],
+])('it is settled at once by a spec that %s', async (_, spec) => {
+  await using desk = await servingDesk()
+  await autoscale(desk, 3)
+  expect(programmed(desk)).toMatch(/^False\/FieldsContested@1/)
+  desk.router('r', spec)
+  await desk.pass()
+  scale(desk, 4, 'kube-controller-manager')
+  await desk.pass()
+  expect(count(desk)).toBe(4)
+  expect(programmed(desk)).toMatch(/^True\/Programmed@2/)
+})

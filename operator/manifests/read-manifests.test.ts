@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { readManifests } from './read-manifests.ts'
+
+const provider = (metadata: unknown, spec: object = {}) => ({
+  apiVersion: 'rpcrouter.dev/v1alpha1',
+  kind: 'UpstreamProvider',
+  metadata,
+  spec: {
+    chainId: 'ETH1',
+    apiInterface: 'jsonrpc',
+    nodeUrls: [{ url: 'https://a.example' }],
+    ...spec,
+  },
+})
+const secret = (fields: object) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'keys' },
+  ...fields,
+})
+
+const read = (text: string) => readManifests([{ name: 'a.yaml', text }], 'rpc')
+const namesOf = ({ providers }: ReturnType<typeof read>) =>
+  providers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+const problemsOf = ({ problems }: ReturnType<typeof read>) =>
+  problems.map(({ file, object, message }) => [file, object, message].join(': '))
+
+describe('an object without a name', () => {
+  test.each([
+    [
+      { generateName: 'alpha-' },
+      'metadata.generateName gives a new name with each kubectl create, and kubectl apply does not take it: write metadata.name',
+    ],
+    [{}, 'metadata.name is missing'],
+    [{ name: '' }, 'metadata.name is missing'],
+    [null, 'metadata.name is missing'],
+    ['alpha', 'metadata.name is missing'],
+    [{ name: 7 }, 'metadata.name must be a text: put it in quotes'],
+    [{ name: 'a', namespace: 7 }, 'metadata.namespace must be a text: put it in quotes'],
+  ])('%j', (metadata, sentence) => {
+    const set = read(stringify(provider(metadata)))
+    expect(namesOf(set)).toEqual([])
+    expect(problemsOf(set)).toEqual([`a.yaml: UpstreamProvider: document 1, line 1: ${sentence}`])
+  })
+})
+
+test.each([[undefined], [null], ['']])(
+  'a namespace that is %j is that of the command',
+  (namespace) => {
+    const set = read(stringify(provider({ name: 'a', namespace })))
+    expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a'], []])
+  },
+)
+
+describe('an object that is there twice', () => {
+  const text = stringify(provider({ name: 'a' }))
+
+  test('is told with both places, and counts once', () => {
+    const set = readManifests(
+      [
+        { name: 'one.yaml', text },
+        {
+          name: 'two.yaml',
+          text: `kind: Pod\n---\n${stringify(provider({ name: 'a' }, { tier: 'backup' }))}`,
+        },
+      ],
+      'rpc',
+    )
+    expect(problemsOf(set)).toEqual([
+      'two.yaml: UpstreamProvider rpc/a: document 2, line 3: the same object is in one.yaml, document 1, line 1: remove one of them',
+    ])
+    expect(namesOf(set)).toEqual(['rpc/a'])
+  })
+
+  test('is told also when the first of them is refused', () => {
+    const odd = stringify(provider({ name: 'a' }, { chainId: 7 }))
+    expect(problemsOf(read(`${odd}---\n${text}`)).at(-1)).toContain(
+      'the same object is in a.yaml, document 1',
+    )
+  })
+
+  test.each([
+    ['another namespace', provider({ name: 'a', namespace: 'other' })],
+    ['another name', provider({ name: 'b' })],
+  ])('%s makes another object', (_, other) => {
+    expect(problemsOf(read(`${text}---\n${stringify(other)}`))).toEqual([])
+  })
+})
+
+describe('lists', () => {
+  const items = [provider({ name: 'a' }), provider({ name: 'b' })]
+
+  test.each([
+    ['a List', JSON.stringify({ apiVersion: 'v1', kind: 'List', items })],
+    [
+      'a list of our kind',
+      JSON.stringify({ apiVersion: 'rpcrouter.dev/v1alpha1', kind: 'UpstreamProviderList', items }),
+    ],
+    ['Lists in a List', JSON.stringify({ kind: 'List', items: [{ kind: 'List', items }] })],
+    [
+      'JSON objects one after another',
+      items.map((item) => JSON.stringify(item, null, 2)).join('\n'),
+    ],
+  ])('%s', (_, text) => {
+    const set = read(text)
+    expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a', 'rpc/b'], []])
+  })
+
+  test('what is no object is told with its item', () => {
+    expect(problemsOf(read(stringify({ kind: 'List', items: [items[0], 7] })))).toEqual([
+      'a.yaml: : document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
+    ])
+  })
+})
+
+describe('the data of Secrets and ConfigMaps', () => {
+  const notBase64 = 'data.k is not base64: encode it, or write it as it is under stringData'
+
+  test.each([
+    ['not base64', secret({ data: { k: 's3cret key' } }), [notBase64]],
+    ['without its padding', secret({ data: { k: 'czNjcmV0MQ' } }), [notBase64]],
+    ['with too much padding', secret({ data: { k: 'czNjcmV0A===' } }), [notBase64]],
+    ['for addresses', secret({ data: { k: 's3cr-t_=' } }), [notBase64]],
+    ['a number', secret({ data: { k: 53 } }), ['data.k must be a text: put it in quotes']],
+    [
+      'a number as it is',
+      secret({ stringData: { k: 53 } }),
+      ['stringData.k must be a text: put it in quotes'],
+    ],
+    ['no map', secret({ data: ['s3cret'] }), ['data must be a map of keys to texts']],
+    [
+      'each key',
+      secret({ data: { k: '!', l: true } }),
+      ['data.l must be a text: put it in quotes', notBase64],
+    ],
+    [
+      'a number in a ConfigMap',
+      { ...secret({ data: { k: 53 } }), kind: 'ConfigMap' },
+      ['data.k must be a text: put it in quotes'],
+    ],
+  ])('%s is refused, and no value shown', (_, object, sentences) => {
+    const set = read(stringify(object))
+    expect(problemsOf(set)).toEqual(
+      sentences.map((sentence) => `a.yaml: ${object.kind} rpc/keys: ${sentence}`),
+    )
+    expect(JSON.stringify(set.problems)).not.toMatch(/s3cr|czN|53/)
+  })
+
+  test.each([
+    ['base64', { data: { k: 'czNjcmV0' } }, 's3cret'],
+    ['base64 in lines', { data: { k: 'czNj\ncmV0\n' } }, 's3cret'],
+    ['text as it is', { stringData: { k: 's3cret' } }, 's3cret'],
+    ['text as it is over base64', { data: { k: 'YQ==' }, stringData: { k: 'b' } }, 'b'],
+    ['null', { data: { k: null } }, ''],
+    ['no data', { data: null, stringData: null }, null],
+  ])('%s is taken', (_, fields, value) => {
+    const set = read(stringify(secret(fields)))
+    expect(problemsOf(set)).toEqual([])
+    expect(set.secrets.get('rpc/keys')?.get('k')).toBe(value)
+  })
+
+  test.each([
+    [
+      'one that SOPS encrypted',
+      secret({ data: { k: 'ENC[AES256_GCM,data:x]' }, sops: { version: '3' } }),
+    ],
+    ['a kind of others that is called so', secret({ apiVersion: 'example.com/v1', data: 'x' })],
+  ])('%s is not known', (_, object) => {
+    const set = read(stringify(object))
+    expect([problemsOf(set), set.secrets.size]).toEqual([[], 0])
+  })
+})

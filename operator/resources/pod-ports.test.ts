@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { type PodPorts, portAnnotations, portsIn } from './pod-ports.ts'
+
+test.each<[PodPorts]>([
+  [{ listen: [3360, 3361], egress: [443, 6379] }],
+  [{ listen: [3360], egress: 'any' }],
+  [{ listen: [3360], egress: [] }],
+])('what is written is read again: %j', (ports) => {
+  expect(portsIn(portAnnotations(ports))).toEqual(ports)
+})
+
+test('pods that tell nothing may need any port', () => {
+  expect(portsIn()).toEqual({ listen: [], egress: 'any' })
+})
+
+test('what is no port is none', () => {
+  const [listen, egress] = ['rpcrouter.dev/listen-ports', 'rpcrouter.dev/egress-ports']
+  const annotations = { [listen]: '22,abc,0,-1', [egress]: '65536,1.5,,8545' }
+  expect(portsIn(annotations)).toEqual({ listen: [22], egress: [8545] })
+})

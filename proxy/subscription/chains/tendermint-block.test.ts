@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { errorKinds, RelayError } from '../../relay/errors.ts'
+import type { Ask } from '../ask.ts'
+import { Unconnected } from '../failures.ts'
+import { TendermintBlock } from './tendermint-block.ts'
+import { attributesOf } from './tendermint-event.ts'
+
+const signal = new AbortController().signal
+const block = (txs: readonly string[] | null) => ({
+  block_id: { hash: 'AB' },
+  block: { header: { height: '7' }, data: { txs } },
+})
+const results = (count: number | null) => ({
+  height: '7',
+  txs_results: count === null ? null : Array.from({ length: count }, () => ({ code: 0 })),
+  finalize_block_events: null,
+})
+
+type Node = readonly [block: unknown, results: unknown]
+const honest: Node = [block(['AAAA']), results(1)]
+
+/** @param first who is asked for what, where nobody is preferred */
+function askOf(
+  nodes: Readonly<Record<string, Node>>,
+  first: Readonly<Record<string, string>> = {},
+) {
+  const asked: string[] = []
+  const ask: Ask = ({ method, prefer, avoid }) => {
+    const left = Object.keys(nodes).filter((name) => !avoid.includes(name))
+    const wanted = prefer ?? first[method] ?? ''
+    const upstream = left.includes(wanted) ? wanted : left[0]
+    if (upstream === undefined)
+      return Promise.reject(new RelayError(errorKinds.noUpstream, 'nobody is left'))
+    asked.push(`${upstream} ${method}`)
+    const [told, also] = nodes[upstream] as Node
+    const answer = method === 'block' ? told : also
+    return Promise.resolve({ result: Buffer.from(JSON.stringify(answer)), upstream })
+  }
+  return { ask, asked }
+}
+
+const told: [string, Node, number][] = [
+  ['no transactions, as null', [block(null), results(null)], 0],
+  ['no transactions, as a list', [block([]), results(0)], 0],
+  ['both in one way each', [block([]), results(null)], 0],
+  ['a transaction', honest, 1],
+]
+test.each(told)('a block with %s is taken as it is', async (_, node, count) => {
+  const { ask, asked } = askOf({ one: node })
+  const { transactions, newBlock } = await TendermintBlock.fetch(ask, 7, null, signal)
+  expect(transactions).toHaveLength(count)
+  expect(JSON.parse(`{${Buffer.from(newBlock).toString()}}`)).toHaveProperty('data.value.block')
+  expect(asked).toEqual(['one block', 'one block_results'])
+})
+
+const lies: [string, Node][] = [
+  ['no results of its transactions', [block(['AAAA']), results(null)]],
+  ['too few', [block(['AAAA', 'BBBB']), results(1)]],
+  ['results of no transactions', [block(null), results(1)]],
+]
+test.each(lies)('who tells %s has failed, and another one is asked', async (_, lie) => {
+  const { ask } = askOf({ one: lie, two: honest })
+  const { transactions } = await TendermintBlock.fetch(ask, 7, 'one', signal)
+  expect(transactions).toHaveLength(1)
+  await expect(TendermintBlock.fetch(askOf({ one: lie }).ask, 7, null, signal)).rejects.toThrow(
+    Unconnected,
+  )
+})
+
+test.each([
+  ['results', { one: honest, two: lies[0]?.[1] as Node }],
+  ['a block', { one: lies[1]?.[1] as Node, two: honest }],
+])('of two who contradict each other, whoever lies about %s is found out', async (_, nodes) => {
+  const { ask } = askOf(nodes, { block: 'one', block_results: 'two' })
+  const { transactions } = await TendermintBlock.fetch(ask, 7, null, signal)
+  expect(transactions).toHaveLength(1)
+})
+
+test('where all answer and none as it should be, the chain does not lead on, by their names', async () => {
+  const { ask } = askOf({ one: [null, null], two: [5, 'x'] })
+  const fetched = TendermintBlock.fetch(ask, 7, null, signal)
+  await expect(fetched).rejects.toThrow(Unconnected)
+  await expect(fetched).rejects.toThrow(/no such answer as it should be of one, two/)
+})
+
+test('a key as long as an answer can have it is read', () => {
+  const key = 'A'.repeat(20_000_000)
+  const events = [{ type: 't', attributes: [{ key, value: 'v' }] }]
+  expect(Object.keys(attributesOf(events, {}, 'unknown'))).toEqual([`t.${key}`])
+})

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { ethereumKit } from './chains/ethereum-kit.ts'
+import { BlockChain, headOf, logsOf } from './testing/block-chain.ts'
+import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
+import { SubscriptionFixture } from './testing/subscription-fixture.ts'
+
+interface Lie {
+  readonly method: string
+  readonly path: MemberPath
+  readonly fault: Fault
+}
+
+/** Two blocks, the first of which was missed; whoever is asked first lies about what it is asked. */
+async function told(topic: string, lie: Lie, sockets?: readonly string[]) {
+  const chain = new BlockChain()
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'ETH1',
+    kit: ethereumKit,
+    ...(sockets ? { sockets, others: ['one', 'two'] } : {}),
+    answer: (method, params: never, node) => {
+      const answer = chain.answer(method, params)
+      const isLie = chain.head.number !== '0xa' && node === 'one' && method === lie.method
+      return isLie ? faulty(answer, lie.path, lie.fault) : answer
+    },
+  })
+  const hearing = await fixture.join('eth_subscribe', [topic])
+  const blocks = [chain.mine(), chain.mine()]
+  fixture.sockets['one']?.tell(headOf(chain.head))
+  await fixture.clock.advance(20_000)
+  return { hearing, blocks }
+}
+
+const block = new BlockChain().head
+const all = Object.keys(faults) as Fault[]
+
+describe('where the first upstream says something else in any place of its answers', () => {
+  test.each(all)('heads that were missed: %s', async (fault) => {
+    for (const method of ['eth_getBlockByHash', 'eth_getBlockByNumber'])
+      for (const path of pathsOf(block)) {
+        const { hearing, blocks } = await told('newHeads', { method, path, fault })
+        expect(hearing.ended).toBeNull()
+        const heads = blocks.map((each) => JSON.stringify(headOf(each)))
+        expect(hearing.texts, `${method} ${path.join('.')}`).toEqual(heads)
+      }
+  })
+
+  test.each(all)('heads that are polled: %s', async (fault) => {
+    for (const path of pathsOf(block)) {
+      const lie = { method: 'eth_getBlockByNumber', path, fault }
+      const { hearing, blocks } = await told('newHeads', lie, [])
+      expect(hearing.ended).toBeNull()
+      const heads = blocks.map((each) => JSON.stringify(headOf(each)))
+      expect(hearing.texts, path.join('.')).toEqual(heads)
+    }
+  })
+
+  /** Whether logs are missing nobody can tell by them; the relay looks at the block's bloom. */
+  const mightBe = (path: MemberPath, fault: Fault) =>
+    (path.length === 0 && fault === 'a list') ||
+    (path.length === 1 && fault === 'nothing') ||
+    (path.at(-1) === 'removed' && fault === 'nothing')
+
+  test.each(all)('logs: %s', async (fault) => {
+    for (const path of pathsOf(logsOf(block))) {
+      const lie = { method: 'eth_getLogs', path, fault }
+      const { hearing, blocks } = await told('logs', lie)
+      expect(hearing.ended).toBeNull()
+      if (mightBe(path, fault)) continue
+      const logs = blocks.flatMap((each) => logsOf(each).map((log) => JSON.stringify(log)))
+      expect(hearing.texts, path.join('.')).toEqual(logs)
+    }
+  })
+})
+
+test('a head that is longer than any is none', async () => {
+  const { hearing } = await told('newHeads', { method: '', path: [], fault: 'null' })
+  const reader = ethereumKit(() => Promise.reject(new Error('nobody asks'))).sequence(
+    'newHeads',
+  ).reader
+  const [text = ''] = hearing.texts
+  const long = (bytes: number) => Buffer.from(text.replace('{', `{"extra":"${'0'.repeat(bytes)}",`))
+  expect(reader.read(long(1_000))).not.toBeNull()
+  expect(reader.read(long(64 * 1024))).toBeNull()
+})

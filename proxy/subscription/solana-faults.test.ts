@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { solanaKit } from './chains/solana-kit.ts'
+import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
+import { SubscriptionFixture } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+const all = Object.keys(faults) as Fault[]
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, at) => first + at)
+const slotEvent = (slot: number) => ({ slot, parent: slot - 1, root: slot - 32 })
+
+interface Lie {
+  readonly method: string
+  readonly path: MemberPath
+  readonly fault: Fault
+}
+
+/** Up to slot 104, of which only the last is pushed; the first answer of one kind is a lie. */
+async function told(topic: 'slot' | 'root', lie: Lie | null, pushed?: unknown) {
+  let newest = 100
+  let lies = 1
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'SLOTCHAIN',
+    kit: (ask, clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    answer: (method, params: readonly unknown[]) => {
+      const [first, last] = params as [number, number]
+      const answer = method === 'getSlot' ? newest : range(first, Math.min(last, newest))
+      if (newest === 100 || lie?.method !== method || lies-- <= 0) return answer
+      return faulty(answer, lie.path, lie.fault)
+    },
+  })
+  const hearing = await fixture.join(`${topic}Subscribe`, [])
+  newest = 104
+  const { one } = fixture.sockets
+  const socket = one as TestSocket
+  if (pushed !== undefined) socket.tell(JSON.stringify(pushed))
+  await fixture.clock.advance(10)
+  socket.tell(topic === 'slot' ? slotEvent(104) : '104')
+  await fixture.clock.advance(60_000)
+  expect(hearing.ended).toBeNull()
+  return hearing.texts.map((text) => {
+    const value = JSON.parse(text) as number | { slot: number }
+    return typeof value === 'number' ? value : value.slot
+  })
+}
+
+describe('where the first upstream says something else in any place of its answers', () => {
+  /** That there was no block in a slot may be so; but what is the newest root has one. */
+  const mightBe = (topic: string, path: MemberPath, fault: Fault) =>
+    (topic === 'slot' && path.length === 0 && fault === 'a list') ||
+    (path.length === 1 && fault === 'nothing')
+
+  test.each(all)('slots and roots that were missed: %s', async (fault) => {
+    for (const topic of ['slot', 'root'] as const)
+      for (const path of pathsOf(range(101, topic === 'slot' ? 103 : 104))) {
+        const seen = await told(topic, { method: 'getBlocks', path, fault })
+        expect(seen.at(-1)).toBe(104)
+        if (!mightBe(topic, path, fault)) expect(seen, path.join('.')).toEqual(range(101, 104))
+      }
+  })
+
+  test.each(all)('the newest slot: %s', async (fault) => {
+    for (const topic of ['slot', 'root'] as const)
+      expect(await told(topic, { method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
+  })
+
+  test.each(all)('what is pushed: %s', async (fault) => {
+    for (const path of pathsOf(slotEvent(102))) {
+      // On another branch a slot may follow any that was before.
+      if (path[0] === 'parent' && fault === 'a number') continue
+      const seen = await told('slot', null, faulty(slotEvent(102), path, fault))
+      expect(seen, path.join('.')).toEqual(range(101, 104))
+    }
+  })
+})
+
+test.each([
+  ['another order', [102, 101, 103]],
+  ['one twice', [101, 101, 102, 103]],
+  ['one before those that were asked for', [100, 101, 102, 103]],
+  ['one behind them', [101, 102, 103, 104]],
+])('missed slots in %s are asked of another one', async (_, wrong) => {
+  const asked: string[] = []
+  const kit = solanaKit({
+    ask: ({ method, avoid }) => {
+      asked.push(`${method} without ${avoid.join()}`)
+      const value = method === 'getSlot' ? 103 : avoid.length === 0 ? wrong : [101, 102, 103]
+      const upstream = avoid.length === 0 ? 'one' : 'two'
+      return Promise.resolve({ result: Buffer.from(JSON.stringify(value)), upstream })
+    },
+    clock: new VirtualClock(),
+    blockTimeMs: 400,
+  })
+  const { reader } = kit.sequence('slot')
+  const link = reader.read(Buffer.from(JSON.stringify(slotEvent(104))))
+  const tip = { number: 100, id: '100', parent: '99' }
+  const { between } = await reader.pathTo(link as never, {
+    told: { tip, lowest: tip, find: () => null },
+    seen: () => null,
+    most: 100,
+    prefer: null,
+    signal: new AbortController().signal,
+  })
+  expect(between.map(({ number }) => number)).toEqual([101, 102, 103])
+  expect(asked).toEqual(['getSlot without ', 'getBlocks without ', 'getBlocks without one'])
+})

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** Where a value stands in a document. */
+export type MemberPath = readonly (string | number)[]
+
+/** What may stand in a member's place. */
+export const faults = {
+  null: null,
+  'an object': {},
+  'a list': [],
+  'a number': 1,
+  'a text': 'x',
+  nothing: undefined,
+} as const
+
+export type Fault = keyof typeof faults
+
+/** Of the document itself, and of all that is in it. */
+export function pathsOf(document: unknown): readonly MemberPath[] {
+  if (typeof document !== 'object' || document === null) return [[]]
+  return [
+    [],
+    ...Object.entries(document).flatMap(([name, value]) =>
+      pathsOf(value).map((path) => [Array.isArray(document) ? Number(name) : name, ...path]),
+    ),
+  ]
+}
+
+export function valueAt(document: unknown, path: MemberPath): unknown {
+  return path.reduce((value, name) => (value as Record<string, unknown>)[name], document)
+}
+
+/** The document with the fault in this place; `nothing` takes out a member or an item. */
+export function faulty(document: unknown, path: MemberPath, fault: Fault): unknown {
+  const last = path.at(-1)
+  if (last === undefined) return fault === 'nothing' ? {} : faults[fault]
+  const copy = structuredClone(document)
+  const parent = valueAt(copy, path.slice(0, -1)) as Record<string | number, unknown>
+  if (fault !== 'nothing') parent[last] = faults[fault]
+  else if (Array.isArray(parent)) parent.splice(Number(last), 1)
+  else delete parent[last]
+  return copy
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { readSocketMessage } from './socket-message.ts'
+import { SocketSubscription } from './socket-subscription.ts'
+import { SocketSubscriptions } from './socket-subscriptions.ts'
+
+const mebibyte = 1024 * 1024
+
+function setUp() {
+  const subscriptions = new SocketSubscriptions()
+  const heard: string[] = []
+  const tell = (key: string, result: string, beside = '') => {
+    const text = `{"method":"m","params":{"subscription":"${key}","result":"${result}"}${beside}}`
+    const bytes = Buffer.from(text)
+    const message = readSocketMessage(bytes)
+    if (message.kind !== 'notification') throw new Error('no notification')
+    subscriptions.notified(bytes, message, true)
+  }
+  const open = (key: string) => {
+    const reply = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
+    const subscription = new SocketSubscription(reply, { ended() {} })
+    const isHeard = subscriptions.opened(subscription, 1, Buffer.from(`{"id":1,"result":"${key}"}`))
+    subscription.listen({
+      notified: ({ result }) => heard.push(`${key} ${result.length}`),
+      lost: ({ fault, message }) => heard.push(`${key} lost: ${fault}, ${message}`),
+    })
+    return isHeard
+  }
+  return { subscriptions, heard, tell, open }
+}
+
+test('what came before the answer is told in its order, and what is of others waits on', () => {
+  const { heard, tell, open } = setUp()
+  tell('a', 'x')
+  tell('b', 'xx')
+  tell('a', 'xxx')
+  expect([open('a'), open('b')]).toEqual([true, true])
+  expect(heard).toEqual(['a 3', 'a 5', 'b 4'])
+})
+
+const tooMuch: [string, number, string][] = [
+  ['257 notifications', 257, 'x'],
+  ['more than 8 MiB', 9, 'x'.repeat(mebibyte)],
+]
+test.each(tooMuch)(
+  'of %s before the answer the newest are dropped, and it is lost',
+  (_, count, text) => {
+    const { subscriptions, heard, tell, open } = setUp()
+    for (let each = 0; each < count; each++) tell('a', text)
+    // Whose they were is not known: nobody whose answer is outstanding goes on with a hole.
+    expect([open('b'), open('a')]).toEqual([false, false])
+    const why = 'too-large, over 256 notifications or 8388608 bytes came before the answer'
+    expect(heard).toEqual([`b lost: ${why}`, `a lost: ${why}`])
+    expect(subscriptions.size).toBe(0)
+  },
+)
+
+test('as long as there is room, all are told; and what was dropped is forgotten with the rest', () => {
+  const { subscriptions, heard, tell, open } = setUp()
+  for (let each = 0; each < 7; each++) tell('a', 'x'.repeat(mebibyte))
+  expect(open('a')).toBe(true)
+  expect(heard).toHaveLength(7)
+  for (let each = 0; each < 300; each++) tell('b', 'x')
+  subscriptions.forgetUnclaimed()
+  expect(open('b')).toBe(true)
+  expect(heard).toHaveLength(7)
+})
+
+test('a short notification does not keep a long message', () => {
+  const { subscriptions, tell } = setUp()
+  const reply = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
+  const subscription = new SocketSubscription(reply, { ended() {} })
+  subscriptions.opened(subscription, 1, Buffer.from('{"id":1,"result":"a"}'))
+  const kept: number[] = []
+  subscription.listen({ notified: ({ result }) => kept.push(result.buffer.byteLength), lost() {} })
+  tell('a', 'x', `,"padding":"${'x'.repeat(mebibyte)}"`)
+  expect(kept).toHaveLength(1)
+  expect(kept[0]).toBeLessThan(mebibyte)
+})
