@@ -128,7 +128,12 @@ export const lieKinds = Object.keys(lies) as readonly LieKind[]
 const slander: LieKind = 'other-parent'
 
 /** They speak of an honest block: until it is known who is right, the honest answer may be doubted. */
-export const slanders: ReadonlySet<LieKind> = new Set([slander, 'hash-of-parent'])
+export const slanders: ReadonlySet<LieKind> = new Set([
+  slander,
+  'hash-of-parent',
+  'transaction-of-other-height',
+  'receipt-of-other-height',
+])
 
 /** Among others it would leave them little to say. */
 const ofMostReads: LieKind = 'error-out-of-place'
