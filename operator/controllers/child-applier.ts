@@ -6,7 +6,7 @@ import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
-import { isNotFound } from '../kube/errors.ts'
+import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import type { ConfigMap } from '../resources/kinds.ts'
@@ -141,11 +141,16 @@ export class ChildApplier {
     const ref = { namespace: router.metadata.namespace, name }
     if (this.latest(resource, keyOf(ref)) !== null) return
     const { client, children } = this.#options
-    const found = await this.#find(resource, ref, signal)
-    if (found === null || !belongsTo(found, router) || isChild(found)) return
-    const patch = { metadata: { labels: childLabel } }
-    const labelled = await client.mergePatch(resource, ref, patch, signal)
-    children.store(resource).set(withForeignFields(labelled))
+    try {
+      const found = await this.#find(resource, ref, signal)
+      if (found === null || !belongsTo(found, router) || isChild(found)) return
+      const patch = { metadata: { labels: childLabel } }
+      const labelled = await client.mergePatch(resource, ref, patch, signal)
+      children.store(resource).set(withForeignFields(labelled))
+    } catch (error) {
+      // In a namespace that goes, the rights may go first; what is applied is refused as well then.
+      if (!isForbidden(error) && !isNotFound(error)) throw error
+    }
   }
 
   /** Whether what the watch brings is what we wrote ourselves. */
