@@ -127,8 +127,12 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
   const saidNo = (upstream: Upstream) =>
     before.some(
-      ({ place, saysError, endedMs, isTakenBack }) =>
-        place.upstream === upstream.name && saysError && endedMs !== null && !isTakenBack,
+      ({ place, saysError, head, endedMs, isTakenBack }) =>
+        place.upstream === upstream.name &&
+        // Null of what a hash names, from one that is behind, is a no as well.
+        (saysError || (isByHash(client) && head < (client.question.neededBlock ?? 0))) &&
+        endedMs !== null &&
+        !isTakenBack,
     )
   const earlier = isHedge ? able.filter((each) => !saidNo(each)) : better
   const fresh = earlier.find(

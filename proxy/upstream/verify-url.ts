@@ -27,6 +27,7 @@ export async function verifyUrl(
 ): Promise<void> {
   if (url.holdOff.active) return
   const verdict = await verify(url, url.declaredAddons, iface, ask, servesCalls)
+  if (verdict.kind === 'held-off') return
   if (verdict.kind === 'failed' && url.verified !== true) {
     observer.verificationFailed(upstream.name, url.printable, 'reach', verdict.why)
     return

@@ -18,6 +18,8 @@ export type Verdict =
   | { readonly kind: 'rejected'; readonly shortcoming: Shortcoming }
   /** It could not be asked, or wants to be left alone: nothing is known. */
   | ProbeTrouble
+  /** It is left alone, before all was asked. */
+  | { readonly kind: 'held-off' }
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
 const unknownMethod = 'method-not-found'
@@ -42,6 +44,8 @@ export async function verify(
   )
   const shortcomings: Shortcoming[] = []
   for (const verification of wanted) {
+    // It may have asked somebody else to be left alone since the last question.
+    if (url.holdOff.active) return { kind: 'held-off' }
     const answer = await ask(url, verification.call)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue

@@ -487,6 +487,17 @@ describe('beside the traffic', () => {
     expect(fixture.asked(0)).toBe(asked)
   })
 
+  it('asks one no further that is held off while it is being verified', async () => {
+    const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] } }]])
+    await fixture.clock.advance(5)
+    const [url] = fixture.pool.upstreams[0]!.urls
+    expect(fixture.asked(0)).toBe(1)
+    url!.holdOff.begin(20_000)
+    await fixture.clock.advance(15_000)
+    expect(fixture.asked(0)).toBe(1)
+    expect(url!.verified).not.toBe(false)
+  })
+
   it('keeps up with a chain that is faster than its spec says: who lags does not seem to catch up', async () => {
     const nodes: NodeState[] = [{ block: 1_000 }, { block: 1_000 }, { block: 988 }]
     const fixture = new WatchFixture(nodes.map((node) => [node]))
