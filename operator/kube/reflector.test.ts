@@ -17,10 +17,31 @@ const things: Resource = {
   namespaced: true,
 }
 
-test('watches that end at once, with nothing in them, are asked for with growing pauses', async () => {
+/** A minute of a reflector on such a client, and what failed. @param stop ends it sooner */
+async function reflectFor(
+  client: object,
+  store = new Store<KubeObject>(),
+  stop = new AbortController(),
+): Promise<readonly string[]> {
   const clock = new VirtualClock()
-  const stop = new AbortController()
   const failures: string[] = []
+  const reflector = new Reflector<KubeObject>({
+    client: client as never,
+    resource: things,
+    store,
+    clock,
+    random: seededRandom(1),
+    observer: { reflectFailed: (_, verb, { name }) => failures.push(`${verb} ${name}`) },
+  })
+  const ended = reflector.run(stop.signal)
+  await clock.advance(60_000)
+  stop.abort()
+  await ended
+  return failures
+}
+
+test('watches that end at once, with nothing in them, are asked for with growing pauses', async () => {
+  const stop = new AbortController()
   let watches = 0
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '1' }),
@@ -31,18 +52,7 @@ test('watches that end at once, with nothing in them, are asked for with growing
       yield* []
     },
   }
-  const reflector = new Reflector<KubeObject>({
-    client: client as never,
-    resource: things,
-    store: new Store<KubeObject>(),
-    clock,
-    random: seededRandom(1),
-    observer: { reflectFailed: (_, verb, { name }) => failures.push(`${verb} ${name}`) },
-  })
-  const ended = reflector.run(stop.signal)
-  await clock.advance(60_000)
-  stop.abort()
-  await ended
+  const failures = await reflectFor(client, undefined, stop)
   expect(watches).toBeGreaterThan(2)
   expect(watches).toBeLessThan(10)
   expect(new Set(failures)).toEqual(new Set(['watch EmptyWatchError']))
@@ -50,8 +60,6 @@ test('watches that end at once, with nothing in them, are asked for with growing
 
 /** What a store is told when a server gives these events, a watch after the other. */
 async function toldOf(watches: readonly (readonly (readonly [string, string])[])[]) {
-  const clock = new VirtualClock()
-  const stop = new AbortController()
   const left = [...watches]
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '5' }),
@@ -63,18 +71,7 @@ async function toldOf(watches: readonly (readonly (readonly [string, string])[])
   const store = new Store<KubeObject>()
   const told: string[] = []
   store.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.resourceVersion}`))
-  const reflector = new Reflector<KubeObject>({
-    client: client as never,
-    resource: things,
-    store,
-    clock,
-    random: seededRandom(1),
-  })
-  const ended = reflector.run(stop.signal)
-  await clock.advance(60_000)
-  stop.abort()
-
-  await ended
+  await reflectFor(client, store)
   return told
 }
 
@@ -124,36 +121,20 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
 })
 
 test('an answer that is no list, with status 200, is asked for again', async () => {
-  const clock = new VirtualClock()
-  const stop = new AbortController()
   const answers: unknown[] = [null, {}, { error: 'upstream connect error' }]
   const page = {
     items: [{ metadata: { name: 'a', resourceVersion: '3' } }],
     metadata: { resourceVersion: '5' },
   }
-  const failures: string[] = []
+  const type = { apiVersion: 'g/v1', kind: 'Thing' }
+  const client = {
+    list: async () => readList('GET /things', answers.length > 0 ? answers.shift() : page, type),
+    async *watch() {
+      yield* []
+    },
+  }
   const store = new Store<KubeObject>()
-  const reflector = new Reflector<KubeObject>({
-    client: {
-      list: async () =>
-        readList('GET /things', answers.length > 0 ? answers.shift() : page, {
-          apiVersion: 'g/v1',
-          kind: 'Thing',
-        }),
-      async *watch() {
-        yield* []
-      },
-    } as never,
-    resource: things,
-    store,
-    clock,
-    random: seededRandom(1),
-    observer: { reflectFailed: (_, verb, { name }) => failures.push(`${verb} ${name}`) },
-  })
-  const ended = reflector.run(stop.signal)
-  await clock.advance(60_000)
-  stop.abort()
-  await ended
+  const failures = await reflectFor(client, store)
   expect(failures.slice(0, 3)).toEqual(Array(3).fill('list MalformedAnswerError'))
   expect([...store.keys()]).toEqual(['a'])
 })

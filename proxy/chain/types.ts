@@ -167,7 +167,7 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
-  /** How to ask when the block of a height was made; null where there is no way. See `blockTimeMs`. */
+  /** How to ask when the block of a height was made; null where there is no way. See `madeMsOf`. */
   readonly blockTimeAt: ((height: number) => ProbeCall) | null
   readonly verifications: readonly Verification[]
   /** Names of all methods or path patterns, for documentation and metric labels. */

@@ -123,8 +123,9 @@ export class Heads {
     if (latest && block < latest.block && askedMs < latest.atMs) return
     upstream.sighted(block)
     this.#remember()
-    upstream.tipThen = this.tip
-    this.#judge()
+    const { tip } = this
+    upstream.tipThen = tip
+    this.#judge(tip)
   }
 
   /** The head of one alone that is above what the others agree on, and in pace. */
@@ -153,8 +154,7 @@ export class Heads {
     this.#judge()
   }
 
-  #judge(): void {
-    const { tip } = this
+  #judge(tip = this.tip): void {
     const told = this.#told()
     for (const each of this.#upstreams) {
       this.#judgeLag(each, tip)

@@ -21,19 +21,17 @@ export interface BoundedPace extends Pace {
  * faster. One that grows slower may go on at its usual pace at any time.
  */
 export class SeenPace {
-  readonly #spec: Pace
-  #blockTimeMs: number
+  readonly #mostBlockTimeMs: number
+  #value: BoundedPace
   #since: Sighting | null = null
 
-  constructor(spec: Pace) {
-    this.#spec = spec
-    this.#blockTimeMs = spec.blockTimeMs
+  constructor({ allowedLagBlocks, blockTimeMs }: Pace) {
+    this.#mostBlockTimeMs = blockTimeMs
+    this.#value = { allowedLagBlocks, blockTimeMs, leastBlockTimeMs: blockTimeMs / fastest }
   }
 
   get value(): BoundedPace {
-    const { allowedLagBlocks, blockTimeMs } = this.#spec
-    const leastBlockTimeMs = blockTimeMs / fastest
-    return { allowedLagBlocks, blockTimeMs: this.#blockTimeMs, leastBlockTimeMs }
+    return this.#value
   }
 
   /** The upstreams agree on this tip. */
@@ -45,10 +43,11 @@ export class SeenPace {
       return
     }
     const blocks = tip.block - since.block
-    if (blocks < leastLags * (this.#spec.allowedLagBlocks + 1)) return
+    const { allowedLagBlocks, leastBlockTimeMs } = this.#value
+    if (blocks < leastLags * (allowedLagBlocks + 1)) return
     const seenMs = (tip.atMs - since.atMs) / blocks
-    const { blockTimeMs } = this.#spec
-    this.#blockTimeMs = Math.min(Math.max(seenMs, blockTimeMs / fastest), blockTimeMs)
+    const blockTimeMs = Math.min(Math.max(seenMs, leastBlockTimeMs), this.#mostBlockTimeMs)
+    this.#value = { ...this.#value, blockTimeMs }
     this.#since = tip
   }
 }

@@ -63,8 +63,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'a chain is never faster than its spec says',
     file: upstream('seen-pace'),
-    text: 'this.#blockTimeMs = Math.min(Math.max(seenMs, blockTimeMs / fastest), blockTimeMs)',
-    replacement: 'this.#blockTimeMs = Math.max(seenMs, blockTimeMs)',
+    text: 'Math.min(Math.max(seenMs, leastBlockTimeMs), this.#mostBlockTimeMs)',
+    replacement: 'Math.max(seenMs, this.#mostBlockTimeMs)',
   },
   {
     name: 'what was told before an upstream came back is not remembered',
@@ -159,7 +159,7 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'where the tip was when a head was told is not kept',
     file: upstream('heads'),
-    text: 'upstream.tipThen = this.tip\n',
+    text: 'upstream.tipThen = tip\n',
     replacement: 'upstream.tipThen = null\n',
   },
 ]

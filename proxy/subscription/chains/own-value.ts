@@ -52,7 +52,3 @@ export function jsonOf<T>(isRight: (value: unknown) => value is T): Reading<T> {
     return isRight(value) ? value : null
   }
 }
-
-export function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
-}

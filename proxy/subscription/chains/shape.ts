@@ -15,7 +15,9 @@ export const isBase64: Shape = (value) =>
 
 export const isFlag: Shape = (value) => typeof value === 'boolean'
 
-export const isCount: Shape = (value) => Number.isSafeInteger(value) && Number(value) >= 0
+export function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
 
 export const isObject: Shape = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

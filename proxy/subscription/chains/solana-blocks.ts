@@ -3,7 +3,8 @@
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Ask } from '../ask.ts'
 import { Unconnected } from '../failures.ts'
-import { askFor, isWhole, jsonOf, type AnsweredValue } from './own-value.ts'
+import { askFor, jsonOf, type AnsweredValue } from './own-value.ts'
+import { isWhole } from './shape.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 

@@ -3,7 +3,7 @@
 import { bufferOf } from '../../json/text.ts'
 import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Walk } from '../link.ts'
-import { isWhole } from './own-value.ts'
+import { isWhole } from './shape.ts'
 import { newestSlot, slotsBetween, type SolanaAsking } from './solana-blocks.ts'
 
 /** Slots that became roots: they rise, and none is ever taken back. */

@@ -3,8 +3,7 @@
 import { bufferOf } from '../../json/text.ts'
 import { GapTooLarge, Unconnected } from '../failures.ts'
 import type { Begin, ChainReader, Latest, Link, Path, Walk } from '../link.ts'
-import { isWhole } from './own-value.ts'
-import { objectOf } from './shape.ts'
+import { isWhole, objectOf } from './shape.ts'
 import { newestSlot, slotsBetween, type SolanaAsking } from './solana-blocks.ts'
 
 interface SlotEvent {

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
   isBase64,
-  isCount,
   isFlag,
   isInteger,
   isObject,
   isText,
+  isWhole,
   listOf,
   objectOf,
   orNull,
@@ -45,7 +45,7 @@ export interface ResultsAnswer {
   readonly consensus_param_updates?: unknown
 }
 
-const parts = objectOf({}, { total: isCount, hash: isText })
+const parts = objectOf({}, { total: isWhole, hash: isText })
 const blockId = objectOf({ hash: isText }, { parts })
 
 const headerOf = objectOf(
@@ -70,7 +70,7 @@ const headerOf = objectOf(
 const signature = objectOf(
   {},
   {
-    block_id_flag: isCount,
+    block_id_flag: isWhole,
     validator_address: isText,
     timestamp: isText,
     signature: orNull(isBase64),
@@ -80,7 +80,7 @@ const commit = objectOf(
   {},
   {
     height: isInteger,
-    round: isCount,
+    round: isWhole,
     block_id: blockId,
     signatures: orNull(listOf(signature)),
   },
@@ -103,7 +103,7 @@ const events = orNull(listOf(objectOf({ type: isText }, { attributes: orNull(lis
 const result = objectOf(
   {},
   {
-    code: isCount,
+    code: isWhole,
     data: orNull(isBase64),
     log: isText,
     info: isText,
