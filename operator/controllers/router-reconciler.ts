@@ -38,9 +38,10 @@ import {
   type TranslateInput,
   type Translation,
 } from '../translate/translation.ts'
+import type { Attempt } from './attempt.ts'
 import { belongsTo, type ChildApplier } from './child-applier.ts'
 import { contains } from './contains.ts'
-import type { Attempt, FleetApplier } from './fleet-applier.ts'
+import type { FleetApplier } from './fleet-applier.ts'
 import { revisionOf as podsOf } from './revisions.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
@@ -134,20 +135,20 @@ export class RouterReconciler {
       signal,
     )
     const attempt = await this.#apply(router, translation, redisPassword, signal)
+    const deployment = this.#deployment(router)
+    const after = revisionOf(deployment)
+    // The next attempt would not see it: the pods are asked for, whatever else is refused.
+    for (const told of revisionOccurrences(before, after))
+      this.#parts.events.record({ ...told, regarding: router })
     if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
       throw attempt.error
-    const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
-    const after = revisionOf(deployment)
     const rollsOut = isOtherRevision(before, after)
     const missingMonitor = this.#missingMonitor(router)
     const observed = { router, translation, applied, deployment, missingMonitor, rollsOut, now }
     const status = routerStatus(observed)
-    const occurrences = [
-      ...revisionOccurrences(before, after),
-      ...routerOccurrences(router, status),
-    ]
+    const occurrences = routerOccurrences(router, status)
     await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
@@ -235,9 +236,6 @@ export class RouterReconciler {
     const { fleet, build } = this.#parts
     const redis =
       redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
-    // The pods refer to its password.
-    const attempt = await fleet.applyFirst(router, redis, signal)
-    if (attempt.applied.result !== 'applied') return attempt
     const { configHash } = config
     const current = revisionOf(this.#deployment(router))?.configHash
     const others = this.#portsOfOthers(router, config)
