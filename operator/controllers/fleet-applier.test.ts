@@ -66,7 +66,7 @@ test('a Redis goes when no pod uses it any more, its Secret with it', async () =
   const { fleet } = applierOn(keeper)
   const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
   const apply = (objects: readonly KubeObject[]) =>
-    fleet.apply(router, { configHash: 'a', current: undefined, objects }, signal)
+    fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
   const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length
 
   keeper.put(replicaSets, replicaSet(2))
@@ -88,7 +88,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
   }
   const fleetWith = (redisImage: string, others: readonly KubeObject[]) => ({
     configHash: 'a',
-    current: undefined,
+    current: null,
     objects: [
       ...buildRedis(router, { kind: 'managed', settings: {} }, 'password', {
         ...context,

@@ -26,8 +26,8 @@ import { isAside, isEnough } from './waits.ts'
 export interface WantedFleet {
   /** Hash of the config that it is to run. */
   readonly configHash: string
-  /** Hash of the config that the Deployment has had so far. */
-  readonly current: string | undefined
+  /** Hash of the config that the Deployment has had so far; null when there is none. */
+  readonly current: string | null
   readonly objects: readonly KubeObject[]
 }
 
@@ -144,7 +144,7 @@ export class FleetApplier {
    */
   async #pruneConfigs(
     router: RpcRouter,
-    hashes: readonly (string | undefined)[],
+    hashes: readonly (string | null)[],
     signal: AbortSignal,
   ): Promise<void> {
     const keeping = (revisions: readonly Revision[]) => {
