@@ -91,6 +91,12 @@ export const lateMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'a defect that shows late is waited out',
+    file: relay('retry'),
+    text: 'if (!isLate || (!isFailure && isDefect(error))) this.#goOn(error)',
+    replacement: 'if (!isLate) this.#goOn(error)',
+  },
+  {
     name: 'calls that are late side by side have failed one by one',
     file: 'proxy/upstream/upstream.ts',
     text: '    url.heardMs = nowMs\n    const isCounted',
