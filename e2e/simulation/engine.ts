@@ -4,7 +4,8 @@ import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../../proxy/chain/types.ts'
 import { Secret } from '../../proxy/config/secret.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../proxy/config/types.ts'
-import type { MinedBlock } from '../upstream-sim/shapes.ts'
+import { nothingBuilt, type Built } from '../upstream-sim/chain-model.ts'
+import { chainSeed } from './chain-growth.ts'
 import type { NodePlan, UrlPlan } from './schedule.ts'
 
 /** The chain that is simulated, from the bundled specs. */
@@ -12,7 +13,7 @@ export interface Spec {
   readonly chain: Chain
   readonly iface: ChainInterface
   /** What one schedule built of the chain need not be built for the next one. */
-  readonly built: Map<string, MinedBlock>
+  readonly built: Built
 }
 
 /** Ethereum as the bundled specs have it. */
@@ -20,7 +21,7 @@ export async function loadSpec(): Promise<Spec> {
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
   if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
-  return { chain, iface, built: new Map() }
+  return { chain, iface, built: nothingBuilt(chainSeed) }
 }
 
 /** What the engine prints of a URL: it tells URLs apart, here and in what it reports. */

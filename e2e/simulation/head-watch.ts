@@ -2,24 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena } from './arena.ts'
 import type { Exchange } from './exchange.ts'
+import type { Heard } from './heard.ts'
 
 /** What one upstream told of its head, over the wire. */
 interface Told {
   readonly head: number
   readonly sentMs: number
   readonly endedMs: number
-}
-
-/**
- * The tip as the documentation has it, worked out apart from the engine: the highest head that two
- * upstreams are within the allowed lag of, or the only one that there is.
- */
-export function tipOf(heads: readonly number[], allowedLagBlocks: number): number | null {
-  const wanted = heads.length > 1 ? 2 : 1
-  const witnessed = heads.filter(
-    (head) => heads.filter((other) => other >= head - allowedLagBlocks).length >= wanted,
-  )
-  return witnessed.length > 0 ? Math.max(...witnessed) : null
 }
 
 /** Keeps a book of the heads that went over the wire, and compares the engine's with it. */
@@ -48,11 +37,8 @@ export class HeadWatch {
     this.#told.set(place.upstream, { head, sentMs, endedMs })
   }
 
-  look(): void {
-    const { pool, clock, allowedLagBlocks } = this.#arena
-    const { tip } = pool
-    const nowMs = clock.nowMs()
-    for (const upstream of pool.upstreams) {
+  look({ nowMs, tip, upstreams, witnessed }: Heard): void {
+    for (const upstream of this.#arena.pool.upstreams) {
       const { name, latest } = upstream
       const told = this.#told.get(name)
       // In the moment of its end the engine may not have read it yet.
@@ -69,20 +55,9 @@ export class HeadWatch {
       if (this.#isQuiet && tip >= this.#tip && upstream.lagBlocks < lag)
         this.#arena.report('lag-is-told', `${name} lags ${lag} blocks, told ${upstream.lagBlocks}`)
     }
-    const heads = this.#lately(nowMs)
-    const witnessed = tipOf(heads, allowedLagBlocks)
     if (witnessed !== null && (tip ?? -1) < witnessed)
       this.#arena.report('tip-is-true', `the tip is ${tip}, two have seen ${witnessed}`)
     // What one said alone may be taken back.
-    this.#tip = heads.length > 1 ? (witnessed ?? -1) : -1
-  }
-
-  /** Heads that upstreams in service told within a minute. */
-  #lately(nowMs: number): readonly number[] {
-    return this.#arena.pool.upstreams.flatMap(({ availability, latest }) =>
-      availability.standing === 'eligible' && latest && latest.atMs >= nowMs - 60_000
-        ? [latest.block]
-        : [],
-    )
+    this.#tip = upstreams.length > 1 ? (witnessed ?? -1) : -1
   }
 }

@@ -36,13 +36,14 @@ export async function runSeeds(
   const tally = emptyTally()
   const failures: Failure[] = []
   for (let seed = from; seed < until; seed += step) {
-    const { violations, tally: more, trace } = await simulate(drawSchedule(seed), spec)
-    addTally(tally, more)
-    const found = [...violations]
+    const result = await simulate(drawSchedule(seed), spec)
+    addTally(tally, result.tally)
+    const found = [...result.violations]
     if (seed % twiceEach === 0) {
-      const again = await simulate(drawSchedule(seed), spec)
-      const at = trace.findIndex((line, index) => line !== again.trace[index])
-      if (at >= 0 || trace.length !== again.trace.length)
+      const trace = result.trace()
+      const again = (await simulate(drawSchedule(seed), spec)).trace()
+      const at = trace.findIndex((line, index) => line !== again[index])
+      if (at >= 0 || trace.length !== again.length)
         found.push({
           rule: 'same-trace',
           atMs: 0,

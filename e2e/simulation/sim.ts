@@ -19,7 +19,7 @@ const toldInFull = 3
 
 async function runOne(seed: number, withTrace: boolean): Promise<boolean> {
   const { trace, violations } = await simulate(drawSchedule(seed), await loadSpec())
-  if (withTrace) print(trace.join('\n'))
+  if (withTrace) print(trace().join('\n'))
   for (const { rule, atMs, what } of violations) print(`${rule} at ${atMs.toFixed(3)} ms: ${what}`)
   print(`seed ${seed}: ${violations.length === 0 ? 'nothing is wrong' : 'FAILED'}`)
   return violations.length === 0
@@ -75,7 +75,7 @@ async function tell({ seed, violations }: Failure): Promise<void> {
   const { schedule, result } = await shrink(drawSchedule(seed), first.rule, await loadSpec())
   print(`the shortest schedule that still does:\n${JSON.stringify(schedule.nodes)}`)
   print(`settings: ${JSON.stringify(schedule.settings)}`)
-  print(result.trace.join('\n'))
+  print(result.trace().join('\n'))
 }
 
 function printCounts(title: string, counts: Counts): void {

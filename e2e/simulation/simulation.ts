@@ -27,6 +27,7 @@ import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Schedule } from './schedule.ts'
 import { HeadWatch } from './head-watch.ts'
+import { hear } from './heard.ts'
 import { slanders } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
@@ -35,8 +36,8 @@ import { TipWatch } from './tip-watch.ts'
 /** What came of a schedule. */
 export interface Result {
   readonly violations: readonly Violation[]
-  /** One line an event, in the order of time: the same for the same schedule. */
-  readonly trace: readonly string[]
+  /** One line an event, in the order of time: the same for the same schedule. Few are ever read. */
+  readonly trace: () => readonly string[]
   readonly tally: Tally
 }
 
@@ -44,6 +45,11 @@ export interface Result {
 const stepMs = 1_000
 /** No schedule needs as many; one that does has lost its way. */
 const mostSent = 20_000
+
+interface Happening {
+  readonly atMs: number
+  readonly what: string
+}
 
 /** Runs the real engine through a schedule, in virtual time, and judges every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Result> {
@@ -68,7 +74,7 @@ class Simulation implements Arena, WireObserver {
   readonly #heads: HeadWatch
   readonly #blame: Blame
   readonly #violations: Violation[] = []
-  readonly #trace: string[] = []
+  readonly #trace: Happening[] = []
   readonly #tally = emptyTally()
   readonly #stopChain: () => void
   isSlandered = false
@@ -181,7 +187,8 @@ class Simulation implements Arena, WireObserver {
     if (this.#metrics) await checkMetrics(this, this.#metrics)
     this.#tally.schedules = 1
     this.#tally.virtualMs = clock.nowMs()
-    return { violations: this.#violations, trace: this.#trace, tally: this.#tally }
+    const trace = () => this.#trace.map(lineOf)
+    return { violations: this.#violations, trace, tally: this.#tally }
   }
 
   report(rule: Rule, what: string): void {
@@ -203,8 +210,7 @@ class Simulation implements Arena, WireObserver {
     this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
     checkSending(this, exchange)
     this.#blame.sent(exchange)
-    this.#tip.look()
-    this.#heads.look()
+    this.#look()
     if (kind === 'hedge') checkHedges(this)
   }
 
@@ -250,8 +256,13 @@ class Simulation implements Arena, WireObserver {
         this.clock.nowMs() - startedMs,
       )
     checkEnding(this, client)
-    this.#tip.look()
-    this.#heads.look()
+    this.#look()
+  }
+
+  #look(): void {
+    const heard = hear(this)
+    this.#tip.look(heard)
+    this.#heads.look(heard)
   }
 
   #relayObserver(): RelayObserver {
@@ -286,7 +297,11 @@ class Simulation implements Arena, WireObserver {
     }
   }
 
-  #say(event: string): void {
-    this.#trace.push(`${this.clock.nowMs().toFixed(3).padStart(11)}  ${event}`)
+  #say(what: string): void {
+    this.#trace.push({ atMs: this.clock.nowMs(), what })
   }
+}
+
+function lineOf({ atMs, what }: Happening): string {
+  return `${atMs.toFixed(3).padStart(11)}  ${what}`
 }

@@ -29,11 +29,18 @@ export interface ChainOptions {
   readonly head?: number
   /** When given, the head rises with it; without it only `mine` moves the head. */
   readonly clock?: Clock
-  /**
-   * Blocks built by other chains of the same seed, head and block time: what they built need not be
-   * built again. For whoever makes thousands of chains.
-   */
-  readonly built?: Map<string, MinedBlock>
+  /** What other chains of the same seed, head and block time built. */
+  readonly built?: Built
+}
+
+/** What need not be built again: for whoever makes thousands of chains that are one at the start. */
+export interface Built {
+  readonly blocks: Map<string, MinedBlock>
+  readonly population: Population
+}
+
+export function nothingBuilt(seed: string): Built {
+  return { blocks: new Map(), population: new Population(seed) }
 }
 
 interface Branch {
@@ -94,11 +101,12 @@ export class ChainModel {
     this.#head = options.head ?? 20_000_000
     this.#firstHead = this.#head
     this.#clock = options.clock ?? null
-    this.#built = options.built ?? new Map<string, MinedBlock>()
+    const { blocks, population } = options.built ?? nothingBuilt(this.seed)
+    this.#built = blocks
     this.#startedMs = this.#clock?.nowMs() ?? 0
     const headWallMs = this.#clock?.wallMs() ?? Date.UTC(2026, 0, 1)
     this.#originMs = headWallMs - this.#head * this.blockTimeMs
-    this.population = new Population(this.seed)
+    this.population = population
     this.state = new ChainState(this.seed, this.population, () => this.#canonicalIncluded())
   }
 

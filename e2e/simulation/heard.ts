@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Upstream } from '../../proxy/upstream/upstream.ts'
+import type { Arena } from './arena.ts'
+
+/** Nobody knows the tip by what was told longer ago. */
+export const memoryMs = 60_000
+
+/** What is known of heads at one moment: worked out once for all who watch. */
+export interface Heard {
+  readonly nowMs: number
+  /** What the engine takes for the tip. */
+  readonly tip: number | null
+  /** Upstreams in service that told their head lately. */
+  readonly upstreams: readonly Upstream[]
+  /** The tip by what these told, worked out apart from the engine. */
+  readonly witnessed: number | null
+}
+
+export function hear({ pool, clock, allowedLagBlocks }: Arena): Heard {
+  const nowMs = clock.nowMs()
+  const upstreams = pool.upstreams.filter(
+    ({ latest, availability }) =>
+      latest !== null && latest.atMs >= nowMs - memoryMs && availability.standing === 'eligible',
+  )
+  const heads = upstreams.map(({ latest }) => latest!.block)
+  return { nowMs, tip: pool.tip, upstreams, witnessed: tipOf(heads, allowedLagBlocks) }
+}
+
+/**
+ * The tip as the documentation has it: the highest head that two upstreams are within the allowed
+ * lag of, or the only one that there is.
+ */
+function tipOf(heads: readonly number[], allowedLagBlocks: number): number | null {
+  const wanted = heads.length > 1 ? 2 : 1
+  let tip: number | null = null
+  for (const head of heads) {
+    if (tip !== null && head <= tip) continue
+    let witnesses = 0
+    for (const other of heads) if (other >= head - allowedLagBlocks) witnesses += 1
+    if (witnesses >= wanted) tip = head
+  }
+  return tip
+}
