@@ -8,6 +8,7 @@ import type { Relay } from '../relay/step.ts'
 import { wholeBody } from '../upstream/whole-body.ts'
 import { release } from '../upstream/wire.ts'
 import { NodeError } from './failures.ts'
+import { Turns } from './turns.ts'
 
 /** A question of the router's own, on behalf of a subscription. */
 export interface OwnQuestion {
@@ -32,11 +33,17 @@ export interface Answer {
 /** Asks the chain over the relay. @throws NodeError @throws RelayError @throws CallAborted */
 export type Ask = (question: OwnQuestion) => Promise<Answer>
 
+/**
+ * A thousand filters have a thousand questions about each block. So many go out at once: the calls of
+ * clients find sessions and sockets free.
+ */
+const mostAtOnce = 64
 /** Longer answers are not taken: no block of any chain is. */
 const mostBytes = 64 * 1024 * 1024
 
 export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
-  return async (question) => {
+  const turns = new Turns(mostAtOnce)
+  const ask = async (question: OwnQuestion): Promise<Answer> => {
     const { incoming, upstream, refusal } = await relay(newCall(question))
     if (refusal) {
       release(incoming.body)
@@ -48,6 +55,7 @@ export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
     if (result === null) throw new NodeError(`${question.method}: an answer without a result`)
     return { result, upstream }
   }
+  return (question) => turns.take(question.signal, () => ask(question))
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */
