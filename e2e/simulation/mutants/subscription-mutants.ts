@@ -182,6 +182,12 @@ export const subscriptionMutants: readonly Mutant[] = [
     replacement: '  renew(): void {\n    void this.#sinceMs',
   },
   {
+    name: 'the wait for a block that is replaced is held against its successor',
+    file: at('derived'),
+    text: 'if (this.#steps.length === 0) this.#renew()',
+    replacement: '',
+  },
+  {
     name: 'each wait between tries is as short as the first',
     file: at('backoff'),
     text: 'Math.min(ms * 2, waitMs.most)',
