@@ -2,7 +2,28 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import type { Call } from '../relay/call.ts'
+import type { Relay } from '../relay/step.ts'
 import { createAsk } from './ask.ts'
+import { NodeError } from './failures.ts'
+
+const long = `{"message":"${'x'.repeat(500)}"}`
+
+test.each([
+  [
+    '{"error":{"code":-32601,"message":"no such method"}}',
+    '{"code":-32601,"message":"no such method"}',
+  ],
+  [`{"error":${long}}`, long.slice(0, 200)],
+  ['{"id":1}', 'an answer without a result'],
+  ['[]', 'an answer without a result'],
+])('whoever is told of a failure reads what the node said: %s', async (text, why) => {
+  const incoming = { status: 200, headers: [], body: Buffer.from(text), trailers: () => [] }
+  const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
+  const { signal } = new AbortController()
+  const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
+  const asked = createAsk(relay, () => ({}) as never)(question)
+  await expect(asked).rejects.toEqual(new NodeError(`eth_getLogs: ${why}`))
+})
 
 test('questions of a thousand topics leave room for the calls of clients', async () => {
   let going = 0

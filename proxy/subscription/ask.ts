@@ -40,6 +40,8 @@ export type Ask = (question: OwnQuestion) => Promise<Answer>
 const mostAtOnce = 64
 /** Longer answers are not taken: no block of any chain is. */
 const mostBytes = 64 * 1024 * 1024
+/** Of a node's error, for the log. */
+const mostShownBytes = 200
 
 export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
   const turns = new Turns(mostAtOnce)
@@ -52,10 +54,17 @@ export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
     const body = await wholeBody(incoming.body, mostBytes)
     if (body === null) throw new NodeError(`${question.method}: more than ${mostBytes} bytes`)
     const result = memberOf(body, '"result"')
-    if (result === null) throw new NodeError(`${question.method}: an answer without a result`)
+    if (result === null) throw new NodeError(`${question.method}: ${said(body)}`)
     return { result, upstream }
   }
   return (question) => turns.take(question.signal, () => ask(question))
+}
+
+/** What an answer without a result says instead, as the node wrote it. */
+function said(body: Uint8Array): string {
+  const error = memberOf(body, '"error"')
+  if (error === null) return 'an answer without a result'
+  return bufferOf(error.subarray(0, mostShownBytes)).toString()
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */

@@ -115,6 +115,12 @@ export const series = {
     labels: topic,
     help: 'Events that were told before, and were dropped.',
   },
+  subscriptionFetchFailures: {
+    name: 'router_subscription_fetch_failures_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Times that what a topic has to tell next could not be fetched. It is asked for again; what comes later waits.',
+  },
   subscriptionsEnded: {
     name: 'router_subscription_topics_ended_total',
     type: 'counter',
