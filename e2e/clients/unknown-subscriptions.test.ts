@@ -56,7 +56,7 @@ test('what subscribes by another name ends with the connection that it was opene
   const ask = async (method: string) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
     const response = await fetch(router.url, { method: 'POST', body })
-    return (await response.json()) as unknown
+    return response.json()
   }
   expect(await ask('author_submitAndWatchExtrinsic')).toMatchObject({ result: '0x1' })
   await expect.poll(() => upstream.connections.length).toBe(0)
