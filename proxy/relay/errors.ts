@@ -48,7 +48,7 @@ export const errorKinds = {
     httpStatus: 200,
     grpcStatus: 12,
     about:
-      'No node can have such a method: its name is empty, or the path of a gRPC call is not `/package.Service/Method`. A method that the spec does not name is relayed.',
+      'No node can have such a method: its name is empty, or the path of a gRPC call is not `/package.Service/Method`. Or it subscribes, by the spec or by its name (`*_subscribe`, `*_subscribeNewHeads`), to what the router cannot share out. Any other method that the spec does not name is relayed.',
   },
   invalidParams: {
     code: 'RPC_INVALID_PARAMS',

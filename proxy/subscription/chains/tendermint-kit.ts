@@ -28,6 +28,7 @@ function sequenceOf(event: string, reader: TendermintReader): Sequence {
   const params = { query: `tm.event='${event}'` }
   return {
     request: {
+      isNamed: true,
       method: 'subscribe',
       params,
       unsubscribe: () => ({ method: 'unsubscribe', params }),
