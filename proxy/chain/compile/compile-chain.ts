@@ -40,6 +40,10 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     latestBlock: spec.latestBlock,
     blockTimeAt: spec.blockTimeQuestion && blockTimeAt(spec.blockTimeQuestion),
     verifications: spec.verifications,
+    verificationNames: new Set([
+      ...spec.verifications.map(({ name }) => name),
+      ...spec.unaskedVerifications,
+    ]),
     methods: new Set(methods.map((method) => method.name)),
     aliases: spec.aliases,
     classify: compileClassify(chain, spec),

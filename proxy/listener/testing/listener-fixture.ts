@@ -57,6 +57,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     latestBlock: null,
     blockTimeAt: null,
     verifications: [],
+    verificationNames: new Set(),
     methods: new Set(),
     aliases: new Map(),
     classify: (question: Question) => ({
