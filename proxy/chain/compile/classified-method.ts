@@ -71,7 +71,11 @@ function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]
 }
 
 /** What is said of a method that the spec does not name. */
-export function unknownMethod(method: string, kind: 'read' | 'local'): Classification {
+export function unknownMethod(
+  method: string,
+  kind: 'read' | 'local',
+  internalPath = '',
+): Classification {
   return {
     method,
     known: false,
@@ -88,6 +92,6 @@ export function unknownMethod(method: string, kind: 'read' | 'local'): Classific
     checks: [],
     answersJson: false,
     refusal: null,
-    internalPath: '',
+    internalPath,
   }
 }

@@ -41,9 +41,13 @@ export function compileByName(
     const own = byPath.get(method.internalPath) ?? new Map<string, ClassifiedMethod<NamedCall>>()
     byPath.set(method.internalPath, own.set(method.name, compiled))
   }
-  return (call, internalPath) =>
-    (byPath.get(internalPath) ?? anywhere).get(call.method)?.classify(call) ??
-    unknownMethod(call.method, 'read')
+  return (call, internalPath) => {
+    const methods = byPath.get(internalPath)
+    return (
+      (methods ?? anywhere).get(call.method)?.classify(call) ??
+      unknownMethod(call.method, 'read', methods && internalPath)
+    )
+  }
 }
 
 function callPlace(place: Place): PlaceReader<NamedCall> {

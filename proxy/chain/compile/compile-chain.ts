@@ -44,6 +44,7 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
       ...spec.verifications.map(({ name }) => name),
       ...spec.unaskedVerifications,
     ]),
+    internalPaths: new Set(methods.map(({ internalPath }) => internalPath).filter(Boolean)),
     methods: new Set(methods.map((method) => method.name)),
     aliases: spec.aliases,
     classify: compileClassify(chain, spec),

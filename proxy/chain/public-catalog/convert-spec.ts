@@ -12,14 +12,20 @@ import { convertProbe, convertVerifications, heightEncoding } from './convert-pr
 import type { Collections } from './inherit.ts'
 import type { CatalogCollection, CatalogSpec } from './schema.ts'
 
-/** A chain of the catalog as one of ours. */
+/**
+ * A chain of the catalog as one of ours. A collection below `/ws/` is left out: it is another one
+ * over again, for the URL of a node's WebSocket, and nothing is appended to such a URL.
+ */
 export function convertSpec(spec: CatalogSpec, collections: Collections): ChainSpec {
   const interfaces = new Map<ApiInterface, InterfaceSpec>()
   for (const apiInterface of apiInterfaces) {
     const own = [...collections.values()].filter(
       (each) => each.collection_data.api_interface === apiInterface,
     )
-    const enabled = own.filter((collection) => collection.enabled)
+    const enabled = own.filter(
+      ({ enabled, collection_data: { internal_path: path } }) =>
+        enabled && !path.startsWith('/ws/'),
+    )
     if (enabled.length === 0) continue
     const converted = convertInterface(apiInterface, enabled)
     interfaces.set(apiInterface, { ...converted, unaskedVerifications: unasked(converted, own) })
