@@ -126,7 +126,7 @@ export class Pool {
       (each) =>
         each.availability.standing === 'eligible' &&
         !wanted.excluded.includes(each.name) &&
-        each.sessions < this.#options.maxSessions &&
+        !this.isFull(each) &&
         each.serves(wanted.addons),
     )
     const primaries = eligible.filter((each) => each.tier === 'primary')
@@ -159,6 +159,16 @@ export class Pool {
   /** Whether the head that it told is the chain's, by what the blocks themselves show. */
   settled(upstream: Upstream, block: number, isThere: boolean): void {
     this.#heads.settled(upstream, block, isThere)
+  }
+
+  /** How many calls each upstream may answer at a time. */
+  get maxSessions(): number {
+    return this.#options.maxSessions
+  }
+
+  /** It answers as many calls as it may, and gets no other until one ends. */
+  isFull(upstream: Upstream): boolean {
+    return upstream.sessions >= this.maxSessions
   }
 
   stateOf(upstream: Upstream): UpstreamState {
