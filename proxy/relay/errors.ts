@@ -109,7 +109,7 @@ export const errorKinds = {
     httpStatus: 400,
     grpcStatus: 3,
     about:
-      'What came on the connection is no HTTP request, or one in HTTP/1.1 without a `Host`. The connection is closed.',
+      'What came on the connection is no HTTP request, one whose target has bytes that must be percent-encoded, or one in HTTP/1.1 without a `Host`. The connection is closed.',
   },
   noSuchPath: {
     code: 'RPC_NO_SUCH_PATH',
