@@ -118,6 +118,13 @@ test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
   },
 )
 
+test('nothing at all is an answer where no spec says what comes, whatever it is called', async () => {
+  told = { headers: { ...json, 'content-length': '0' }, body: '' }
+  expect(await get('/no-spec-names-it')).toEqual({ status: 200, reported: null, text: '' })
+  told = { headers: json, body: '{"half":' }
+  expect(await get('/no-spec-names-it')).toMatchObject({ reported: 'liar' })
+})
+
 test('when all send the client elsewhere, it is told so, and nobody is blamed', async () => {
   await using node = await new MirrorNode('tidy', (_, response) => {
     response.writeHead(301, { location: '/blocks/by_height/5' })

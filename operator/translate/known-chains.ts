@@ -9,7 +9,7 @@ export type ChainRow = readonly [
   aliases: readonly string[],
   apiInterface: ApiInterface,
   addons: readonly string[],
-  verifications: readonly string[],
+  verificationNames: readonly string[],
 ]
 
 /** Chains to check a config against. Ids are matched without regard to case, as the router does. */
@@ -17,12 +17,13 @@ export function knownChains(rows: readonly ChainRow[]): KnownChains {
   const chains = new Map<string, KnownChain>()
   const names = new Map<string, KnownChain>()
   for (const [id, sameRows] of Map.groupBy(rows, ([id]) => id)) {
-    const interfaces = sameRows.map(([, , apiInterface, addons, verifications]) => {
-      const named = verifications.map((name) => ({ name }))
-      return [
+    const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames]) => {
+      const offered = {
         apiInterface,
-        { apiInterface, addons: new Set(addons), verifications: named },
-      ] as const
+        addons: new Set(addons),
+        verificationNames: new Set(verificationNames),
+      }
+      return [apiInterface, offered] as const
     })
     const chain = { id, interfaces: new Map(interfaces) }
     chains.set(id, chain)

@@ -104,6 +104,8 @@ export interface InterfaceSpec {
   /** With a placeholder for the height: see `blockTimeAt`. */
   readonly blockTimeQuestion: ProbeCall | null
   readonly verifications: readonly Verification[]
+  /** Names of verifications that specs of the chain know, and that are never asked. */
+  readonly unaskedVerifications: ReadonlySet<string>
   /** By `methodKey`. */
   readonly methods: ReadonlyMap<string, MethodSpec>
 }

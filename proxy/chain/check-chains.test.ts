@@ -54,6 +54,22 @@ it('finds nothing wrong with what is right, whatever the case', () => {
   expect(check([endpoint('eth1'), endpoint('APT1', 'rest'), upstream('ETH1', url)])).toEqual([])
 })
 
+test.each<[string, ApiInterface, string[]]>([
+  ['HUBCHAIN', 'rest', ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning', 'simulate']],
+  ['HUBCHAINT', 'grpc', ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning']],
+  ['HUBCHAIN', 'tendermintrpc', ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning']],
+  ['SLOTCHAIN', 'jsonrpc', ['chain-id', 'version', 'tokens-owner-indexed']],
+  ['ETH1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
+  ['SEP1', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'bundler', 'trace']],
+])(
+  'a config that was written for the catalog skips what the bundled %s %s does not ask',
+  async (chainId, apiInterface, skipVerifications) => {
+    const bundled = await loadCatalog([])
+    const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
+    expect(checkChains([one], bundled, () => null)).toEqual([])
+  },
+)
+
 describe('what is wrong', () => {
   test.each<[string, ChainUse, string, string, string]>([
     [
@@ -97,6 +113,13 @@ describe('what is wrong', () => {
       'direct-rpc[0].node-urls[0].skip-verifications[0]',
       'ETH1 has no verification "chain_id"',
       'Did you mean "chain-id"?',
+    ],
+    [
+      'a verification that is like one never asked',
+      upstream('SOLANA', { skipVerifications: ['versoin'] }),
+      'direct-rpc[0].node-urls[0].skip-verifications[0]',
+      'SOLANA has no verification "versoin"',
+      'Did you mean "version"? Its verifications: ',
     ],
     [
       'an upstream of an unknown chain',

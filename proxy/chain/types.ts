@@ -170,6 +170,10 @@ export interface ChainInterface {
   /** How to ask when the block of a height was made; null where there is no way. See `madeMsOf`. */
   readonly blockTimeAt: ((height: number) => ProbeCall) | null
   readonly verifications: readonly Verification[]
+  /** Those of the verifications, and of others that specs of the chain know and that are never asked. */
+  readonly verificationNames: ReadonlySet<string>
+  /** JSON-RPC: the paths beside `/` that a client may call, to mean the methods of one (`/C/rpc`). */
+  readonly internalPaths: ReadonlySet<string>
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
   /** Prefixes of method names, and the prefixes under which the same methods are known as well. */

@@ -9,7 +9,8 @@ import type { ApiInterface } from './types.ts'
 export interface KnownInterface {
   readonly apiInterface: ApiInterface
   readonly addons: ReadonlySet<string>
-  readonly verifications: readonly { readonly name: string }[]
+  /** What `skip-verifications` may name: also what the router never asks, and so skips anyway. */
+  readonly verificationNames: ReadonlySet<string>
 }
 
 /** A chain, as far as a config can ask for it. */
@@ -117,7 +118,7 @@ function checkSkipped(
   { chain, offered }: Found,
   complain: Complain,
 ): void {
-  const known = new Set(offered.verifications.map((verification) => verification.name))
+  const known = offered.verificationNames
   for (const { path, word: name } of names)
     if (name !== '*' && !known.has(name))
       complain(

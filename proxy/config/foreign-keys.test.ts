@@ -31,7 +31,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     url('internal-path: /C/rpc'),
-    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Remove the key, and the path from the end of the URL: the spec says which path a method has, and the router appends it.',
+    '11:9 error direct-rpc[0].node-urls[0].internal-path: unknown key "internal-path" | Remove the key, and the path from the end of an http URL: the spec says which path a method has, and the router appends it. A ws URL stays whole, for nothing is appended to it.',
   ],
   [
     url('ip-forwarding: true'),

@@ -9,7 +9,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   ['stake', 'Upstreams are chosen by what is measured of them; see strategy. Remove the key.'],
   [
     'internal-path',
-    'Remove the key, and the path from the end of the URL: the spec says which path a method has, and the router appends it.',
+    'Remove the key, and the path from the end of an http URL: the spec says which path a method has, and the router appends it. A ws URL stays whole, for nothing is appended to it.',
   ],
   ['ip-forwarding', 'The address of a client is never sent to an upstream. Remove the key.'],
   ['methods', 'Which methods a URL serves follows from its addons. Remove the key.'],

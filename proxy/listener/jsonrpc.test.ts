@@ -448,6 +448,19 @@ describe('other paths and methods', () => {
     expect(fixture.calls).toEqual([])
   })
 
+  test("a chain's own path is served, and its calls go to that path of the node", async () => {
+    await using fixture = await startListener(echoRelay, { internalPaths: ['/C/rpc', '/X'] })
+    for (const path of ['X', 'C/rpc?key=1', ''])
+      expect((await post(fixture.url + path, call('1'))).status).toBe(200)
+    expect((await post(fixture.url + 'X', `[${call('1')},${call('2')}]`)).status).toBe(200)
+    const paths = fixture.calls.map(({ request }) => request.path)
+    expect(paths).toEqual(['/X', '/C/rpc', '', '/X', '/X'])
+    const refused = await post(fixture.url + 'C', call('1'))
+    expect(refused.status).toBe(404)
+    expect(refused.text).toContain('POST /, /C/rpc, /X with')
+    expect((await fetch(fixture.url + 'X')).status).toBe(405)
+  })
+
   test('a query on the path is not looked at', async () => {
     await using fixture = await startListener(echoRelay)
     expect((await post(fixture.url + '?key=1', call('1'))).status).toBe(200)

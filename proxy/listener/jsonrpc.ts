@@ -37,7 +37,7 @@ export function createJsonRpcListener(options: ListenerOptions): Listener {
 const json = 'application/json'
 const requestHeaders: HeaderList = ['content-type', json]
 
-/** `POST /` and `GET /health`; refuses everything else. */
+/** `POST /`, or a path of the chain's own, and `GET /health`; refuses everything else. */
 export class JsonRpcHandler implements HttpHandler {
   readonly #options: ListenerOptions
   readonly #calls: Calls
@@ -49,7 +49,7 @@ export class JsonRpcHandler implements HttpHandler {
 
   serve(exchange: HttpExchange): void {
     const { verb, path } = exchange
-    if (path === '/') {
+    if (path === '/' || this.#options.iface.internalPaths.has(path)) {
       if (verb === 'POST') void this.#post(exchange)
       else this.#refuseVerb(exchange, 'POST')
     } else if (path === '/health') {
@@ -58,8 +58,8 @@ export class JsonRpcHandler implements HttpHandler {
         answerHealth(exchange, health(), version)
       } else this.#refuseVerb(exchange, 'GET, HEAD')
     } else {
-      const message =
-        'this listener serves POST / with a JSON-RPC body, WebSockets, and GET /health'
+      const paths = ['/', ...this.#options.iface.internalPaths].join(', ')
+      const message = `this listener serves POST ${paths} with a JSON-RPC body, WebSockets, and GET /health`
       const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
       void exchange.respond(status, headers, body)
     }
@@ -102,8 +102,9 @@ export class JsonRpcHandler implements HttpHandler {
   }
 
   #originOf(exchange: HttpExchange): CallOrigin {
-    const allowed = this.#options.iface.requestHeaders
+    const { requestHeaders: allowed, internalPaths } = this.#options.iface
     return {
+      internalPath: internalPaths.has(exchange.path) ? exchange.path : '',
       directives: readDirectives(exchange.headers),
       requestHeaders: forwardHeaders(exchange.headers, allowed, requestHeaders),
       signal: exchange.signal,

@@ -193,7 +193,7 @@ export const errorKinds = {
     httpStatus: 503,
     grpcStatus: 14,
     about:
-      'No upstream may serve this call: none is left that is up, declares the add-on and is not excluded by a directive.',
+      'No upstream may serve this call: none is left that is up, has a session free, declares the add-on and is not excluded by a directive.',
   },
   breakerOpen: {
     code: 'RPC_BREAKER_OPEN',

@@ -132,7 +132,7 @@ function sentIn({ asked }: Call): Sent | null {
  * @throws CallAborted when nobody waits for it any more
  */
 async function askFor(
-  { journal, signal }: Call,
+  { asked, journal, signal }: Call,
   url: NodeUrl,
   { method, result }: Confirm,
   hash: string,
@@ -142,7 +142,8 @@ async function askFor(
   try {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
     const path = { path: result, encoding: 'text' } as const
-    const probe = { verb: 'POST', path: '', body, result: path, timeoutMs: null }
+    const at = asked.internalPath ?? ''
+    const probe = { verb: 'POST', path: at, body, result: path, timeoutMs: null }
     const { failures } = chain
     return await ask(url, probe, { dialect, failures, clock, signal: limit.signal })
   } catch (error) {

@@ -4,6 +4,8 @@ import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Explain } from '../upstream/choice.ts'
 import type { Pool } from '../upstream/pool.ts'
+import { isServing } from '../upstream/snapshot.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Wanted } from '../upstream/wanted.ts'
 import type { Attempt } from './attempt.ts'
 import { RelayError, errorKinds } from './errors.ts'
@@ -42,11 +44,20 @@ export function route(pool: Pool, attempt: Attempt, options: RouteOptions): Rela
 function whyNot(pool: Pool, { addons, excluded }: Wanted): string {
   // An extension is a client's word, and may be of any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
-  if (declared)
+  const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
+  if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
-  const states = pool.upstreams.map((each) => {
-    const state = excluded.includes(each.name) ? 'excluded' : pool.stateOf(each)
+  const states = declaring.map((each) => {
+    const state = excluded.includes(each.name) ? 'excluded' : stateOf(pool, each)
     return `${each.name}: ${state}`
   })
   return `no upstream can serve this call now (${states.join(', ')})`
+}
+
+function stateOf(pool: Pool, upstream: Upstream): string {
+  const state = pool.stateOf(upstream)
+  if (!isServing(state) || !pool.isFull(upstream)) return state
+  const { maxSessions } = pool
+  if (maxSessions === 1) return 'its only session is taken'
+  return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }

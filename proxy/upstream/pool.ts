@@ -128,7 +128,7 @@ export class Pool {
       (each) =>
         each.availability.standing === 'eligible' &&
         !wanted.excluded.includes(each.name) &&
-        each.sessions < this.#options.maxSessions &&
+        !this.isFull(each) &&
         each.serves(wanted.addons),
     )
     const primaries = eligible.filter((each) => each.tier === 'primary')
@@ -161,6 +161,16 @@ export class Pool {
   /** What the times of the blocks tell, for each of the lower heads. */
   settled(dispute: Dispute, verdicts: readonly Verdict[]): void {
     this.#heads.settled(dispute, verdicts)
+  }
+
+  /** How many calls each upstream may answer at a time. */
+  get maxSessions(): number {
+    return this.#options.maxSessions
+  }
+
+  /** It answers as many calls as it may, and gets no other until one ends. */
+  isFull(upstream: Upstream): boolean {
+    return upstream.sessions >= this.maxSessions
   }
 
   stateOf(upstream: Upstream): UpstreamState {

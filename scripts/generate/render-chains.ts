@@ -16,7 +16,7 @@ export async function renderChains(): Promise<{ path: string; text: string }> {
       chain?.aliases ?? [],
       offered.apiInterface,
       [...offered.addons],
-      [...new Set(offered.verifications.map(({ name }) => name))],
+      [...offered.verificationNames],
     ])
   })
   const source = `// SPDX-License-Identifier: Apache-2.0

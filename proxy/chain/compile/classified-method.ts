@@ -71,7 +71,7 @@ function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]
 }
 
 /** What is said of a method that the spec does not name. */
-export function unknownMethod(method: string, kind: CallKind): Classification {
+export function unknownMethod(method: string, kind: CallKind, internalPath = ''): Classification {
   return {
     method,
     known: false,
@@ -88,6 +88,6 @@ export function unknownMethod(method: string, kind: CallKind): Classification {
     checks: [],
     answersJson: false,
     refusal: null,
-    internalPath: '',
+    internalPath,
   }
 }

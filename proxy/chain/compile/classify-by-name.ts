@@ -41,9 +41,13 @@ export function compileByName(
     const own = byPath.get(method.internalPath) ?? new Map<string, ClassifiedMethod<NamedCall>>()
     byPath.set(method.internalPath, own.set(method.name, compiled))
   }
-  return (call, internalPath) =>
-    (byPath.get(internalPath) ?? anywhere).get(call.method)?.classify(call) ??
-    unknownMethod(call.method, subscribing.test(call.method) ? 'subscribe' : 'read')
+  return (call, internalPath) => {
+    const methods = byPath.get(internalPath)
+    const known = (methods ?? anywhere).get(call.method)?.classify(call)
+    if (known) return known
+    const kind = subscribing.test(call.method) ? 'subscribe' : 'read'
+    return unknownMethod(call.method, kind, methods && internalPath)
+  }
 }
 
 /**

@@ -40,6 +40,11 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     latestBlock: spec.latestBlock,
     blockTimeAt: spec.blockTimeQuestion && blockTimeAt(spec.blockTimeQuestion),
     verifications: spec.verifications,
+    verificationNames: new Set([
+      ...spec.verifications.map(({ name }) => name),
+      ...spec.unaskedVerifications,
+    ]),
+    internalPaths: new Set(methods.map(({ internalPath }) => internalPath).filter(Boolean)),
     methods: new Set(methods.map((method) => method.name)),
     aliases: spec.aliases,
     classify: compileClassify(chain, spec),

@@ -97,6 +97,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     latestBlock: null,
     blockTimeQuestion: null,
     verifications: [],
+    unaskedVerifications: new Set(),
     methods: new Map(),
   }
 }
@@ -132,6 +133,10 @@ function buildInterface(
     latestBlock,
     blockTimeQuestion,
     verifications,
+    unaskedVerifications: new Set([
+      ...base.unaskedVerifications,
+      ...(own['unasked-verifications'] ?? []),
+    ]),
     methods,
   }
 }

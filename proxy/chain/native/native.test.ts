@@ -90,6 +90,20 @@ interfaces:
     expect(catalog.find('TEST')?.interfaces.get('jsonrpc')?.methods.has('debug_x')).toBe(true)
   })
 
+  it('knows verifications by name that it never asks, its own and inherited ones', async () => {
+    const verifications = `    unasked-verifications: [pruning]
+    verifications: { chain-id: { method: eth_chainId } }
+`
+    const child = `id: CHILD
+extends: TEST
+interfaces: { jsonrpc: { unasked-verifications: [version] } }
+`
+    const catalog = await load(child, `${head}${interfaces}${verifications}`)
+    const own = catalog.find('CHILD')?.interfaces.get('jsonrpc')
+    expect(own?.verifications.map(({ name }) => name)).toEqual(['chain-id'])
+    expect([...(own?.verificationNames ?? [])]).toEqual(['chain-id', 'pruning', 'version'])
+  })
+
   it('can describe REST paths and gRPC methods', async () => {
     const catalog = await load(`${head.replace('evm', 'cosmos')}interfaces:
   rest:

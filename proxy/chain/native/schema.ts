@@ -247,6 +247,7 @@ const interfaceSchema = strict({
   'latest-block': probeSchema.optional(),
   'block-time-at': probeSchema.optional(),
   verifications: verifications.optional(),
+  'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),
   without: z.array(z.string().min(1)).optional(),
   'without-checks': z.array(z.string().min(1)).optional(),

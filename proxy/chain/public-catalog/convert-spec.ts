@@ -12,13 +12,23 @@ import { convertProbe, convertVerifications, heightEncoding } from './convert-pr
 import type { Collections } from './inherit.ts'
 import type { CatalogCollection, CatalogSpec } from './schema.ts'
 
-/** A chain of the catalog as one of ours. */
+/**
+ * A chain of the catalog as one of ours. A collection below `/ws/` is left out: it is another one
+ * over again, for the URL of a node's WebSocket, and nothing is appended to such a URL.
+ */
 export function convertSpec(spec: CatalogSpec, collections: Collections): ChainSpec {
-  const enabled = [...collections.values()].filter((collection) => collection.enabled)
   const interfaces = new Map<ApiInterface, InterfaceSpec>()
   for (const apiInterface of apiInterfaces) {
-    const own = enabled.filter((each) => each.collection_data.api_interface === apiInterface)
-    if (own.length > 0) interfaces.set(apiInterface, convertInterface(apiInterface, own))
+    const own = [...collections.values()].filter(
+      (each) => each.collection_data.api_interface === apiInterface,
+    )
+    const enabled = own.filter(
+      ({ enabled, collection_data: { internal_path: path } }) =>
+        enabled && !path.startsWith('/ws/'),
+    )
+    if (enabled.length === 0) continue
+    const converted = convertInterface(apiInterface, enabled)
+    interfaces.set(apiInterface, { ...converted, unaskedVerifications: unasked(converted, own) })
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
@@ -37,6 +47,15 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): ChainS
     blockWords: family === 'evm' ? new Map() : catalogBlockWords,
     interfaces,
   }
+}
+
+/** Names that the catalog has and that are not asked: left out, or of what is switched off. */
+function unasked(
+  { verifications }: Pick<InterfaceSpec, 'verifications'>,
+  collections: readonly CatalogCollection[],
+): ReadonlySet<string> {
+  const all = collections.flatMap((each) => each.verifications.map(({ name }) => name))
+  return new Set(all).difference(new Set(verifications.map(({ name }) => name)))
 }
 
 /** Ids that stand for chains of the catalog in configs that name no brand. */
@@ -68,7 +87,7 @@ const neutralPrefixes: ReadonlyMap<ApiInterface, ReadonlyMap<string, string>> = 
 function convertInterface(
   apiInterface: ApiInterface,
   collections: readonly CatalogCollection[],
-): InterfaceSpec {
+): Omit<InterfaceSpec, 'unaskedVerifications'> {
   const addons = new Set<string>()
   const requestHeaders = new Set<string>()
   const responseHeaders = new Set<string>()

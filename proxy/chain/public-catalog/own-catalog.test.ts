@@ -8,9 +8,11 @@ import type { Classification } from '../types.ts'
 const folder = fileURLToPath(new URL('../testdata/own-catalog', import.meta.url))
 let hub: AskedChain
 let post: AskedChain
+let versioned: AskedChain
 beforeAll(async () => {
   hub = await AskedChain.load('HUBCHAIN', [folder])
   post = await AskedChain.load('POSTONLY', [folder])
+  versioned = await AskedChain.load('VERSIONED', [folder])
 })
 
 const latest = tag('latest')
@@ -51,6 +53,31 @@ describe('a hub of the catalog', () => {
   it('need not answer with an error', () => {
     expect(hub.offered('rest').verifications.map(({ name }) => name)).toEqual(['chain-id'])
   })
+})
+
+describe('a chain with paths of its own', () => {
+  const at = (internalPath: string, method: string) =>
+    versioned
+      .offered('jsonrpc')
+      .classify({ apiInterface: 'jsonrpc', method, params: [], internalPath })
+
+  it('may be called at them, but for those of a WebSocket', () => {
+    expect([...versioned.offered('jsonrpc').internalPaths]).toEqual(['/rpc/v2'])
+  })
+
+  test.each([
+    ['', 'getBlock', true, ''],
+    ['', 'getBlockV2', true, '/rpc/v2'],
+    ['/rpc/v2', 'getBlock', true, '/rpc/v2'],
+    // The node knows what it serves where it was asked.
+    ['/rpc/v2', 'getNothing', false, '/rpc/v2'],
+    ['', 'getNothing', false, ''],
+  ])(
+    'called at "%s", %s is known: %s, and asked for at "%s"',
+    (path, method, known, internalPath) => {
+      expect(at(path, method)).toMatchObject({ known, internalPath })
+    },
+  )
 })
 
 describe('a chain whose REST is all POST', () => {

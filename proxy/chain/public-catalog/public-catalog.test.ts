@@ -224,6 +224,16 @@ describe('how a chain is probed', () => {
     ])
   })
 
+  test.each([
+    ['AVAX', 'jsonrpc', ['chain-id', 'pruning', 'trustless-rpc', 'enabled', 'trace', 'bundler']],
+    ['NEAR', 'jsonrpc', ['chain-id', 'pruning', 'tracking-shard-4', 'tracking-shard-11']],
+    ['SOLANA', 'jsonrpc', ['version', 'tokens-owner-indexed']],
+    ['TENDERMINT', 'tendermintrpc', ['chain-id', 'pruning']],
+  ] as const)('%s %s knows each verification by name, asked or not', (id, apiInterface, names) => {
+    const known = chain(id).interfaces.get(apiInterface)?.verificationNames
+    expect([...(known ?? [])]).toEqual(expect.arrayContaining([...names]))
+  })
+
   it('judges errors by the family', () => {
     const revert = { status: 200, code: 3, message: 'execution reverted' }
     expect(chain('BASE').failures.ofNodeError(revert).name).toBe('execution-reverted')

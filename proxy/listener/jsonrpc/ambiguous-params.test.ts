@@ -23,7 +23,7 @@ const hash = `"0x${'c3'.repeat(32)}"`
 function made(method: string, params: string): JsonRpcCall | string {
   const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)
   const signal = new AbortController().signal
-  const origin = { directives: noDirectives, requestHeaders: [], signal }
+  const origin = { directives: noDirectives, requestHeaders: [], internalPath: '', signal }
   try {
     const request = readRequest(body, { start: 0, end: body.length })
     return makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface } from '../../chain/types.ts'
+import type { ChainInterface, Question } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Call } from '../../relay/call.ts'
 import type { Directives } from '../../relay/directives.ts'
@@ -18,6 +18,8 @@ export interface CallOrigin {
   /** An error when they cannot be understood. */
   readonly directives: Directives | RelayError
   readonly requestHeaders: HeaderList
+  /** The one of the chain's internal paths that the client called; empty for none of them. */
+  readonly internalPath: string
   readonly signal: AbortSignal
 }
 
@@ -31,6 +33,18 @@ export interface JsonRpcCallOptions {
   readonly clock: Clock
 }
 
+/** Its params are parsed only when somebody looks at them. */
+function questionAt(internalPath: string, request: JsonRpcRequest): Question {
+  return {
+    apiInterface: request.apiInterface,
+    method: request.method,
+    get params() {
+      return request.params
+    },
+    internalPath,
+  }
+}
+
 /**
  * Turns a request into a call.
  * @throws RequestRefused when the directives make no sense, or what is asked has two readings
@@ -41,9 +55,9 @@ export function makeJsonRpcCall(
   guid: string,
   { iface, clock }: JsonRpcCallOptions,
 ): JsonRpcCall {
-  const { directives, requestHeaders, signal } = origin
+  const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
-  const asked = iface.classify(request)
+  const asked = iface.classify(internalPath === '' ? request : questionAt(internalPath, request))
   refuseAmbiguousParams(request, asked.kind)
   const sent = sentForm(request, iface.impliedVersion)
   const path = asked.internalPath ?? ''

@@ -17,5 +17,6 @@ export function makeOwnCall(
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   const request = readRequest(body, { start: 0, end: body.length })
   const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
-  return makeJsonRpcCall(request, { directives, requestHeaders, signal }, guid, options)
+  const origin = { directives, requestHeaders, internalPath: '', signal }
+  return makeJsonRpcCall(request, origin, guid, options)
 }

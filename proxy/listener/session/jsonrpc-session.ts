@@ -20,7 +20,7 @@ export interface JsonRpcServing extends ListenerOptions {
 }
 
 /** What the upgrade request said; it goes for every call. */
-export interface SessionOrigin extends Pick<CallOrigin, 'directives' | 'requestHeaders'> {
+export interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
 }
@@ -167,10 +167,11 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
     signal: AbortSignal,
     begun: (() => void)[],
   ): Promise<Body | null> {
-    const { directives, requestHeaders } = this.#origin
+    const { directives, requestHeaders, internalPath } = this.#origin
     const context: ItemContext = {
       directives,
       requestHeaders,
+      internalPath,
       signal,
       told: () => undefined,
       subscribe: (request, call) => {

@@ -19,11 +19,12 @@ export function jsonRpcSockets(
   const { iface, socketLimits: limits } = options
   const serving = { ...options, calls }
   return {
-    paths,
+    paths: [...paths, ...iface.internalPaths],
     limits,
-    open: (socket, headers, guid) =>
+    open: (socket, path, headers, guid) =>
       new JsonRpcSession(socket, serving, {
         guid,
+        internalPath: iface.internalPaths.has(path) ? path : '',
         directives: readDirectives(headers),
         requestHeaders: forwardHeaders(headers, iface.requestHeaders, requestHeaders),
       }),

@@ -43,6 +43,7 @@ export interface FixtureOptions {
   readonly health?: () => boolean
   readonly requestHeaders?: readonly string[]
   readonly responseHeaders?: readonly string[]
+  readonly internalPaths?: readonly string[]
 }
 
 /** An interface that knows nothing: each call is a read. */
@@ -57,6 +58,8 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     latestBlock: null,
     blockTimeAt: null,
     verifications: [],
+    verificationNames: new Set(),
+    internalPaths: new Set(options.internalPaths),
     methods: new Set(),
     aliases: new Map(),
     classify: (question: Question) => ({
@@ -73,6 +76,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       timeoutMs: null,
       tellsTip: null,
       checks: [],
+      internalPath: 'internalPath' in question ? question.internalPath : '',
     }),
   }
 }

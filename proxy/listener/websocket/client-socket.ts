@@ -57,6 +57,6 @@ export interface SocketServing {
   /** Paths that can be upgraded. */
   readonly paths: readonly string[]
   readonly limits: SocketLimits
-  /** A client came, with these headers. `guid` names the connection. */
-  open(socket: ClientSocket, headers: HeaderList, guid: string): SocketHandler
+  /** A client came to one of the paths, with these headers. `guid` names the connection. */
+  open(socket: ClientSocket, path: string, headers: HeaderList, guid: string): SocketHandler
 }

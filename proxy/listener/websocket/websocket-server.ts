@@ -56,11 +56,9 @@ export class WebSocketServer {
 
   /** Whether a request can become a WebSocket here. */
   takes({ url = '', headers }: IncomingMessage): boolean {
-    const query = url.indexOf('?')
-    const path = query < 0 ? url : url.slice(0, query)
     // One with a fragment is refused as any request.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
-    return this.#options.paths.includes(path)
+    return this.#options.paths.includes(pathOf(url))
   }
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
@@ -98,9 +96,9 @@ export class WebSocketServer {
     for (const client of this.#clients.keys()) client.terminate()
   }
 
-  #open(client: WebSocketClient, { rawHeaders }: IncomingMessage, guid: string): void {
+  #open(client: WebSocketClient, { url = '', rawHeaders }: IncomingMessage, guid: string): void {
     const { open, changed } = this.#options
-    const handler = open(client, rawHeaders, guid)
+    const handler = open(client, pathOf(url), rawHeaders, guid)
     this.#clients.set(client, handler)
     changed(this.#clients.size)
     client.serve(handler, () => {
@@ -225,4 +223,9 @@ class WebSocketClient implements ClientSocket {
     if (this.#socket.readyState !== WebSocket.OPEN) return true
     return this.#frames.write(this.#wire, pieces, { isFirst, isLast })
   }
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
 }

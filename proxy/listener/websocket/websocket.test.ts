@@ -97,6 +97,12 @@ describe('a WebSocket', () => {
     expect(await client.ask(call(1))).toBe('{"jsonrpc":"2.0","id":1,"result":"eth_chainId"}')
   })
 
+  it("is served at a chain's own paths, and its calls go to that path of the node", async () => {
+    const { port, calls } = await listen(echoRelay, { internalPaths: ['/C/rpc'] })
+    for (const path of ['/C/rpc', '/']) await (await connect(port, path)).ask(call(1))
+    expect(calls.map(({ request }) => request.path)).toEqual(['/C/rpc', ''])
+  })
+
   it.each([
     ['another path', '/other', {}, 404],
     ['a fragment', '/ws#a', {}, 400],

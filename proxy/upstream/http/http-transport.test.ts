@@ -173,6 +173,8 @@ describe('a fault', () => {
       (s: net.Socket) => s.end(),
       'truncated',
     ],
+    // undici takes it for one who answers without being asked.
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n', () => {}, 'reset'],
     ['not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', (s: net.Socket) => s.end(), 'protocol'],
     [
       'broken gzip',

@@ -27,13 +27,12 @@ export interface LaneLimits {
 
 export interface SocketLaneOptions {
   readonly target: UpstreamTarget
-  readonly path: string
   readonly clock: Clock
   readonly random: Random
   readonly limits: LaneLimits
 }
 
-/** Connections to one path of one URL that serve the same end. */
+/** Connections to one URL that serve the same end. */
 export class SocketLane {
   readonly #options: SocketLaneOptions
   readonly #connections = new Set<WebSocketConnection>()
@@ -93,13 +92,12 @@ export class SocketLane {
   }
 
   #open(): Promise<WebSocketConnection> {
-    const { target, path, clock, random, limits } = this.#options
+    const { target, clock, random, limits } = this.#options
     return new Promise<WebSocketConnection>((resolve, reject) => {
       if (this.#isClosed) return reject(new TransportError('aborted', 'closed', false))
       if (this.#lastFault && clock.nowMs() < this.#retryAtMs) return reject(unsent(this.#lastFault))
       const connection: WebSocketConnection = new WebSocketConnection({
         target,
-        path,
         clock,
         opened: (error) => {
           this.#lastFault = error

@@ -40,8 +40,6 @@ interface Pending {
 
 export interface WebSocketConnectionOptions {
   readonly target: UpstreamTarget
-  /** Below the target's own. */
-  readonly path: string
   readonly clock: Clock
   /** Hears once that it is open, or that it cannot be opened. */
   readonly opened: (error: TransportError | null) => void
@@ -73,13 +71,13 @@ export class WebSocketConnection implements SubscriptionHost {
   #isSpoiled = false
 
   constructor(options: WebSocketConnectionOptions) {
-    const { target, path, clock } = options
+    const { target, clock } = options
     this.#options = options
     this.#heardMs = this.usedMs = clock.nowMs()
     const auth: Record<string, string> = {}
     for (let at = 0; at < target.authHeaders.length; at += 2)
       auth[target.authHeaders[at] as string] = target.authHeaders[at + 1] as string
-    this.#socket = new WebSocket(target.origin + target.pathOf(path), {
+    this.#socket = new WebSocket(target.origin + target.pathOf(''), {
       ...target.tls,
       headers: auth,
       perMessageDeflate: false,

@@ -92,6 +92,14 @@ describe('a call', () => {
     expect(upstream.upgrades[0]?.headers['sec-websocket-extensions']).toBeUndefined()
   })
 
+  it('goes to the URL as it is, wherever the node serves the method by HTTP', async () => {
+    const upstream = await node()
+    const transport = transportTo(`${upstream.url}/ext/bc/C/ws`)
+    await text(transport, { ...plain, path: '/C/rpc' })
+    await text(transport, { ...plain, path: '/P' })
+    expect(upstream.upgrades.map(({ url }) => url)).toEqual(['/ext/bc/C/ws'])
+  })
+
   it('takes a binary message for an answer as well', async () => {
     const { url } = await node({
       answer: ({ id }, socket) => socket.send(Buffer.from(`{"id":${id},"result":1}`)),

@@ -33,6 +33,7 @@ export interface WebSocketTransportOptions {
  * JSON-RPC over WebSocket to one URL. Calls share a few connections; subscriptions have others, so
  * that a long answer does not hold a notification up. Connections are opened when they are needed,
  * not more often than a growing pause allows, and closed when nobody has needed them for a while.
+ * They all go to the URL itself: the path of a request says where a node serves it by HTTP.
  * @throws TlsFileError
  */
 export function createWebSocketTransport(
@@ -40,33 +41,19 @@ export function createWebSocketTransport(
   options: WebSocketTransportOptions,
 ): SocketTransport {
   const target = new UpstreamTarget(config)
-  const lanes: SocketLane[] = []
-  const lanesBy = (limits: LaneLimits) => {
-    const byPath = new Map<string, SocketLane>()
-    return (path: string) => {
-      let lane = byPath.get(path)
-      if (!lane) {
-        lane = new SocketLane({ ...options, target, path, limits })
-        byPath.set(path, lane)
-        lanes.push(lane)
-      }
-      return lane
-    }
-  }
-  const calls = lanesBy(callLimits)
-  const subscriptions = lanesBy({
-    ...subscriptionLimits,
-    fullAt: options.subscriptionsPerConnection,
+  const calls = new SocketLane({ ...options, target, limits: callLimits })
+  const subscriptions = new SocketLane({
+    ...options,
+    target,
+    limits: { ...subscriptionLimits, fullAt: options.subscriptionsPerConnection },
   })
   return {
-    send: (request, signal) =>
-      calls(request.path).run(signal, (connection) => connection.send(request, signal)),
+    send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal, undo) =>
-      subscriptions(request.path).run(signal, (connection) =>
-        connection.subscribe(request, signal, undo),
-      ),
+      subscriptions.run(signal, (connection) => connection.subscribe(request, signal, undo)),
     close() {
-      for (const lane of lanes) lane.close()
+      calls.close()
+      subscriptions.close()
       return Promise.resolve()
     },
   }

@@ -39,10 +39,15 @@ function interfaceSection(chain: Chain, offered: ChainInterface): string[] {
 
 function facts(chain: Chain, offered: ChainInterface): string[] {
   const { addons, archiveAfterBlocks, aliases, requestHeaders, responseHeaders } = offered
+  const asked = new Set(offered.verifications.map(({ name }) => name))
+  const unasked = offered.verificationNames.difference(asked)
   const alsoKnown = [...aliases].map(([prefix, alias]) => `\`${alias}\` beside \`${prefix}\``)
   return [
     `- Add-ons: ${words(addons) || 'none'}.`,
     `- Verifications: ${offered.verifications.map(verification).join(', ') || 'none'}.`,
+    ...(unasked.size === 0
+      ? []
+      : [`- Never asked, but known to \`skip-verifications\`: ${words(unasked)}.`]),
     `- Subscriptions: ${subscriptionFormOf(chain, offered) ? 'yes, over WebSocket' : 'none'}.`,
     ...(archiveAfterBlocks === null
       ? []

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, it } from 'vitest'
+import { Journal } from './journal.ts'
+import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
+
+const ok = { script: () => result('0x1') }
+const traced = { ...ok, urls: [{ addons: ['trace'] }] }
+const trace: Asked = { method: 'trace_block', params: ['latest'] }
+
+interface Case {
+  readonly name: string
+  readonly asked?: Asked
+  /** Sessions that are taken. */
+  readonly taken: Readonly<Record<string, number>>
+  readonly maxSessions?: number
+  readonly message: string
+}
+
+it.each<Case>([
+  {
+    name: 'every session is taken',
+    taken: { a: 1_000, b: 1_000 },
+    message:
+      'no upstream can serve this call now (a: all 1,000 sessions are taken, b: all 1,000 sessions are taken)',
+  },
+  {
+    name: 'the only session is taken',
+    taken: { a: 1, b: 1 },
+    maxSessions: 1,
+    message:
+      'no upstream can serve this call now (a: its only session is taken, b: its only session is taken)',
+  },
+  {
+    name: 'one is full, the other excluded',
+    asked: { directives: { blockProviders: ['b'] } },
+    taken: { a: 1_000 },
+    message: 'no upstream can serve this call now (a: all 1,000 sessions are taken, b: excluded)',
+  },
+  {
+    name: 'who declares the add-on is full',
+    asked: trace,
+    taken: { b: 1_000 },
+    message: 'no upstream can serve this call now (b: all 1,000 sessions are taken)',
+  },
+  {
+    name: 'who declares the add-on is excluded',
+    asked: { ...trace, directives: { blockProviders: ['b'] } },
+    taken: {},
+    message: 'no upstream can serve this call now (b: excluded)',
+  },
+  {
+    name: 'nobody declares the add-on',
+    asked: { method: 'debug_getRawHeader', params: ['latest'] },
+    taken: {},
+    message: 'no upstream that is up declares the add-on `debug`, which this call needs',
+  },
+])(
+  'says why nobody can be asked: $name',
+  async ({ asked, taken, maxSessions = 1_000, message }) => {
+    const { chain, iface } = await ethereum()
+    const fixture = new RelayFixture(chain, iface, { a: ok, b: traced }, { maxSessions })
+    const { call } = await fixture.ask(asked)
+    for (const upstream of fixture.pool.upstreams) upstream.sessions = taken[upstream.name] ?? 0
+    const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
+    await expect(fixture.relay(again)).rejects.toMatchObject({ message })
+  },
+)
