@@ -34,7 +34,9 @@ export function metadataFaults(metadata: JsonMap): readonly string[] {
     ...(isMap(annotations) ? annotationFaults(annotations) : []),
     ...(isList(finalizers) ? finalizers.flatMap(finalizerFaults) : []),
     ...(isList(ownerReferences) ? ownerFaults(ownerReferences) : []),
-    ...(typeof generateName === 'string' && !isSubdomain(generateName.replace(/(?<=.)-$/, 'a'))
+    ...(typeof generateName === 'string' &&
+    generateName !== '' &&
+    !isSubdomain(generateName.replace(/.-$/, 'a'))
       ? [`metadata.generateName must be the begin of a name: ${subdomainForm}`]
       : []),
   ]
@@ -74,7 +76,8 @@ const keyForm =
   'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
 
 function nameFaults({ name, namespace }: JsonMap): readonly string[] {
-  const isLabel = typeof namespace === 'string' && /^[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?$/.test(namespace)
+  const isLabel =
+    typeof namespace === 'string' && /^[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?$/.test(namespace)
   return [
     ...(typeof name === 'string' && name !== '' && !isSubdomain(name)
       ? [`metadata.name must have ${subdomainForm}`]
@@ -124,7 +127,8 @@ function ownerFaults(owners: readonly Json[]): readonly string[] {
       (name) => typeof owner[name] !== 'string' || owner[name] === '',
     )
     const odd = ['controller', 'blockOwnerDeletion'].filter(
-      (name) => owner[name] !== undefined && owner[name] !== null && typeof owner[name] !== 'boolean',
+      (name) =>
+        owner[name] !== undefined && owner[name] !== null && typeof owner[name] !== 'boolean',
     )
     return [
       ...missing.map((name) => `${path}.${name} must be a text, and not empty`),
@@ -139,7 +143,8 @@ function ownerFaults(owners: readonly Json[]): readonly string[] {
 
 function isSubdomain(text: string): boolean {
   return (
-    text.length <= 253 && /^[a-z\d](?:[-a-z\d]*[a-z\d])?(?:\.[a-z\d](?:[-a-z\d]*[a-z\d])?)*$/.test(text)
+    text.length <= 253 &&
+    /^[a-z\d](?:[-a-z\d]*[a-z\d])?(?:\.[a-z\d](?:[-a-z\d]*[a-z\d])?)*$/.test(text)
   )
 }
 

@@ -8,6 +8,7 @@ import type { StructuralSchema } from '../../../operator/api/crd/structural-sche
 import { upstreamProviderDefinition } from '../../../operator/api/crd/upstream-provider.ts'
 import { texts } from '../../../operator/kube/yaml/testing/texts.ts'
 import { kubeYaml } from '../../../operator/kube/yaml/write-yaml.ts'
+import { readDocuments } from '../../../operator/manifests/read-documents.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
@@ -76,6 +77,47 @@ spec:
       ) as unknown,
     })
   })
+})
+
+test('kubectl reads values without quotes as we do', async () => {
+  const words = [
+    ...[
+      'y',
+      'Yes',
+      'ON',
+      'n',
+      'No',
+      'off',
+      'OFF',
+      'oFF',
+      '~',
+      '',
+      'Null',
+      '=',
+      '010',
+      '08',
+      '0o17',
+    ],
+    ...['0x1F', '0b11', '1_000', '0_10', '-_8', '+7', '1e3', '1.50', '.5', '.5_0', '.5_', '1e999'],
+    ...[
+      '1:30',
+      '2026-01-31',
+      '2026-01-31T03:00:00Z',
+      '!!int "5"',
+      '!!str 5',
+      '!ours off',
+      '|-\n  on',
+    ],
+  ]
+  const text = [
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, annotations: { "n": "y" } }',
+    ...words.map((word, at) => `w${at}: ${word}`),
+    'on: 1\nNo: 2\n010: 3\n1.10: 4\n1234567.5: 5\n-.inf: 6',
+    'x: &x { k: x }\nover: { k: 1, <<: *x }\nunder: { <<: *x, k: 1 }',
+  ].join('\n')
+  const local = ['annotate', '--local', '-o', 'json', '-f', '-', 'n=y', '--overwrite']
+  const theirs = JSON.parse(await printed(kubectl(local, text))) as unknown
+  expect(readDocuments(text)).toEqual([{ place: 'document 1, line 1', value: theirs }])
 })
 
 test('kubectl reads whatever we write as what it is', async () => {
