@@ -63,10 +63,11 @@ function enumFaults(path: string, schema: StructuralSchema, value: Json): readon
 /** Of words that YAML takes for truth: nobody who wrote `off` would look for a false. */
 function unquoted(words: readonly unknown[], value: Json): string {
   if (typeof value !== 'boolean') return ''
-  const word = words.find((each) => typeof each === 'string' && plainValue(each) === value)
+  const texts = words.filter((each) => typeof each === 'string')
+  const word = texts.find((each) => plainValue(each) === value)
   return word === undefined
     ? ''
-    : `. YAML reads ${String(word)} without quotes as ${value}: write ${JSON.stringify(word)} in quotes`
+    : `. YAML reads ${word} without quotes as ${value}: write "${word}" in quotes`
 }
 
 function boundFaults(path: string, schema: StructuralSchema, value: Json): readonly Fault[] {
