@@ -20,9 +20,7 @@ describe('a value without quotes', () => {
       (word) => [word, false] as const,
     ),
     ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
-    ...['yEs', 'oFF', 'nULL', '=', '<<', 'Inf', 'NaN', '_1'].map(
-      (word) => [word, word] as const,
-    ),
+    ...['yEs', 'oFF', 'nULL', '=', '<<', 'Inf', 'NaN', '_1'].map((word) => [word, word] as const),
     ['010', 8],
     ['-010', -8],
     ['08', 8],
