@@ -14,7 +14,7 @@ export interface Outcome {
 
 export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<Outcome>
 
-/** The real kubectl, for one namespace. Objects reach its stdin, for `-f -`. */
+/** The real kubectl, for one namespace. Objects reach its stdin, for `-f -`; a text is one as it is. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
   return async (args, ...objects) => {
     const { kubectl } = await findAssets(process.env)
@@ -24,7 +24,7 @@ export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
       // What it learns of one cluster is gone with it.
       env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
     })
-    child.stdin.end(objects.map((object) => JSON.stringify(object)).join('\n---\n'))
+    child.stdin.end(objects.map(textOf).join('\n---\n'))
     const [stdout, stderr, code] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -35,6 +35,10 @@ export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
     ])
     return { code, stdout, stderr }
   }
+}
+
+function textOf(object: unknown): string {
+  return typeof object === 'string' ? object : JSON.stringify(object)
 }
 
 /** What it printed. @throws Error with its complaint when it failed */

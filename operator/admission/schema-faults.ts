@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
+import { plainValue } from '../kube/yaml/plain-scalar.ts'
 import { textLength } from '../api/text-length.ts'
 import { fieldOf, type Fault, isList, isMap, type Json } from './fault.ts'
 
@@ -56,7 +57,17 @@ function enumFaults(path: string, schema: StructuralSchema, value: Json): readon
   if (words === undefined || words.includes(value)) return []
   const known = words.map((word) => JSON.stringify(word)).join(', ')
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`
-  return [blocking(path, message)]
+  return [blocking(path, `${message}${unquoted(words, value)}`)]
+}
+
+/** Of words that YAML takes for truth: nobody who wrote `off` would look for a false. */
+function unquoted(words: readonly unknown[], value: Json): string {
+  if (typeof value !== 'boolean') return ''
+  const texts = words.filter((each) => typeof each === 'string')
+  const word = texts.find((each) => plainValue(each) === value)
+  return word === undefined
+    ? ''
+    : `. YAML reads ${word} without quotes as ${value}: write "${word}" in quotes`
 }
 
 function boundFaults(path: string, schema: StructuralSchema, value: Json): readonly Fault[] {

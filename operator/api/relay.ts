@@ -38,7 +38,7 @@ const minRelayTimeout = duration({
 })
 const integrity = oneOf(integrityLevels, {
   description:
-    'How answers are checked: off, envelope (complete and in the form of the interface), full (against the request).',
+    'How answers are checked: "off" (in quotes: YAML takes it for false), envelope (complete and in the form of the interface), full (against the request).',
   example: 'full',
 })
 const retryMissingBlocks = boolean({

@@ -108,6 +108,14 @@ describe('validate', () => {
     ])
   })
 
+  test('reads YAML as kubectl does', async () => {
+    const spec = "  skipWebsocketVerification: on\n  replicas: 010\n  relay: { integrity: 'off' }\n"
+    const input = `${router}${spec}---${provider}`
+    expect(await run(['validate', '-f', '-'], input)).toMatchObject({ code: 0, stderr: '' })
+    const { stdout } = await run(['render', '-f', '-'], input)
+    expect(stdout).toContain('replicas: 8\n')
+  })
+
   test('reads folders, and passes over what is not ours', async () => {
     await writeFile(join(folder, 'a.yaml'), router)
     await writeFile(join(folder, 'b.yml'), provider)
@@ -160,6 +168,18 @@ describe('validate', () => {
       ['validate', '-f', '-'],
       provider.replace('jsonrpc', 'json'),
       'standard input: UpstreamProvider default/alpha: spec.apiInterface: ',
+    ],
+    [
+      'a word that YAML takes for truth',
+      ['validate', '-f', '-'],
+      `${router}  relay: { integrity: off }\n`,
+      'standard input: RpcRouter default/mainnet: spec.relay.integrity: Unsupported value: false: supported values: "off", "envelope", "full". YAML reads off without quotes as false: write "off" in quotes\n',
+    ],
+    [
+      'a label that YAML takes for truth',
+      ['validate', '-f', '-'],
+      router.replace('name: mainnet', 'name: mainnet, labels: { team: yes }'),
+      'standard input: RpcRouter default/mainnet: metadata.labels: the value of team must be a text: put it in quotes\n',
     ],
     [
       'an unknown field',

@@ -48,7 +48,7 @@ describe('what cannot be read is told with its place', () => {
     [
       'a merge of a scalar',
       'a: &x 1\nb: { <<: *x }',
-      'line 1: cannot be read: Merge sources must be maps or map aliases',
+      'line 2: a merge (<<) takes a map, or a list of maps',
     ],
     [
       'a tag that nobody knows',

@@ -8,6 +8,7 @@ import {
   parseAllDocuments,
 } from 'yaml'
 import type { Json } from '../admission/fault.ts'
+import { jsonOfYaml, NoJsonError, parsedAsTexts } from '../kube/yaml/json-of-yaml.ts'
 import { aliasFault, type DocumentFault } from './bounded-aliases.ts'
 import { jsonObjects, type TextPart } from './json-objects.ts'
 
@@ -23,7 +24,7 @@ interface ParsedDocument {
   readonly offset: number
 }
 
-/** Reads YAML documents, or JSON objects that stand one after another. Never throws. */
+/** Reads YAML documents as kubectl does, or JSON objects that stand one after another. Never throws. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
   const lines = lineCounter(text)
   return parse(text).map((parsed, index) => {
@@ -32,8 +33,9 @@ export function readDocuments(text: string): readonly ManifestDocument[] {
     const { document } = parsed
     const start = document.contents?.range[0] ?? 0
     const fault = syntaxFault(document) ?? aliasFault(document.contents)
-    if (fault !== null) return { place: place(fault.offset), fault: fault.message }
-    return { place: place(start), ...expanded(document) }
+    const read = fault ?? expanded(document)
+    if ('message' in read) return { place: place(read.offset), fault: read.message }
+    return { place: place(start), value: read.value }
   })
 }
 
@@ -45,8 +47,7 @@ function parse(text: string): readonly ParsedDocument[] {
 
 function parsePart({ text, offset }: TextPart): readonly ParsedDocument[] {
   const documents = parseAllDocuments(text, {
-    // As kubectl has it.
-    merge: true,
+    ...parsedAsTexts,
     prettyErrors: false,
     logLevel: 'error',
   })
@@ -70,12 +71,12 @@ function syntaxFault({ errors: [error] }: Document): DocumentFault | null {
   return { message, offset: error.pos[0] }
 }
 
-function expanded(document: Document): { readonly value: Json } | { readonly fault: string } {
+function expanded({ contents }: Document): { readonly value: Json } | DocumentFault {
   try {
-    // Aliases are bounded already.
-    return { value: document.toJS({ maxAliasCount: -1 }) as Json }
+    return { value: jsonOfYaml(contents) as Json }
   } catch (error) {
-    return { fault: `cannot be read: ${(error as Error).message}` }
+    if (error instanceof NoJsonError) return error
+    throw error
   }
 }
 

@@ -10,6 +10,7 @@ import { group, version } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import type { KeyedData } from '../translate/reference-data.ts'
+import { metadataFaults, withoutNulls } from './metadata-faults.ts'
 import { nameFault } from './name-fault.ts'
 import { type ManifestData, readConfigMap, readSecret } from './read-data.ts'
 import { readDocuments } from './read-documents.ts'
@@ -127,9 +128,11 @@ class ManifestReader implements ManifestSet {
     const add = <T>({ definition, schema }: OurKind<T>, list: T[]): void => {
       const admission = this.#admissions.get(kind) ?? new Admission(definition())
       this.#admissions.set(kind, admission)
-      const admitted = admission.admit(inNamespace(object, this.#namespace))
-      for (const fault of admitted.faults) problem(fault)
-      if (admitted.faults.length > 0) return
+      const whole = inNamespace(object, this.#namespace)
+      const admitted = admission.admit(whole)
+      const faults = [...metadataFaults(whole.metadata), ...admitted.faults]
+      for (const fault of faults) problem(fault)
+      if (faults.length > 0) return
       const parsed = schema.safeParse(admitted.object)
       if (parsed.success) list.push(parsed.data)
       else
@@ -151,8 +154,8 @@ class ManifestReader implements ManifestSet {
   }
 }
 
-function inNamespace(object: JsonMap, fallback: string): JsonMap {
-  const metadata = isMap(object['metadata']) ? object['metadata'] : {}
+function inNamespace(object: JsonMap, fallback: string): JsonMap & { readonly metadata: JsonMap } {
+  const metadata = isMap(object['metadata']) ? withoutNulls(object['metadata']) : {}
   return { ...object, metadata: { ...metadata, namespace: metadata['namespace'] || fallback } }
 }
 

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { kubeYaml, type YamlMap } from '../kube/yaml/write-yaml.ts'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
-import type { YamlValue } from '../translate/canonical-yaml.ts'
 import { buildFleet, buildRedis } from './build-children.ts'
 
 const context = {
@@ -14,7 +14,7 @@ const context = {
 }
 
 /** An input may say under `show` which kinds matter to it. */
-function build(input: string): YamlValue {
+function build(input: string): string {
   const scenario = readScenario(input)
   const { config, state, refusals, dangling } = translateScenario(scenario)
   expect([...refusals, ...dangling]).toEqual([])
@@ -29,7 +29,7 @@ function build(input: string): YamlValue {
     ...(config === null ? [] : buildFleet(router, config, context)),
   ]
   const shown = objects.filter(({ kind }) => kinds?.includes(kind) ?? true)
-  return JSON.parse(JSON.stringify(shown)) as YamlValue
+  return kubeYaml(JSON.parse(JSON.stringify(shown)) as readonly YamlMap[])
 }
 
 describe('a router becomes objects', () => {

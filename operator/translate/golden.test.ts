@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe } from 'vitest'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
-import type { YamlMap } from './canonical-yaml.ts'
+import { canonicalYaml, type YamlMap } from './canonical-yaml.ts'
 import { configFile, upstreamsFile } from './pod-paths.ts'
 import type { SecretKey } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
@@ -63,6 +63,6 @@ function someKeys(entries: readonly (readonly [string, string])[]): YamlMap | un
 
 describe('objects are translated into the config of the router', () => {
   testGoldenFiles(join(import.meta.dirname, 'testdata'), (input) =>
-    shown(translateScenario(readScenario(input))),
+    canonicalYaml(shown(translateScenario(readScenario(input)))),
   )
 })

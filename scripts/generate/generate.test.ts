@@ -4,7 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
+import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
 import { describeDrift } from './drift.ts'
+import { renderCrds } from './render-crds.ts'
 import { renderReferences } from './render-references.ts'
 
 function folderWith(files: Readonly<Record<string, string>>): string {
@@ -57,4 +61,10 @@ test.each([
   ['text after the end', 'a\n\nb', 'a\n', /line 3:\n {2}is {9}b\n {2}should be {2}\(nothing\)$/],
 ])('drift: %s', (_, found, wanted, described) => {
   expect(describeDrift('docs/x.md', found, wanted)).toMatch(described)
+})
+
+test('the definitions are the same to readers of YAML 1.1, such as kubectl', async () => {
+  const read = (await renderCrds()).map(({ text }) => parse(text, { version: '1.1' }) as unknown)
+  const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
+  expect(read).toEqual(JSON.parse(JSON.stringify(definitions)))
 })

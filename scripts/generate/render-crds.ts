@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import { stringify } from 'yaml'
 import type { CustomResourceDefinition } from '../../operator/api/crd/definition.ts'
 import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
 import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
+import { kubeYaml, type YamlMap } from '../../operator/kube/yaml/write-yaml.ts'
 import type { GeneratedFile } from './render-references.ts'
 
 /** Renders `crds/GROUP_PLURAL.yaml` of every kind. */
@@ -16,11 +16,7 @@ export async function renderCrds(): Promise<readonly GeneratedFile[]> {
 async function renderCrd(definition: CustomResourceDefinition): Promise<GeneratedFile> {
   const { group, names } = definition.spec
   const path = `crds/${group}_${names.plural}.yaml`
-  const yaml = stringify(definition, {
-    lineWidth: 0,
-    sortMapEntries: false,
-    aliasDuplicateObjects: false,
-  })
+  const yaml = kubeYaml(JSON.parse(JSON.stringify(definition)) as YamlMap)
   const options = await resolveConfig(join(import.meta.dirname, '../..', path))
   const text = await format(`# Generated from operator/api. Do not edit.\n${yaml}`, {
     ...options,

@@ -88,7 +88,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   yaml: [
     'proxy/config/**',
     'proxy/chain/**',
-    'operator/api/crd/**',
+    'operator/kube/yaml/**',
     'operator/translate/**',
     'operator/manifests/**',
     'operator/cli/**',

@@ -5,6 +5,7 @@ import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
 import type { StructuralSchema } from '../../operator/api/crd/structural-schema.ts'
 import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
 import { rulesKeyword } from '../../operator/api/field.ts'
+import { needsQuotes } from '../../operator/kube/yaml/write-yaml.ts'
 
 /** The text of `docs/reference/api.md`. */
 export function render(): string {
@@ -34,6 +35,11 @@ const rules = [
   '  rest is checked by the operator and told in `status.conditions`.',
   '',
 ]
+
+/** In quotes where YAML, as kubectl reads it, has another value without them. */
+function asWritten(word: string): string {
+  return needsQuotes(word) ? `"${word}"` : word
+}
 
 function kind(definition: CustomResourceDefinition): readonly string[] {
   const { names, versions } = definition.spec
@@ -134,7 +140,7 @@ function sentence(message: string): string {
 }
 
 function typeOf(field: StructuralSchema): string {
-  if (field.enum) return field.enum.map((word) => code(String(word))).join(', ')
+  if (field.enum) return field.enum.map((word) => code(asWritten(String(word)))).join(', ')
   switch (field.type) {
     case 'string':
       return `text, ${field.maxLength} characters at most`

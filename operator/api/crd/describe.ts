@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { stringify } from 'yaml'
+import { kubeYamlLine, needsQuotes, type YamlValue } from '../../kube/yaml/write-yaml.ts'
 
 /** What the text of a field is made of. */
 interface Described {
@@ -28,9 +28,8 @@ function isScalar(value: unknown): boolean {
   return value !== undefined && typeof value !== 'object'
 }
 
-/** One line of YAML; a text without quotes, as nothing stands around it. */
+/** One line of YAML; a text without quotes, as nothing stands around it, unless it would be no text without them. */
 function inline(value: unknown): string {
-  if (typeof value === 'string') return value
-  const options = { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 } as const
-  return stringify(value, options).trim()
+  if (typeof value === 'string' && !needsQuotes(value)) return value
+  return kubeYamlLine(value as YamlValue)
 }

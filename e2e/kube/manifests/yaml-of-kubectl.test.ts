@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { CustomResourceDefinition } from '../../../operator/api/crd/definition.ts'
+import { rpcRouterDefinition } from '../../../operator/api/crd/rpc-router.ts'
+import type { StructuralSchema } from '../../../operator/api/crd/structural-schema.ts'
+import { upstreamProviderDefinition } from '../../../operator/api/crd/upstream-provider.ts'
+import { texts } from '../../../operator/kube/yaml/testing/texts.ts'
+import { kubeYaml } from '../../../operator/kube/yaml/write-yaml.ts'
+import { readDocuments } from '../../../operator/manifests/read-documents.ts'
+import { installCrds } from '../install-crds.ts'
+import { kubectlFor, printed } from '../kubectl.ts'
+import { useNamespace } from '../test-namespace.ts'
+
+/*
+ * kubectl reads YAML 1.1, in which words such as off are no texts.
+ */
+
+const { kubeconfig, namespace } = useNamespace()
+const kubectl = kubectlFor(kubeconfig, namespace)
+
+beforeAll(() => installCrds(kubectl))
+
+/** The words and the defaults of every field, by its path. */
+function constantsOf(path: string, schema: StructuralSchema): readonly object[] {
+  const { enum: words, default: value, properties = {}, items, additionalProperties } = schema
+  const own = words === undefined && value === undefined ? [] : [{ path, words, value }]
+  return [
+    ...own,
+    ...Object.entries(properties).flatMap(([name, field]) => constantsOf(`${path}.${name}`, field)),
+    ...(items === undefined ? [] : constantsOf(`${path}[]`, items)),
+    ...(additionalProperties === undefined ? [] : constantsOf(`${path}{}`, additionalProperties)),
+  ]
+}
+
+const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
+
+test.each(
+  definitions.map((each) => [`${each.spec.names.plural}.${each.spec.group}`, each] as const),
+)('the words and the defaults of %s are those of the code', async (name, ours) => {
+  const told = await printed(kubectl(['get', 'crd', name, '-o', 'json']))
+  const [theirs, own] = [JSON.parse(told), ours].map((each) => {
+    const { schema } = (each as CustomResourceDefinition).spec.versions[0]
+    return constantsOf('', schema.openAPIV3Schema)
+  })
+  expect(own).not.toEqual([])
+  const byPath = (list: readonly object[] = []) =>
+    list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  expect(byPath(theirs)).toEqual(byPath(JSON.parse(JSON.stringify(own)) as object[]))
+})
+
+describe('integrity', () => {
+  const router = (integrity: string) => `
+apiVersion: rpcrouter.dev/v1alpha1
+kind: RpcRouter
+metadata: { name: checked }
+spec:
+  endpoints: [{ name: eth1, chainId: ETH1, apiInterface: jsonrpc }]
+  relay: { integrity: ${integrity} }
+`
+  const tryOut = (integrity: string) =>
+    kubectl(['apply', '--dry-run=server', '-o', 'json', '-f', '-'], router(integrity))
+
+  test.each(["'off'", '"off"', 'envelope', 'full'])('%s is a word', async (integrity) => {
+    const stored = JSON.parse(await printed(tryOut(integrity))) as {
+      spec: { relay: { integrity: unknown } }
+    }
+    expect(stored.spec.relay.integrity).toBe(integrity.replaceAll(/['"]/g, ''))
+  })
+
+  test('off without quotes is none', async () => {
+    expect(await tryOut('off')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'Unsupported value: false: supported values: "off", "envelope", "full"',
+      ) as unknown,
+    })
+  })
+})
+
+test('kubectl reads values without quotes as we do', async () => {
+  const words = [
+    ...[
+      'y',
+      'Yes',
+      'ON',
+      'n',
+      'No',
+      'off',
+      'OFF',
+      'oFF',
+      '~',
+      '',
+      'Null',
+      '=',
+      '010',
+      '08',
+      '0o17',
+    ],
+    ...['0x1F', '0b11', '1_000', '0_10', '-_8', '+7', '1e3', '1.50', '.5', '.5_0', '.5_', '1e999'],
+    ...[
+      '1:30',
+      '2026-01-31',
+      '2026-01-31T03:00:00Z',
+      '!!int "5"',
+      '!!str 5',
+      '!ours off',
+      '|-\n  on',
+    ],
+  ]
+  const text = [
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, annotations: { "n": "y" } }',
+    ...words.map((word, at) => `w${at}: ${word}`),
+    'on: 1\nNo: 2\n010: 3\n1.10: 4\n1234567.5: 5\n-.inf: 6',
+    'x: &x { k: x }\nover: { k: 1, <<: *x }\nunder: { <<: *x, k: 1 }',
+  ].join('\n')
+  const local = ['annotate', '--local', '-o', 'json', '-f', '-', 'n=y', '--overwrite']
+  const theirs = JSON.parse(await printed(kubectl(local, text))) as unknown
+  expect(readDocuments(text)).toEqual([{ place: 'document 1, line 1', value: theirs }])
+})
+
+test('kubectl reads whatever we write as what it is', async () => {
+  const key = texts.filter((text) => text !== '__proto__')
+  const some = fc.sample(fc.record({ key, text: texts }), { numRuns: 3_000, seed: 1 })
+  const config = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'on', annotations: { u: '1_000' } },
+    written: some.map((each) => ({ [each.key]: [each.text] })),
+  }
+  const local = ['annotate', '--local', '-o', 'json', '-f', '-', 'n=y']
+  const read = JSON.parse(await printed(kubectl(local, kubeYaml(config)))) as object
+  expect(read).toEqual({
+    ...config,
+    metadata: { name: 'on', annotations: { n: 'y', u: '1_000' } },
+  })
+})
