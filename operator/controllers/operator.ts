@@ -97,6 +97,7 @@ export class Operator {
     const applier = new Applier({ client: writer, fieldManager, statusManager })
     const reader = {
       get: client.get.bind(client),
+      list: client.list.bind(client),
       delete: writer.delete.bind(writer),
       apply: writer.apply.bind(writer),
       mergePatch: writer.mergePatch.bind(writer),
