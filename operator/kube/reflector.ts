@@ -86,8 +86,8 @@ export class Reflector<T extends KubeObject> {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
         if (isExpired(error)) this.#version = null
-        const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
-        const retryMs = Math.max(askedMs, this.#backoff.failed())
+        const askedMs = error instanceof ApiError ? error.retryAfterMs : null
+        const retryMs = this.#backoff.failed(askedMs ?? 0)
         observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})
       }

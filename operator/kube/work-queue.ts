@@ -86,11 +86,15 @@ export class WorkQueue {
     this.#later.set(key, { atMs, cancel })
   }
 
-  /** Adds the key after a delay that grows with each failure until `forget`. */
-  addRateLimited(key: string, leastMs = 0): void {
+  /**
+   * Adds the key after a delay that grows with each failure until `forget`.
+   *
+   * @param askedMs what a server asked for by `Retry-After`
+   */
+  addRateLimited(key: string, askedMs = 0): void {
     if (this.#isShutDown) return
     this.#options.observer?.queueRetried?.(this.#options.name)
-    this.addAfter(key, Math.max(leastMs, this.#backoff.failed(key)))
+    this.addAfter(key, this.#backoff.failed(key, askedMs))
   }
 
   /** The key's next failure counts as its first. */
