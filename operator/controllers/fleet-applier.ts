@@ -15,7 +15,7 @@ import {
   monitorKinds,
 } from '../resources/kinds.ts'
 import type { Applied } from '../status/router-status.ts'
-import { redisObjectName } from '../translate/object-names.ts'
+import { redisObjectName, routerObjectName } from '../translate/object-names.ts'
 import { type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
 import {
@@ -74,6 +74,12 @@ export class FleetApplier {
    */
   async apply(router: RpcRouter, fleet: WantedFleet, signal: AbortSignal): Promise<Attempt> {
     return this.#attempt(() => this.#apply(router, fleet, signal))
+  }
+
+  /** Finds the Deployment of a router again if it is there and no watch tells of it: nothing is applied before. */
+  async reclaim(router: RpcRouter, signal: AbortSignal): Promise<Attempt> {
+    const name = routerObjectName(router)
+    return this.#attempt(() => this.#children.reclaim(router, deployments, name, signal))
   }
 
   /** Applies objects that the others depend on. */

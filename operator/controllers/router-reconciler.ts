@@ -119,10 +119,11 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { children } = this.#parts
     // One that was never reconciled has none.
-    if (!isPaused(router) && router.status !== undefined)
-      await children.reclaim(router, deployments, routerObjectName(router), signal)
+    const mayRun = !isPaused(router) && router.status !== undefined
+    const reclaimed = mayRun ? await this.#parts.fleet.reclaim(router, signal) : null
+    // What runs cannot be told then: nothing is applied over it.
+    const unknown = reclaimed !== null && reclaimed.error !== null ? reclaimed : null
     const before = revisionOf(this.#deployment(router))
     const running = this.#running(router)
     const redisPassword = await this.#redisPassword(router, signal)
@@ -133,7 +134,7 @@ export class RouterReconciler {
       () => this.#settle(router, running, redisPassword),
       signal,
     )
-    const attempt = await this.#apply(router, translation, redisPassword, signal)
+    const attempt = unknown ?? (await this.#apply(router, translation, redisPassword, signal))
     if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
       throw attempt.error
     const deployment = this.#deployment(router)
@@ -152,7 +153,8 @@ export class RouterReconciler {
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     // The pods may have changed though what came after them was refused.
-    this.#tell(key, router, translation, isApplied ? null : this.#running(router))
+    if (unknown === null)
+      this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
