@@ -57,10 +57,9 @@ export class WorkQueue {
 
   /** How long the longest of the present works has taken so far, in milliseconds. */
   get longestMs(): number {
-    return (
-      this.#options.clock.nowMs() -
-      Math.min(this.#options.clock.nowMs(), ...this.#processing.values())
-    )
+    // Of one reading of the clock: two would tell how long it took to read it.
+    const nowMs = this.#options.clock.nowMs()
+    return nowMs - Math.min(nowMs, ...this.#processing.values())
   }
 
   add(key: string): void {
