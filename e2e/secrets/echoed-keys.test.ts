@@ -211,3 +211,48 @@ test('over WebSocket, in answers and refused subscriptions', async () => {
   }
   client.terminate()
 })
+
+test('over WebSocket, in the words that end a subscription: it goes on elsewhere', async () => {
+  await using ending = await startSocketNode({
+    answer: ({ id, method }, socket) => {
+      if (method !== 'eth_subscribe') return socket.send(`{"id":${id},"result":"0x1"}`)
+      const subscription = '0xSEKRET0NE'
+      const error = { code: 1, message: `ended ${ending.upgrades[0]?.url}` }
+      const told = { jsonrpc: '2.0', method: 'eth_subscription', params: { subscription, error } }
+      socket.send(JSON.stringify({ id, result: subscription }))
+      socket.send(JSON.stringify(told))
+    },
+  })
+  await using telling = await startSocketNode({
+    answer: ({ id, method }, socket) => {
+      socket.send(`{"id":${id},"result":"0x1"}`)
+      const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
+      if (method === 'eth_subscribe')
+        socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+    },
+  })
+  await using router = await serveRouter({
+    primaries: [{ name: 'ending', url: ending.url + base }],
+    backups: [{ name: 'telling', url: telling.url + base }],
+    urlSettings: {
+      ending: { 'skip-verifications': ['*'] },
+      telling: { 'skip-verifications': ['*'] },
+    },
+    environment,
+  })
+  const client = new WebSocket(router.socketUrl)
+  const heard: string[] = []
+  client.on('message', (data: Buffer) => heard.push(data.toString()))
+  await new Promise((resolve) => client.once('open', resolve))
+  const params = ['providers_ownTopic']
+  client.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
+  await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(2)
+  const subscription = (JSON.parse(heard[0] as string) as { result: string }).result
+  expect(JSON.parse(heard[1] as string)).toEqual({
+    jsonrpc: '2.0',
+    method: 'eth_subscription',
+    params: { subscription, result: '0xabc from /*********/v1?apikey=*********' },
+  })
+  expect(heard.join(' ')).not.toMatch(anyKey)
+  client.terminate()
+})

@@ -146,6 +146,10 @@ export const subtleLies = {
     const result = other({ ...call, params: [`0x${(Number(block) - 1).toString(16)}`] })
     return Array.isArray(result) && result.length > 0 ? reply(call, result) : null
   },
+  /** The header has the root of their list, which is that of none. */
+  'block-with-uncle': (lying) => withBlock(lying, { uncles: [otherHash(`0x${'0'.repeat(64)}`)] }),
+  'block-with-withdrawal': (lying) =>
+    withBlock(lying, { withdrawals: [{ index: '0x1', amount: '0x1' }] }),
   // What every node gives is not there, or in another form.
   'logs-null': ({ call }) => (call.method === 'eth_getLogs' ? reply(call, null) : null),
   'receipt-logs-null': (lying) => withReceipt(lying, (receipt) => ({ ...receipt, logs: null })),

@@ -87,6 +87,18 @@ export class SocketSide {
       else socket.close(code)
   }
 
+  /** Ends every subscription, as a node does for a client that is too slow. Connections stay. */
+  endSubscriptions(): void {
+    const error = { code: -32_000, message: 'subscription was closed: too slow' }
+    for (const client of this.#clients) {
+      for (const subscription of client.topics.keys()) {
+        const message = { jsonrpc: '2.0', method: 'eth_subscription' }
+        this.#send(client, JSON.stringify({ ...message, params: { subscription, error } }))
+      }
+      client.topics.clear()
+    }
+  }
+
   stop(): void {
     this.#cancelLook?.()
     this.#cancelLook = null

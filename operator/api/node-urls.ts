@@ -45,7 +45,8 @@ const nodeUrl = object(
     ).optional(),
     auth: upstreamAuth.optional(),
     grpc: textMap({
-      description: 'Settings of a gRPC upstream, as the router names them.',
+      description:
+        'Settings of a gRPC upstream, as the router names them. It has none yet: they have no effect, and its log warns of them.',
       example: { 'max-message-size': '16MiB' },
       max: 16,
       maxValueLength: 256,

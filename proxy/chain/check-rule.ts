@@ -152,6 +152,17 @@ export type CheckRule =
       /** The result is a list of them, in the order of their block. */
       readonly each: boolean
     }
+  /** A list is empty exactly when its root is that of an empty one. A root of zeros says nothing. */
+  | {
+      readonly check: 'root'
+      readonly place: null
+      readonly list: string
+      readonly root: string
+      /** The root of an empty list, as 64 digits. */
+      readonly ofNone: string
+      /** Some chains keep something else there: an empty list beside another root is only doubted. */
+      readonly isLenient: boolean
+    }
   /** Ethereum's fee history is one of the blocks asked for. `place` is how many are wanted. */
   | { readonly check: 'fee-history'; readonly place: Place }
   /** Null means that the node has not got the block. */

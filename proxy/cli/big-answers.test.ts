@@ -86,6 +86,7 @@ strategy: round-robin
           left() {},
           filled() {},
           duplicateDropped() {},
+          fetchFailed() {},
           ended() {},
           failed() {},
         }),

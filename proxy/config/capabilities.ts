@@ -12,7 +12,6 @@ interface UnbuiltCapability {
   readonly key: string
   /** Only this value of the key; null for the key as a whole. */
   readonly value: string | null
-  readonly hint?: string
 }
 
 /** To build a capability is to delete its row: the schema knows its keys already. */
@@ -21,12 +20,6 @@ const unbuiltCapabilities: readonly UnbuiltCapability[] = [
   { name: 'resp-cache', key: 'resp-cache', value: null },
   { name: 'cache-be', key: 'cache-be', value: null },
   { name: 'shared-state', key: 'shared-state', value: null },
-  {
-    name: 'grpc-config',
-    key: 'grpc-config',
-    value: null,
-    hint: 'Calls are relayed as bytes, without descriptors and reflection. Whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.',
-  },
 ]
 
 /** What a message calls a capability that is not built yet; null when the key, with this value, is supported. */
@@ -66,8 +59,7 @@ export function refuseUnsupported(
         const place = formatPath(inner)
         const { line = null, column = null } = locate(place) ?? {}
         const message = unsupportedMessage(refused.name)
-        const { hint = null } = refused
-        problems.push({ severity: 'error', path: place, line, column, message, hint })
+        problems.push({ severity: 'error', path: place, line, column, message, hint: null })
       } else if (!freeMaps.has(key)) {
         visit(item, inner)
       }

@@ -49,6 +49,7 @@ function checkEndpoint(endpoint: Tree, path: Path, report: Report): void {
 
 function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
   for (const [entry, place] of entries(child(upstream, 'node-urls'), [...path, 'node-urls'])) {
+    warnOfGrpcConfig(entry, place, report)
     const url = readUrl(entry)
     if (url === null) continue
     const apiInterface = child(upstream, 'api-interface')
@@ -56,6 +57,14 @@ function checkNodeUrls(upstream: Tree, path: Path, report: Report): void {
     checkQuery(apiInterface, entry, place, url, report)
     checkAuth(child(entry, 'auth-config'), [...place, 'auth-config'], url, report)
   }
+}
+
+/** Kindred routers have settings there of which nothing is to be done here. */
+function warnOfGrpcConfig(entry: Tree, path: Path, report: Report): void {
+  if (child(entry, 'grpc-config') === undefined) return
+  const why =
+    'Calls are relayed as bytes, without descriptors and reflection; whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.'
+  report('warning', [...path, 'grpc-config'], 'grpc-config has no effect', why)
 }
 
 /** By which wires a node can be asked through an interface. */

@@ -63,7 +63,7 @@ test.each<[text: string, problem: string]>([
   ],
   [
     url('grpc-config: {reflection-timeout: 5s}'),
-    '11:9 error direct-rpc[0].node-urls[0].grpc-config: grpc-config is not supported by this version | Calls are relayed as bytes, without descriptors and reflection. Whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.',
+    '11:9 warning direct-rpc[0].node-urls[0].grpc-config: grpc-config has no effect | Calls are relayed as bytes, without descriptors and reflection; whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.',
   ],
   [
     endpoint('tls-enabled: true'),

@@ -63,7 +63,9 @@ const nodeUrlSchema = z.strictObject({
     .record(z.string(), z.custom<Scalar>((value) => value instanceof Scalar).meta({}))
     .optional()
     .meta({ [kindKeyword]: 'map' })
-    .describe('Settings of a gRPC upstream.'),
+    .describe(
+      'Settings of a gRPC upstream. Taken, with a warning in the log, and without effect: calls are relayed as bytes, without descriptors and reflection, and TLS follows from the scheme of the URL.',
+    ),
 })
 
 /** An upstream, of either tier. */

@@ -104,6 +104,8 @@ class RestHandler implements HttpHandler {
       header: (name) => header(headers, name),
     }
     const asked = iface.classify(question)
+    const forwarded = forwardHeaders(headers, this.#requestHeaders, [])
+    const asksForPart = header(forwarded, 'range') !== null
     const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
     return {
       guid,
@@ -111,10 +113,10 @@ class RestHandler implements HttpHandler {
       request: {
         verb,
         path: query === '' ? path : `${path}?${query}`,
-        headers: forwardHeaders(headers, this.#requestHeaders, []),
+        headers: forwarded,
         body: upload ?? (body.length === 0 ? null : body),
       },
-      reader: new RestReplyReader(verb, expected),
+      reader: new RestReplyReader(verb, expected, asksForPart),
       directives,
       signal,
       journal: new Journal(clock.nowMs()),

@@ -71,6 +71,8 @@ async function inTurn(
 /** Attempts that take longer than usual. They go on, and the first success of all is the answer. */
 class SlowOnes {
   readonly #running: Promise<Reply>[] = []
+  /** What they brought while it was still wanted. */
+  readonly #came: Reply[] = []
   readonly #success = Promise.withResolvers<Reply>()
   #isOver = false
 
@@ -81,8 +83,9 @@ class SlowOnes {
         this.#running.push(attempt)
         attempt.then(
           (reply) => {
-            if (this.#isOver) release(reply.incoming.body)
-            else if (reply.refusal === null) this.#success.resolve(reply)
+            if (this.#isOver) return release(reply.incoming.body)
+            this.#came.push(reply)
+            if (reply.refusal === null) this.#success.resolve(reply)
           },
           () => {},
         )
@@ -99,17 +102,18 @@ class SlowOnes {
       if (found === null || found instanceof AttemptFailed) throw error
       return found
     })
+    let first: Reply | null = null
+    // Whatever else came, or comes, is no longer wanted.
+    const drop = ({ incoming: { body } }: Reply) => {
+      if (body !== first?.incoming.body) release(body)
+    }
     try {
-      const first = await Promise.race([this.#success.promise, waiting])
-      const drop = (reply: Reply) => {
-        if (reply !== first) release(reply.incoming.body)
-      }
-      // Whatever else comes is no longer wanted.
-      void this.#success.promise.then(drop)
-      void waiting.then(drop, () => {})
+      first = await Promise.race([this.#success.promise, waiting])
       return first
     } finally {
       this.#isOver = true
+      this.#came.forEach(drop)
+      void waiting.then(drop, () => {})
     }
   }
 }

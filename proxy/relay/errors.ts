@@ -48,7 +48,7 @@ export const errorKinds = {
     httpStatus: 200,
     grpcStatus: 12,
     about:
-      'No node can have such a method: its name is empty, or the path of a gRPC call is not `/package.Service/Method`. A method that the spec does not name is relayed.',
+      'No node can have such a method: its name is empty, or the path of a gRPC call is not `/package.Service/Method`. Or it subscribes, by the spec or by its name (`*_subscribe`, `*_subscribeNewHeads`), to what the router cannot share out. Any other method that the spec does not name is relayed.',
   },
   invalidParams: {
     code: 'RPC_INVALID_PARAMS',
@@ -109,7 +109,7 @@ export const errorKinds = {
     httpStatus: 400,
     grpcStatus: 3,
     about:
-      'What came on the connection is no HTTP request, or one in HTTP/1.1 without a `Host`. The connection is closed.',
+      'What came on the connection is no HTTP request, one whose target has bytes that must be percent-encoded, or one in HTTP/1.1 without a `Host`. The connection is closed.',
   },
   noSuchPath: {
     code: 'RPC_NO_SUCH_PATH',

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import type { ReplyReader } from './reply.ts'
-import { RelayFixture, ethereum, nodeError, result, type Seen } from './testing/relay-fixture.ts'
+import {
+  RelayFixture,
+  ethereum,
+  nodeError,
+  result,
+  type FixtureUpstream,
+  type Seen,
+} from './testing/relay-fixture.ts'
 
 let chain: Chain
 let iface: ChainInterface
@@ -95,6 +102,45 @@ test('a refusal that streams is let go when another node takes the write', async
   expect(upstream).toBe('b')
   expect(fixture.transport('a').released).toBe(1)
   expect(sessionsOf(fixture)).toEqual([0, 0])
+})
+
+const write = { method: 'eth_sendRawTransaction', params: ['0x01'] }
+
+test('a write that was late and streams when another has answered is let go', async () => {
+  const fixture = new RelayFixture(chain, iface, {
+    a: { script: () => ({ ...stream, afterMs: 12_000 }) },
+    b: { script: () => result('0x1') },
+  })
+  const { upstream } = await fixture.ask(write)
+  expect(upstream).toBe('b')
+  await fixture.clock.advance(15_000)
+  expect(fixture.transport('a').released).toBe(1)
+  expect(sessionsOf(fixture)).toEqual([0, 0])
+})
+
+describe('a write that is late everywhere, so that a backup is asked as well', () => {
+  const z: FixtureUpstream = { script: () => result('0x1', { afterMs: 8_000 }), tier: 'backup' }
+  const late = { script: () => ({ ...stream, afterMs: 12_000 }) }
+  const later = { script: () => result('0x1', { afterMs: 14_000 }) }
+
+  it('has one stream of two that come at once; the other is let go', async () => {
+    const fixture = new RelayFixture(chain, iface, { a: late, b: late, z })
+    const { outcome, upstream } = await fixture.ask(write)
+    expect({ outcome, upstream }).toEqual({ outcome: 'a stream', upstream: 'a' })
+    await fixture.clock.advance(30_000)
+    expect(['a', 'b'].map((name) => fixture.transport(name).released)).toEqual([0, 1])
+    expect(sessionsOf(fixture)).toEqual([1, 0, 0])
+  })
+
+  it('lets a refusal that streams go when another takes it', async () => {
+    const fixture = new RelayFixture(chain, iface, { a: late, b: later, z })
+    const reader = readerOf(-32000, 'insufficient funds for gas * price + value')
+    const { upstream } = await fixture.ask({ ...write, reader })
+    expect(upstream).toBe('b')
+    await fixture.clock.advance(30_000)
+    expect(fixture.transport('a').released).toBe(1)
+    expect(sessionsOf(fixture)).toEqual([0, 0, 0])
+  })
 })
 
 test('an error that streams is let go when another upstream is asked, and is not kept for the end', async () => {

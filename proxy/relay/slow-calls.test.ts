@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 import type { Script } from '../upstream/testing/scripted-transport.ts'
+import type { ReplyReader } from './reply.ts'
 import {
   RelayFixture,
   ethereum,
@@ -129,6 +130,19 @@ describe('a call that takes long on every node', () => {
     expect([seen.outcome, seen.tookMs]).toEqual(['timeout', 5_000])
     expect(relay.sent).toEqual({ a: 1, b: 1, c: 1 })
     expect(relay.clock.pending).toBe(0)
+  })
+
+  it('ends at once with a defect of the router that shows late', async () => {
+    const reader: ReplyReader = {
+      read: () => {
+        throw new TypeError('a mistake of ours')
+      },
+      write: () => Buffer.alloc(0),
+    }
+    const relay = fixture({ a: slow, b: hangs, c: hangs })
+    const seen = await relay.ask({ reader })
+    expect([seen.outcome, seen.tookMs]).toEqual(['TypeError', needsMs])
+    expect(names.map((name) => relay.transport(name).open)).toEqual([0, 0, 0])
   })
 
   it.each<[string, Asked, number | null]>([

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import { DerivedSequence } from './derived.ts'
 import { KeptBytes } from './kept-bytes.ts'
+import { Patience } from './patience.ts'
 
 const mebibyte = 1024 * 1024
-const observer = { ended() {}, failed() {} } as never
+const observer = { ended() {}, failed() {}, fetchFailed() {} } as never
 
 /** Topics that keep so many bytes of each block, under one bound. */
 function setUp(bytesPerBlock: readonly number[], most: number, forks = true) {
@@ -23,6 +24,13 @@ function setUp(bytesPerBlock: readonly number[], most: number, forks = true) {
         },
         clock,
         observer,
+        patience: new Patience({
+          name: 'logs',
+          clock,
+          observer,
+          stallMs: 3_000,
+          outage: { isOn: false, overMs: 0 },
+        }),
         maxGapBlocks: 1_000,
         forks,
         kept,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { sleep, type Clock } from '../clock/clock.ts'
+import type { Cancel, Clock } from '../clock/clock.ts'
+import { Backoff } from './backoff.ts'
 import { mayPass } from './failures.ts'
 import type { Keeper, KeptBytes } from './kept-bytes.ts'
 import type { Link, Place } from './link.ts'
 import type { SubscriptionObserver } from './observer.ts'
+import type { Patience } from './patience.ts'
 import type { SequenceListener } from './sequencer.ts'
 
 /** One event of a block. */
@@ -27,6 +29,8 @@ export interface DerivedOptions {
   readonly events: DerivedEvents
   readonly clock: Clock
   readonly observer: SubscriptionObserver
+  /** Bears with what cannot be fetched. */
+  readonly patience: Patience
   readonly maxGapBlocks: number
   /** Blocks may be replaced, and their events taken back. */
   readonly forks: boolean
@@ -46,7 +50,7 @@ interface Step {
   readonly place: Place
   readonly gone: AbortController
   items: readonly Item[] | null
-  isStarted: boolean
+  state: 'new' | 'asked' | 'failed'
 }
 
 /** What was told of a block. */
@@ -58,7 +62,6 @@ interface Told {
 
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
-const retryMs = { least: 250, most: 10_000 }
 /** Bytes of told events that are kept, for the case that they have to be taken back. */
 const mostKeptBytes = 16 * 1024 * 1024
 /** What an event takes beside its bytes. */
@@ -73,10 +76,12 @@ export class DerivedSequence implements SequenceListener, Keeper {
   readonly #hears: DerivedListener
   readonly #steps: Step[] = []
   readonly #told = new Map<string, Told>()
+  readonly #backoff = new Backoff()
   /** Of the blocks up to this one more was told than is kept. */
   #forgotten: number | null = null
   #bytes = 0
   #isClosed = false
+  #cancelRetry: Cancel = () => {}
 
   constructor(options: DerivedOptions, hears: DerivedListener) {
     this.#options = options
@@ -97,13 +102,10 @@ export class DerivedSequence implements SequenceListener, Keeper {
 
   appended({ number, id, parent }: Link): void {
     const place = { number, id, parent }
-    this.#steps.push({ place, gone: new AbortController(), items: null, isStarted: false })
-    if (this.#steps.length > this.#options.maxGapBlocks + 1) {
-      const { observer, name, maxGapBlocks } = this.#options
-      const reason = `the events of more than ${maxGapBlocks} blocks could not be fetched`
-      observer.ended(name, reason)
-      return this.ended(reason)
-    }
+    this.#steps.push({ place, gone: new AbortController(), items: null, state: 'new' })
+    const { maxGapBlocks } = this.#options
+    if (this.#steps.length > maxGapBlocks + 1)
+      return this.#end(`the events of more than ${maxGapBlocks} blocks could not be fetched`)
     this.#start()
   }
 
@@ -113,14 +115,13 @@ export class DerivedSequence implements SequenceListener, Keeper {
       // Nobody was told of it.
       step.gone.abort()
       this.#steps.pop()
+      if (this.#steps.length === 0) this.#renew()
       return
     }
     const told = this.#told.get(place.id)
     if (told === undefined) {
       if (this.#forgotten === null || place.number > this.#forgotten) return
-      const reason = 'a reorganisation takes back more than is remembered'
-      this.#options.observer.ended(this.#options.name, reason)
-      return this.ended(reason)
+      return this.#end('a reorganisation takes back more than is remembered')
     }
     this.#forget(told)
     for (const item of told.items.toReversed())
@@ -135,6 +136,7 @@ export class DerivedSequence implements SequenceListener, Keeper {
 
   close(): void {
     this.#isClosed = true
+    this.#cancelRetry()
     for (const { gone } of this.#steps) gone.abort()
     this.#steps.length = 0
     this.#told.clear()
@@ -143,46 +145,61 @@ export class DerivedSequence implements SequenceListener, Keeper {
   }
 
   #start(): void {
-    for (const step of this.#steps.slice(0, atOnce)) {
-      if (step.isStarted) continue
-      step.isStarted = true
-      void this.#fetch(step)
-    }
+    for (const step of this.#steps.slice(0, atOnce))
+      if (step.state === 'new') void this.#fetch(step)
   }
 
-  /** Asks until there is an answer, or nobody wants to know any more. */
   async #fetch(step: Step): Promise<void> {
-    const { events, clock, observer, name, upstream } = this.#options
+    const { events, observer, name, upstream } = this.#options
     const { signal } = step.gone
+    // The first one that told of a block has it; when that fails, whoever has it.
+    const prefer = step.state === 'new' ? upstream() : null
+    step.state = 'asked'
     try {
-      for (let waitMs = retryMs.least; ; waitMs = Math.min(waitMs * 2, retryMs.most)) {
-        try {
-          // The first one that told of a block has it; when that fails, whoever has it.
-          const prefer = waitMs === retryMs.least ? upstream() : null
-          step.items = await events.of(step.place, prefer, signal)
-          break
-        } catch (error) {
-          if (signal.aborted) return
-          if (!mayPass(error)) throw error
-          await sleep(clock, waitMs, signal)
-        }
-      }
+      step.items = await events.of(step.place, prefer, signal)
       if (!signal.aborted) this.#tell()
     } catch (error) {
       if (signal.aborted) return
+      if (mayPass(error)) return this.#failed(step, error)
       observer.failed(name, error)
       this.ended('internal error')
     }
   }
 
+  /** Nothing is told before the first one: the others are asked for again when they are the first. */
+  #failed(step: Step, error: Error): void {
+    step.state = 'failed'
+    if (step !== this.#steps[0]) return
+    const { patience, clock } = this.#options
+    patience.failed(error)
+    if (patience.isOver)
+      return this.#end(`the events of block ${step.place.number} could not be fetched`)
+    this.#cancelRetry = clock.after(this.#backoff.next(), () => void this.#fetch(step))
+  }
+
   #tell(): void {
+    if (!this.#steps[0]?.items) return
     for (let step = this.#steps[0]; step?.items; step = this.#steps[0]) {
       this.#steps.shift()
       const { items, place } = step
       if (items.length > 0 && this.#options.forks) this.#keep(place, items)
       for (const { event } of items) this.#hears.event(event)
     }
+    this.#renew()
+    if (this.#steps[0]?.state === 'failed') void this.#fetch(this.#steps[0])
     this.#start()
+  }
+
+  /** What was waited for is told, or gone. */
+  #renew(): void {
+    this.#cancelRetry()
+    this.#backoff.reset()
+    this.#options.patience.renew()
+  }
+
+  #end(reason: string): void {
+    this.#options.observer.ended(this.#options.name, reason)
+    this.ended(reason)
   }
 
   #keep(place: Place, items: readonly Item[]): void {

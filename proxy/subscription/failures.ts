@@ -18,6 +18,6 @@ export class GapTooLarge extends Error {
 }
 
 /** What may well go otherwise when it is asked again. */
-export function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): error is RelayError | NodeError | Unconnected {
   return error instanceof RelayError || error instanceof NodeError || error instanceof Unconnected
 }

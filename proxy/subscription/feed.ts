@@ -2,14 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep } from '../clock/clock.ts'
 import type { RelayError } from '../relay/errors.ts'
+import { Backoff } from './backoff.ts'
 import type { SubscriptionObserver } from './observer.ts'
 import { Rests } from './rests.ts'
 import { searchSource, type SourceSearchOptions } from './source-search.ts'
 import type { SocketSource } from './source-socket.ts'
 import type { NodeRefused } from './subscriptions.ts'
 
-/** Between two rounds through all places: 250 ms doubling to this. */
-const roundMs = { least: 250, most: 10_000 }
 /** While polling stands in, sockets are tried again when one has rested, or after so long. */
 const socketRetryMs = 15_000
 /** When nobody has said yes after so long, polling stands in. */
@@ -142,7 +141,8 @@ export class Feed {
     const { clock, polling } = this.#options
     const { signal } = this.#closing
     if (firstWaitMs > 0) await sleep(clock, firstWaitMs, signal)
-    for (let waitMs = roundMs.least; ; waitMs = Math.min(waitMs * 2, roundMs.most)) {
+    const backoff = new Backoff()
+    for (;;) {
       const isOpen = (await this.#openSocket()) === null
       if (signal.aborted) return
       if (isOpen) break
@@ -150,7 +150,7 @@ export class Feed {
         this.#startPolling()
         this.#hears.moved()
       }
-      await sleep(clock, Math.max(waitMs, this.isPolling ? this.#restMs : 0), signal)
+      await sleep(clock, Math.max(backoff.next(), this.isPolling ? this.#restMs : 0), signal)
     }
     this.#stopPolling?.()
     this.#stopPolling = null

@@ -13,6 +13,7 @@ import { KeptBytes } from './kept-bytes.ts'
 import { LiveRun } from './live-run.ts'
 import { Member } from './member.ts'
 import type { SubscriptionObserver } from './observer.ts'
+import { Patience } from './patience.ts'
 import { Places } from './places.ts'
 import { Sequencer } from './sequencer.ts'
 import type { Subscriber, Subscription, Subscriptions } from './subscriptions.ts'
@@ -135,6 +136,13 @@ export class Hub implements Subscriptions {
             events,
             clock,
             observer,
+            patience: new Patience({
+              name: topic.name,
+              clock,
+              observer,
+              stallMs: this.#stallMs,
+              outage: sequencer.outage,
+            }),
             maxGapBlocks,
             forks: kit.sequence(sequence).reader.forks,
             kept: this.#kept,
@@ -164,8 +172,13 @@ export class Hub implements Subscriptions {
     }
   }
 
+  get #stallMs(): number {
+    const { chain, stallBlocks } = this.#options
+    return Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
+  }
+
   #beginSequence(name: string): SharedSequence {
-    const { kit, chain, stallBlocks } = this.#options
+    const { kit, chain } = this.#options
     const { blockTimeMs, failures } = chain
     const sequencer = new Sequencer({
       ...this.#options,
@@ -175,7 +188,7 @@ export class Hub implements Subscriptions {
       failures,
       allowedLagBlocks: chain.allowedLagBlocks,
       pollIntervalMs: Math.min(Math.max(blockTimeMs / 4, pollMs.least), pollMs.most),
-      stallMs: Math.max(stallBlocks * blockTimeMs, leastStallMs),
+      stallMs: this.#stallMs,
     })
     const shared = { sequencer, opened: sequencer.open() }
     this.#sequences.set(name, shared)

@@ -14,6 +14,11 @@ export interface SubscriptionObserver {
   /** Blocks or slots that nobody told of, and that were fetched. */
   filled(topic: string, blocks: number): void
   duplicateDropped(topic: string): void
+  /**
+   * What it tells next could not be fetched, and will be asked for again. What comes later waits.
+   * @param forMs how long it has been so, in milliseconds; 0 for the first time
+   */
+  fetchFailed(topic: string, forMs: number, why: string): void
   /** It could not go on without a hole: its clients are told to leave. */
   ended(topic: string, reason: string): void
   /** A defect of ours. */

@@ -2,15 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { TimeLimit } from '../clock/time-limit.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
+import { Backoff } from './backoff.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { History } from './history.ts'
 import { GapTooLarge, mayPass, Unconnected } from './failures.ts'
 import type { ChainReader, Link, Path, Place } from './link.ts'
+import { Outage } from './outage.ts'
+import { Patience } from './patience.ts'
 import { SourceWatch, type SourceWatchOptions } from './source-watch.ts'
 
 /** An unconnected sighting may be due to upstreams that are behind; this many in a row are not. */
 const mostDisbelieved = 3
-const retryMs = { least: 250, most: 10_000 }
 /** How long the place to begin from is waited for. */
 const anchorMs = 3_000
 /** Sightings that wait; what is left out is found again on the way back along the chain. */
@@ -49,6 +51,9 @@ export class Sequencer {
   readonly #feed: Feed
   readonly #watch: SourceWatch
   readonly #history: History
+  readonly #outage: Outage
+  readonly #patience: Patience
+  readonly #backoff = new Backoff()
   readonly #seen = new Map<string, Link>()
   readonly #listeners = new Set<SequenceListener>()
   readonly #closing = new AbortController()
@@ -59,8 +64,6 @@ export class Sequencer {
   /** What was asked for came before the source that tells now. */
   #mustCatchUpAgain = false
   #disbelieved = 0
-  #failures = 0
-  #brokenSinceMs: number | null = null
   /** The upstream that polling stays with. */
   #polled: string | null = null
   #cancelRetry = () => {}
@@ -68,6 +71,8 @@ export class Sequencer {
   constructor(options: SequencerOptions) {
     this.#options = options
     this.#history = new History(options.maxGapBlocks + 1)
+    this.#outage = new Outage(options)
+    this.#patience = new Patience({ ...options, outage: this.#outage })
     const { pollIntervalMs: intervalMs } = options
     const poll = () => this.#catchUp(false)
     this.#feed = new Feed(
@@ -121,6 +126,11 @@ export class Sequencer {
     return this.#feed.upstream
   }
 
+  /** Whether the chain can be heard of at all. */
+  get outage(): Pick<Outage, 'isOn' | 'overMs'> {
+    return this.#outage
+  }
+
   close(): void {
     this.#closing.abort()
     this.#watch.stop()
@@ -158,6 +168,7 @@ export class Sequencer {
   }
 
   #sighted(sighting: Sighting): void {
+    this.#outage.heard()
     this.#remember(sighting.link)
     this.#waiting.push(sighting)
     while (this.#waiting.length > mostWaiting || this.#hasTooLongWaiting) this.#waiting.shift()
@@ -188,7 +199,7 @@ export class Sequencer {
 
   async #follow(sighting: Sighting): Promise<void> {
     const { link, isLatest } = sighting
-    const { observer, name, clock } = this.#options
+    const { observer, name } = this.#options
     const { tip } = this.#history
     // What is the latest when nothing was told yet was there before.
     if (tip === null) return isLatest ? this.#history.append(link) : this.#append(link)
@@ -216,8 +227,7 @@ export class Sequencer {
       if (error instanceof GapTooLarge) return this.#end(error.message)
       if (!mayPass(error)) throw error
       if (error instanceof Unconnected && !isLatest) this.#disbelieve(error.message)
-      if (error instanceof RelayError) this.#brokenSinceMs = null
-      else this.#brokenSinceMs ??= clock.nowMs()
+      this.#patience.failed(error)
       this.#retryLater()
     }
   }
@@ -250,8 +260,8 @@ export class Sequencer {
 
   /** All that is known is told. */
   #settled(): void {
-    this.#failures = 0
-    this.#brokenSinceMs = null
+    this.#backoff.reset()
+    this.#patience.renew()
     this.#cancelRetry()
   }
 
@@ -306,8 +316,10 @@ export class Sequencer {
       if (isStalled && isNews) this.#feed.leave('it has stalled')
     } catch (error) {
       if (signal.aborted) return
-      if (mayPass(error)) this.#retryLater()
-      else observer.failed(name, error)
+      if (!mayPass(error)) return observer.failed(name, error)
+      if (error instanceof RelayError) this.#outage.unanswered()
+      else this.#outage.heard()
+      this.#retryLater()
     } finally {
       this.#isCatchingUp = false
     }
@@ -317,21 +329,15 @@ export class Sequencer {
   }
 
   #retryLater(): void {
-    const { clock } = this.#options
-    const delayMs = Math.min(retryMs.least * 2 ** this.#failures, retryMs.most)
-    this.#failures = Math.min(this.#failures + 1, 10)
     this.#cancelRetry()
-    this.#cancelRetry = clock.after(delayMs, () => {
+    this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => {
       void this.#catchUp(false)
     })
   }
 
   /** Upstreams answer, but for long not with what leads from what was told to what there is. */
   #checkBroken(): void {
-    const { clock, stallMs } = this.#options
-    const patienceMs = Math.max(60_000, 10 * stallMs)
-    if (this.#brokenSinceMs !== null && clock.nowMs() - this.#brokenSinceMs >= patienceMs)
-      this.#end('what was missed is not to be had')
+    if (this.#patience.isOver) this.#end('what was missed is not to be had')
   }
 
   #remember(link: Link): void {

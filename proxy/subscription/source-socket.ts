@@ -17,7 +17,7 @@ import type { Topic } from './topic.ts'
 const openTimeoutMs = 10_000
 
 /** How a topic is asked for. */
-export type TopicRequest = Pick<Topic, 'method' | 'params' | 'unsubscribe'>
+export type TopicRequest = Pick<Topic, 'isNamed' | 'method' | 'params' | 'unsubscribe'>
 
 export interface SocketSourceOptions {
   readonly failures: FailureTable
@@ -56,7 +56,7 @@ export async function openSocketSource(
       listen({ event, lost }) {
         subscription.listen({
           notified: ({ result }) => {
-            event(result)
+            event(request.isNamed ? result : place.url.mask.bytes(result))
           },
           lost: ({ fault, message }) => {
             lost(`${fault}: ${message}`)

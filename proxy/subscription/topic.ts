@@ -17,6 +17,8 @@ export interface Topic {
   readonly key: string
   /** For metrics, the log and the documentation: a name that the interface itself has for it. */
   readonly name: string
+  /** It is known what its events are: results. Others are searched for keys, as answers to unknown methods are. */
+  readonly isNamed: boolean
   /** How it is asked for at an upstream. */
   readonly method: string
   readonly params: unknown

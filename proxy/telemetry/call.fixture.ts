@@ -68,8 +68,12 @@ export function anAttempt(
 }
 
 /** @param refusal what the upstream's own error means; null for an answer, or for a page */
-export function repliedBy(upstream: string, refusal: FailureClass | null = null): CallEnd {
-  const incoming = { status: 200, headers: [], body: new Uint8Array(), trailers: () => [] }
+export function repliedBy(
+  upstream: string,
+  refusal: FailureClass | null = null,
+  status = 200,
+): CallEnd {
+  const incoming = { status, headers: [], body: new Uint8Array(), trailers: () => [] }
   return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal } }
 }
 

@@ -92,12 +92,12 @@ function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
     let limit = limits.get(key)
     if (!limit) {
       limit = new LineLimit(clock, violationRate, (leftOut) => {
-        logger.warn('untrue answers left out of the log', { ...fields, leftOut })
+        logger.warn('untrue or doubted answers left out of the log', { ...fields, leftOut })
       })
       limits.set(key, limit)
     }
     if (!limit.take()) return
-    const message = certain ? 'answer cannot be true' : 'upstreams contradict each other'
+    const message = certain ? 'answer cannot be true' : 'answer may be untrue'
     logger.warn(message, { ...fields, guid: call.guid, method: methodOf(call), evidence })
   }
 }

@@ -29,6 +29,7 @@ function recorder(heard: unknown[], name: string): Observers {
       left: ear(chain, 'left'),
       filled: ear(chain, 'filled'),
       duplicateDropped: ear(chain, 'duplicateDropped'),
+      fetchFailed: ear(chain, 'fetchFailed'),
       ended: ear(chain, 'ended'),
       failed: ear(chain, 'failed'),
     }),
@@ -67,6 +68,7 @@ test('each one hears everything, in order', () => {
   subscription.left('newHeads', 'node-a', 'why')
   subscription.filled('newHeads', 2)
   subscription.duplicateDropped('newHeads')
+  subscription.fetchFailed('newHeads', 12_000, 'why')
   subscription.ended('newHeads', 'why')
   subscription.failed('newHeads', error)
   const events = [
@@ -85,6 +87,7 @@ test('each one hears everything, in order', () => {
     ['left', 'newHeads', 'node-a', 'why'],
     ['filled', 'newHeads', 2],
     ['duplicateDropped', 'newHeads'],
+    ['fetchFailed', 'newHeads', 12_000, 'why'],
     ['ended', 'newHeads', 'why'],
     ['failed', 'newHeads', error],
   ]

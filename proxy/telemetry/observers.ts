@@ -66,6 +66,9 @@ export function combineObservers(all: readonly Observers[]): Observers {
         duplicateDropped(topic) {
           for (const one of each) one.duplicateDropped(topic)
         },
+        fetchFailed(topic, forMs, why) {
+          for (const one of each) one.fetchFailed(topic, forMs, why)
+        },
         ended(topic, reason) {
           for (const one of each) one.ended(topic, reason)
         },

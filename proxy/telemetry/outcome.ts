@@ -14,7 +14,7 @@ export function outcomeOf(call: Call, end: CallEnd): string {
 }
 
 /** What came of the attempts at the upstream that the reply is from. */
-function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
+function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
   const made = journal.attempts.filter(
     (attempt) =>
       attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',
@@ -24,7 +24,12 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string
   const isGiven = made.some(({ result }) => result === 'node-error')
   // A node that has a transaction already refuses it; that it has it is the answer.
   if (refusal) return isGiven ? 'node-error' : 'upstream-error'
-  return isGiven || made.some(isAnswer) ? 'success' : 'upstream-error'
+  if (isGiven || made.some(isAnswer)) return 'success'
+  // An error page says what it is.
+  if (incoming.status >= 300) return 'upstream-error'
+  // Null of a block was asked for elsewhere in vain.
+  if (made.some(({ missedBlock }) => missedBlock)) return 'success'
+  return made.some(({ violation }) => violation?.certain === false) ? 'doubted' : 'upstream-error'
 }
 
 /** A stream that has not ended yet is one too. */
@@ -38,7 +43,7 @@ export function resultOf(attempt: AttemptRecord): string {
   return typeof attempt.result === 'string' ? attempt.result : attempt.result.name
 }
 
-const fine = new Set(['success', 'node-error', 'abandoned'])
+const fine = new Set(['success', 'node-error', 'doubted', 'abandoned'])
 /** Whether an outcome is a failure of the service, and not the client's own doing. */
 export function isFailure(outcome: string): boolean {
   return !fine.has(outcome)

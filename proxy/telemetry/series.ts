@@ -18,7 +18,7 @@ export const labelMeanings = {
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
   outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `held-off` (nothing was sent: whoever could answer asked to be left alone, and what it said then, such as HTTP 429, went to the client again); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `doubted` (the client got an answer that may be untrue, since nobody had a better one); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `held-off` (nothing was sent: whoever could answer asked to be left alone, and what it said then, such as HTTP 429, went to the client again); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge`, `broadcast` or `confirm` (whether it knows a transaction)',
@@ -115,6 +115,12 @@ export const series = {
     labels: topic,
     help: 'Events that were told before, and were dropped.',
   },
+  subscriptionFetchFailures: {
+    name: 'router_subscription_fetch_failures_total',
+    type: 'counter',
+    labels: topic,
+    help: 'Times that what a topic has to tell next could not be fetched. It is asked for again; what comes later waits.',
+  },
   subscriptionsEnded: {
     name: 'router_subscription_topics_ended_total',
     type: 'counter',
@@ -144,7 +150,7 @@ export const series = {
     name: 'router_integrity_doubts_total',
     type: 'counter',
     labels: upstream,
-    help: 'Answers that contradict another upstream, when nobody knows which of the two is right. One reaches a client only when nothing better came.',
+    help: 'Answers that may be untrue: another upstream contradicts them, or they say what is unusual. One reaches a client only when nothing better came.',
   },
   missingBlockAnswers: {
     name: 'router_missing_block_answers_total',

@@ -8,7 +8,11 @@ import type { LogFields, Logger } from './log.ts'
 
 /** Of one chain and interface: an upstream that flaps takes every topic along. */
 const moveRate: LineRate = { lines: 20, perMs: 60_000 }
+const delayRate: LineRate = { lines: 6, perMs: 60_000 }
 const failureRate: LineRate = { lines: 6, perMs: 60_000 }
+
+/** Upstreams are behind each other for a moment all the time: no line is worth that. */
+const quietForMs = 10_000
 
 /** The log's ear at the subscriptions of one chain and interface. */
 export function subscriptionLog(
@@ -18,6 +22,9 @@ export function subscriptionLog(
 ): SubscriptionObserver {
   const moves = new LineLimit(clock, moveRate, (leftOut) => {
     logger.info('moves of subscriptions left out of the log', { ...labels, leftOut })
+  })
+  const delays = new LineLimit(clock, delayRate, (leftOut) => {
+    logger.warn('delays of subscriptions left out of the log', { ...labels, leftOut })
   })
   const failures = new LineLimit(clock, failureRate, (leftOut) => {
     logger.error('failures of subscriptions left out of the log', { ...labels, leftOut })
@@ -38,6 +45,11 @@ export function subscriptionLog(
       if (moves.take()) logger.info('subscription made whole', { ...labels, topic, blocks })
     },
     duplicateDropped() {},
+    fetchFailed(topic, forMs, why) {
+      if (forMs < quietForMs || !delays.take()) return
+      const delayMs = Math.round(forMs)
+      logger.warn('subscription cannot go on', { ...labels, topic, delayMs, why })
+    },
     ended(topic, reason) {
       if (failures.take()) logger.error('subscription ended', { ...labels, topic, reason })
     },

@@ -19,6 +19,7 @@ export function countSubscriptions(registry: Registry): Observers['subscriptionO
   const moves = new Counter(options(series.subscriptionMoves))
   const filled = new Counter(options(series.subscriptionFilled))
   const duplicates = new Counter(options(series.subscriptionDuplicates))
+  const fetchFailures = new Counter(options(series.subscriptionFetchFailures))
   const ended = new Counter(options(series.subscriptionsEnded))
   return (chain, apiInterface) => {
     const listener = { chain, interface: apiInterface }
@@ -38,6 +39,9 @@ export function countSubscriptions(registry: Registry): Observers['subscriptionO
       },
       duplicateDropped(topic) {
         duplicates.inc({ ...listener, topic })
+      },
+      fetchFailed(topic) {
+        fetchFailures.inc({ ...listener, topic })
       },
       ended(topic) {
         ended.inc({ ...listener, topic })

@@ -104,6 +104,24 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'if (!cursor.next()) return null && violation',
   },
   {
+    name: 'blocks may have uncles and withdrawals that their header has not',
+    file: relay('integrity/root'),
+    text: 'if (isEmpty === (digest === ofNone)) return null',
+    replacement: 'if (!isEmpty || digest === ofNone) return null',
+  },
+  {
+    name: 'blocks may lose all uncles',
+    file: relay('integrity/root'),
+    text: 'certain: !(isEmpty && isLenient)',
+    replacement: 'certain: !isEmpty',
+  },
+  {
+    name: 'who keeps another root beside no withdrawals lies',
+    file: relay('integrity/root'),
+    text: 'certain: !(isEmpty && isLenient)',
+    replacement: 'certain: true',
+  },
+  {
     name: 'blocks may lose all transactions',
     file: relay('integrity/items'),
     text: '!(amount > 0)',

@@ -75,8 +75,26 @@ export const lateMutants: readonly Mutant[] = [
   {
     name: 'a late success of a write is lost',
     file: relay('broadcast'),
-    text: 'else if (reply.refusal === null) this.#success.resolve(reply)',
+    text: 'if (reply.refusal === null) this.#success.resolve(reply)',
     replacement: '',
+  },
+  {
+    name: 'what comes late of a write that has its answer is not let go',
+    file: relay('broadcast'),
+    text: 'if (this.#isOver) return release(reply.incoming.body)',
+    replacement: 'if (this.#isOver) return',
+  },
+  {
+    name: 'what came late of a write is not let go when there is an answer',
+    file: relay('broadcast'),
+    text: 'this.#came.forEach(drop)',
+    replacement: '',
+  },
+  {
+    name: 'a defect that shows late is waited out',
+    file: relay('retry'),
+    text: 'if (!isLate || (!isFailure && isDefect(error))) this.#goOn(error)',
+    replacement: 'if (!isLate) this.#goOn(error)',
   },
   {
     name: 'calls that are late side by side have failed one by one',

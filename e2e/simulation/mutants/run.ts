@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -36,15 +37,20 @@ function huntersOf({ file }: Mutant): Hunters {
 const patienceMs = 240_000
 /** It ended with an error of its own instead of a finding. */
 const brokenDown = 'an error'
+/** The simulation and the tests all have their say, also where a mutant is caught already. */
+const wantsBoth = process.env['BOTH'] === '1'
 const noEnd = 'no end'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Who noticed a mutant, in words; null: nobody. */
-interface Verdict {
-  readonly mutant: Mutant
+/** Who noticed a mutant first, in words; null: nobody, or somebody else before. */
+interface Noticed {
   readonly bySimulation: string | null
   readonly byTest: string | null
+}
+
+interface Verdict extends Noticed {
+  readonly mutant: Mutant
   /** Why it could not be applied. */
   readonly misfit: string | null
 }
@@ -121,7 +127,7 @@ async function firstFailed(
  */
 async function byTest(
   directory: string,
-  { tests }: Hunters,
+  tests: readonly string[],
   soundly: Soundly | null,
 ): Promise<string | null> {
   const shaky: string[] = []
@@ -142,6 +148,28 @@ async function byTest(
 /** Runs something while the mutant is not there. */
 type Soundly = <T>(run: () => Promise<T>) => Promise<T>
 
+/** Who notices it first: what takes least time is tried first. */
+async function whoNotices(
+  directory: string,
+  { file }: Mutant,
+  hunters: Hunters,
+  soundly: Soundly,
+): Promise<Noticed> {
+  if (wantsBoth)
+    return {
+      bySimulation: await bySimulation(directory, hunters),
+      byTest: await byTest(directory, hunters.tests, soundly),
+    }
+  const own = file.replace(/\.ts$/, '.test.ts')
+  if (existsSync(join(directory, own))) {
+    const test = await byTest(directory, [own], soundly)
+    if (test !== null) return { bySimulation: null, byTest: test }
+  }
+  const simulation = await bySimulation(directory, hunters)
+  if (simulation !== null) return { bySimulation: simulation, byTest: null }
+  return { bySimulation: null, byTest: await byTest(directory, hunters.tests, soundly) }
+}
+
 async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
   const path = join(directory, mutant.file)
   const source = await readFile(path, 'utf8')
@@ -160,12 +188,11 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
   await writeFile(path, mutated)
   try {
     const hunters = huntersOf(mutant)
-    const simulation = await bySimulation(directory, hunters)
-    const test = await byTest(directory, hunters, soundly)
+    const noticed = await whoNotices(directory, mutant, hunters, soundly)
     // It is the mutant's doing only where all is well without it.
-    const isUnclear = [simulation, test].some((each) => each === brokenDown || each === noEnd)
+    const isUnclear = Object.values(noticed).some((each) => each === brokenDown || each === noEnd)
     if (isUnclear) await soundly(() => checkSound(directory, [hunters]))
-    return { mutant, bySimulation: simulation, byTest: test, misfit: null }
+    return { mutant, ...noticed, misfit: null }
   } finally {
     await writeFile(path, source)
   }
@@ -175,7 +202,7 @@ async function judge(mutant: Mutant, directory: string): Promise<Verdict> {
 async function checkSound(directory: string, all: Iterable<Hunters>): Promise<void> {
   for (const hunters of all) {
     const found =
-      (await bySimulation(directory, hunters)) ?? (await byTest(directory, hunters, null))
+      (await bySimulation(directory, hunters)) ?? (await byTest(directory, hunters.tests, null))
     if (found) throw new Error(`the engine fails without a mutant: ${found}`)
   }
 }
@@ -206,7 +233,8 @@ async function lane(
 function print({ mutant, bySimulation: simulation, byTest: test, misfit }: Verdict): void {
   const isCaught = simulation !== null || test !== null
   const mark = misfit ? 'MISFIT  ' : isCaught ? 'caught  ' : 'SURVIVED'
-  const who = misfit ?? `simulation: ${simulation ?? '-'} | test: ${test ?? '-'}`
+  const each = [simulation && `simulation: ${simulation}`, test && `test: ${test}`]
+  const who = misfit ?? (isCaught ? each.filter((one) => one !== null).join(' | ') : 'by nobody')
   process.stdout.write(`${mark}  ${mutant.name}\n            ${who}\n`)
 }
 

@@ -75,8 +75,8 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'what is not connected yet is never asked for again',
     file: at('sequencer'),
-    text: '      else this.#brokenSinceMs ??= clock.nowMs()\n      this.#retryLater()',
-    replacement: '      else this.#brokenSinceMs ??= clock.nowMs()',
+    text: '      this.#patience.failed(error)\n      this.#retryLater()',
+    replacement: '      this.#patience.failed(error)',
   },
   {
     name: 'nobody hears that a branch is gone',
@@ -148,8 +148,68 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'logs that cannot be had at once are never had',
     file: at('derived'),
-    text: '          await sleep(clock, waitMs, signal)',
-    replacement: '          return',
+    text: 'this.#cancelRetry = clock.after(this.#backoff.next(), () => void this.#fetch(step))',
+    replacement: '',
+  },
+  {
+    name: 'logs that cannot be had are asked for without end',
+    file: at('derived'),
+    text: 'if (patience.isOver)',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'nobody hears that logs cannot be had',
+    file: at('patience'),
+    text: 'observer.fetchFailed(name, nowMs - this.#sinceMs, error.message)',
+    replacement: '',
+  },
+  {
+    name: 'each block that failed is asked for again beside the first',
+    file: at('derived'),
+    text: '    if (step !== this.#steps[0]) return\n',
+    replacement: '',
+  },
+  {
+    name: 'what failed behind the first is never asked for again',
+    file: at('derived'),
+    text: "if (this.#steps[0]?.state === 'failed') void this.#fetch(this.#steps[0])",
+    replacement: '',
+  },
+  {
+    name: 'the wait for one block is held against the next',
+    file: at('patience'),
+    text: '  renew(): void {\n    this.#sinceMs = null',
+    replacement: '  renew(): void {\n    void this.#sinceMs',
+  },
+  {
+    name: 'the wait for a block that is replaced is held against its successor',
+    file: at('derived'),
+    text: 'if (this.#steps.length === 0) this.#renew()',
+    replacement: '',
+  },
+  {
+    name: 'each wait between tries is as short as the first',
+    file: at('backoff'),
+    text: 'Math.min(ms * 2, waitMs.most)',
+    replacement: 'waitMs.least',
+  },
+  {
+    name: 'an outage ends the topics',
+    file: at('patience'),
+    text: 'this.#sinceMs === null || outage.isOn',
+    replacement: 'this.#sinceMs === null',
+  },
+  {
+    name: 'the end of an outage ends the topics',
+    file: at('patience'),
+    text: 'Math.max(this.#sinceMs, outage.overMs)',
+    replacement: 'this.#sinceMs',
+  },
+  {
+    name: 'while sockets tell, an unanswered question is an outage',
+    file: at('outage'),
+    text: '    this.#unansweredMs = null\n',
+    replacement: '',
   },
   {
     name: 'the last one leaves and the upstream is not told',
@@ -220,7 +280,7 @@ export const subscriptionMutants: readonly Mutant[] = [
   {
     name: 'logs are asked for ever of one upstream that does not have them',
     file: at('derived'),
-    text: 'waitMs === retryMs.least ? upstream() : null',
+    text: "step.state === 'new' ? upstream() : null",
     replacement: 'upstream()',
   },
   {

@@ -364,6 +364,10 @@ class Simulation {
       duplicateDropped: () => {
         this.#count('duplicates dropped', 1)
       },
+      fetchFailed: (topic, forMs, why) => {
+        this.#say(`${topic} lacks what is next for ${forMs.toFixed(0)} ms: ${why}`)
+        this.#count('failed fetches', 1)
+      },
       ended() {},
       failed: (topic, error) => {
         this.#report('no-defect', `${topic}: ${(error as Error).stack ?? String(error)}`)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { MethodSpec } from '../chain-spec.ts'
 import type { Check } from '../check-rule.ts'
-import type { BlockRef, BlockTag, Classification } from '../types.ts'
+import type { BlockRef, BlockTag, CallKind, Classification } from '../types.ts'
 import { invalidBlock, noBlock } from './block-reader.ts'
 import type { BlockReader } from './block-reader.ts'
 import { tagPoints } from './block-point.ts'
@@ -71,7 +71,7 @@ function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]
 }
 
 /** What is said of a method that the spec does not name. */
-export function unknownMethod(method: string, kind: 'read' | 'local'): Classification {
+export function unknownMethod(method: string, kind: CallKind): Classification {
   return {
     method,
     known: false,

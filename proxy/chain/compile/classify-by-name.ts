@@ -43,8 +43,14 @@ export function compileByName(
   }
   return (call, internalPath) =>
     (byPath.get(internalPath) ?? anywhere).get(call.method)?.classify(call) ??
-    unknownMethod(call.method, 'read')
+    unknownMethod(call.method, subscribing.test(call.method) ? 'subscribe' : 'read')
 }
+
+/**
+ * `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`: as a call over a WebSocket that many share
+ * it would open what nobody hears and nobody ends.
+ */
+const subscribing = /[Ss]ubscribe(?![a-z])/
 
 function callPlace(place: Place): PlaceReader<NamedCall> {
   const read = paramsPlace(place)

@@ -231,6 +231,26 @@ describe('a method that the spec does not name', () => {
     })
   })
 
+  test.each([
+    'parity_subscribe',
+    'erigon_unsubscribe',
+    'starknet_subscribeNewHeads',
+    'accountSubscribe',
+    'Filecoin.EthSubscribe',
+    'subscribe_newHead',
+    'blockchain.headers.subscribe',
+    'subscribe',
+  ])('%s opens or ends a subscription by its name', (method) => {
+    expect(ask(method, [])).toMatchObject({ method, known: false, kind: 'subscribe' })
+  })
+
+  test.each(['eth_subscribers', 'eth_isSubscribed', 'eth_subscription', 'getSubscriberCount'])(
+    '%s does not',
+    (method) => {
+      expect(ask(method, [])).toMatchObject({ method, known: false, kind: 'read' })
+    },
+  )
+
   it('is what a question of another interface is about, too', () => {
     const asked = eth.classify({ apiInterface: 'grpc', method: 'a.B/C', header: () => null })
     expect(asked).toMatchObject({ method: 'a.B/C', known: false })

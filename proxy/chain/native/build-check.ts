@@ -52,6 +52,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'transaction', place: null, form: native.form, each: native.each ?? null }
     case 'receipt':
       return { check: 'receipt', place: null, each: native.each ?? false }
+    case 'root': {
+      const { list, root, 'of-none': ofNone, lenient: isLenient = false } = native
+      return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), isLenient }
+    }
     case 'fee-history':
       return { check: 'fee-history', place: place(native) }
     case 'exists':

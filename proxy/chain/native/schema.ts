@@ -180,6 +180,13 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.string().min(1).optional(),
   }),
   strict({ check: z.literal('receipt'), each: z.boolean().optional() }),
+  strict({
+    check: z.literal('root'),
+    list: z.string().min(1),
+    root: z.string().min(1),
+    'of-none': z.string().regex(/^0x[0-9a-f]{64}$/),
+    lenient: z.boolean().optional(),
+  }),
   strict({ check: z.literal('fee-history'), ...place }),
   strict({ check: z.literal('exists') }),
   strict({

@@ -120,6 +120,26 @@ describe('HTTP', () => {
     expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_BAD_HTTP' } }])
   })
 
+  const noPath = 'the target of the request must be a path that begins with /, or an http:// URL'
+  const encode = 'the target of the request has bytes that must be percent-encoded, such as'
+  test.each([
+    ['in its path', '/blocks/\u00e9', `${encode} 0xc3, which is %C3`],
+    ['in its query', '/?hash=\u65e5', `${encode} 0xe6, which is %E6`],
+    ['behind an origin', 'http://x/\u00e9', `${encode} 0xc3, which is %C3`],
+    ['that is a control character', '/a\u0001', `${encode} 0x01, which is %01`],
+    ['in its host, which is another matter', 'http://\u00e9/', noPath],
+    ['where a path begins', '\u00e9', noPath],
+    ['that it begins with', 'blocks', noPath],
+  ])('a target with a byte %s is refused with what is wrong', async (_, target, message) => {
+    await using fixture = await startListener(echoRelay)
+    using client = new RawClient(fixture.port)
+    client.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`))
+    const text = await client.untilClosed()
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    expect(text).toContain(message)
+    expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_BAD_HTTP' } }])
+  })
+
   test('whatever bytes come, the listener lives on', async () => {
     await using fixture = await startListener(echoRelay)
     const pieces = fc.constantFrom(

@@ -20,7 +20,8 @@ import type { Listener } from '../listener.ts'
 import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
 import { collectBody, uploadOf } from './request-body.ts'
-import { fragmentMessage, readTarget, type RequestTarget } from './request-target.ts'
+import { fragmentMessage, readTarget, targetMessage, type RequestTarget } from './request-target.ts'
+import { unparsedMessage, type ParseError } from './unparsed-message.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
 
 /** How long a client may take for what. */
@@ -117,7 +118,7 @@ class NodeHttpServer implements Listener {
       .on('connect', (request, wire) => {
         this.#refuseTunnel(request.socket, wire)
       })
-      .on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      .on('clientError', (error: ParseError, socket) => {
         this.#refuseBytes(error, socket as Socket)
       })
   }
@@ -246,7 +247,7 @@ class NodeHttpServer implements Listener {
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
-  #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  #refuseBytes(error: ParseError, socket: Socket): void {
     const connection = this.#connections.of(socket)
     if (connection.refused) return
     connection.refused = true
@@ -258,7 +259,7 @@ class NodeHttpServer implements Listener {
     this.#options.clock.after(lingerMs, () => socket.destroy())
   }
 
-  #refusalOf(error: NodeJS.ErrnoException): HttpAnswer {
+  #refusalOf(error: ParseError): HttpAnswer {
     const { handler } = this.#options
     switch (error.code) {
       case 'HPE_HEADER_OVERFLOW':
@@ -269,7 +270,7 @@ class NodeHttpServer implements Listener {
       case 'ERR_HTTP_REQUEST_TIMEOUT':
         return handler.refuse(errorKinds.slowRequest, 'the request took too long to arrive')
       default:
-        return handler.refuse(errorKinds.badHttp, 'this is not a request in HTTP/1.1')
+        return handler.refuse(errorKinds.badHttp, unparsedMessage(error))
     }
   }
 }
@@ -288,8 +289,7 @@ function faultOf(
     return new RelayError(errorKinds.badHttp, message)
   }
   if (target === null) {
-    const message = 'the target of the request must be a path that begins with /, or an http:// URL'
-    return new RelayError(errorKinds.unsendable, message)
+    return new RelayError(errorKinds.unsendable, targetMessage)
   }
   if (request.url?.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
   if (leadsAboveRoot(target.path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)

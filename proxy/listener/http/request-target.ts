@@ -8,6 +8,10 @@ export interface RequestTarget {
   readonly query: string
 }
 
+/** For a target in a form that no node can be asked for. */
+export const targetMessage =
+  'the target of the request must be a path that begins with /, or an http:// URL'
+
 /**
  * For a target that has a fragment, though none may (RFC 9112, 3.2). A node would not read what stands
  * behind the `#`, such as the keys that the router puts there.

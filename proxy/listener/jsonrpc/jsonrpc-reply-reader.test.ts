@@ -181,6 +181,16 @@ describe('an answer that is none', () => {
   test('a result under the status of an error', () => {
     expect(read('{"id":1,"result":1}', { status: 503 }).finding.kind).toBe('malformed')
   })
+
+  test.each(['{"id":1,"result":1}', '{"id":1,"error":{"code":3,"message":"reverted"}}'])(
+    '%s as a part, which nobody asked for',
+    (text) => {
+      expect(read(text, { status: 206 }).finding).toEqual({
+        kind: 'malformed',
+        why: 'HTTP 206 where the whole was asked for',
+      })
+    },
+  )
 })
 
 test('with several attempts at once, each answer is written with its own spelling of the id', () => {

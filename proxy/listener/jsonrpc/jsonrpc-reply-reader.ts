@@ -44,7 +44,8 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#incoming = incoming
     this.#foreignId = null
     const { body, status } = incoming
-    if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
+    if (status === 206) this.#finding = malformed('HTTP 206 where the whole was asked for')
+    else if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }

@@ -5,11 +5,13 @@ import type { Span } from '../../json/span.ts'
 import { spaceEnd, valueEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialects/rest-error.ts'
+import { isPartial } from '../../upstream/partial-answer.ts'
 import { header, type BodyStream, type HeaderList, type Incoming } from '../../upstream/wire.ts'
 import { RestReplyStream } from './rest-reply-stream.ts'
 import { mediaType } from './media-type.ts'
 import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'
 
+const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
 const isJsonType = /[/+]json\b/i
 
 /**
@@ -25,13 +27,17 @@ export type Expected = { readonly orTypes: readonly string[] } | 'anything'
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
   readonly #expected: Expected
+  readonly #asksForPart: boolean
 
-  constructor(verb: string, expected: Expected = 'anything') {
+  /** @param asksForPart the node is sent the client's `Range` */
+  constructor(verb: string, expected: Expected = 'anything', asksForPart = false) {
     this.#isHead = verb === 'HEAD'
     this.#expected = expected
+    this.#asksForPart = asksForPart
   }
 
-  read({ status, headers, body }: Incoming): Finding {
+  read(incoming: Incoming): Finding {
+    const { status, headers, body } = incoming
     if (status >= 400) {
       // The answer to a HEAD has no words whatever is wrong.
       if (body instanceof Uint8Array)
@@ -39,9 +45,11 @@ export class RestReplyReader implements ReplyReader {
       const why = `HTTP ${status} with a long body`
       return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
+    if (isPartial(incoming))
+      return this.#asksForPart ? { kind: 'result' } : { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
     const isExpected = this.#mustBeJson(headers)
-    const other = isExpected ? noDocument(status, headers) : null
+    const other = isExpected ? noDocument(status) : null
     if (other) return other
     if (!(body instanceof Uint8Array))
       return isExpected || isJson(headers) ? headFinding(body) : { kind: 'result' }
@@ -74,14 +82,11 @@ function headFinding(body: BodyStream): Finding {
 }
 
 /** A status that says that no whole document follows; null for one that does not. */
-function noDocument(status: number, headers: HeaderList): Finding | null {
+function noDocument(status: number): Finding | null {
   const why = `HTTP ${status} instead of a document`
   // Servers send the client elsewhere when they find its path untidy, which is the client's doing.
   if (status >= 300) return { kind: 'malformed', why, isClientsDoing: true }
-  if (status === 204 || status === 205) return { kind: 'malformed', why }
-  // Some answer 206 with all of a document, when a part of what was sent has failed.
-  const isPart = status === 206 && header(headers, 'content-range') !== null
-  return isPart ? { kind: 'malformed', why } : null
+  return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
 /**

@@ -44,6 +44,42 @@ const receipt = (index: number, over: object = {}) => ({
 
 const twoReceipts = [receipt(0), receipt(1, { transactionHash: receipt(0).transactionHash })]
 
+const noUncles = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+const noWithdrawals = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+const withdrawals = [{ index: '0x1', validatorIndex: '0x2', address: a, amount: '0x3' }]
+
+describe('a list of which the header has the root', () => {
+  it.each([
+    ['uncles that the header has not', { sha3Uncles: noUncles, uncles: [b] }, true],
+    ['uncles that are left out', { sha3Uncles: c, uncles: [] }, true],
+    ['withdrawals that it has not', { withdrawalsRoot: noWithdrawals, withdrawals }, true],
+    // Chains of the OP stack have another root there.
+    ['no withdrawals that it has', { withdrawalsRoot: c, withdrawals: [] }, false],
+  ])('%s', (_, members, certain) => {
+    for (const [method, asked] of [
+      [byNumber, '0x10'],
+      [byHash, a],
+    ] as const)
+      expect(judged(method, [asked, false], block(members))).toMatchObject({
+        check: 'items-alike',
+        certain,
+      })
+  })
+
+  it.each([
+    ['no uncles', { sha3Uncles: noUncles, uncles: [] }],
+    ['a root in capitals', { sha3Uncles: `0x${noUncles.slice(2).toUpperCase()}`, uncles: [] }],
+    ['uncles', { sha3Uncles: c, uncles: [b] }],
+    ['no withdrawals', { withdrawalsRoot: noWithdrawals, withdrawals: [] }],
+    ['withdrawals', { withdrawalsRoot: c, withdrawals }],
+    ['no list', { sha3Uncles: c, withdrawalsRoot: c, withdrawals: null }],
+    ['no root', { uncles: [b], withdrawals, withdrawalsRoot: null }],
+    ['a root of zeros', { sha3Uncles: hashOf('0'), uncles: [], withdrawalsRoot: '0x' }],
+  ])('%s may be', (_, members) => {
+    expect(judged(byHash, [a, false], block(members))).toBeNull()
+  })
+})
+
 describe('a lie about a block', () => {
   it.each([
     ['another height', byNumber, ['0x10', false], block({ number: '0x11' }), 'block-number'],

@@ -15,6 +15,7 @@ import { checkLogs } from './logs.ts'
 import { checkHeader, checkTransaction } from './own-hash.ts'
 import { checkParent } from './parent.ts'
 import { checkReceipt } from './receipt.ts'
+import { checkRoot } from './root.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
 import { checkDigest, checkRaw, checkSent } from './transaction.ts'
@@ -124,6 +125,8 @@ function apply(
       return checkTransaction(rule, document, upstream, memory.transactions)
     case 'receipt':
       return checkReceipt(rule, document)
+    case 'root':
+      return checkRoot(rule, document)
     case 'fee-history':
       return checkFeeHistory(document, block, wanted)
     case 'exists':

@@ -84,7 +84,7 @@ describe('the hash of a block', () => {
     const memory = primed()
     const found = judged(byNumber, ['0x10', false], { ...next, ...other }, { memory })
     expect(found).toMatchObject({ certain: true })
-    expect(['header-hash', 'shape', 'items-order']).toContain(found?.check)
+    expect(['header-hash', 'shape', 'items-order', 'items-alike']).toContain(found?.check)
   })
 
   it.each<[string, object]>([

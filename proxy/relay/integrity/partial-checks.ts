@@ -41,6 +41,7 @@ export function namesOf(rule: CheckRule): readonly string[] {
   if (rule.check === 'header') return headerMembers
   if (rule.check === 'receipt') return receiptMembers
   if (rule.check === 'fee-history') return feeHistoryMembers
+  if (rule.check === 'root') return [rule.list, rule.root]
   if (rule.check === 'bloom') return [...own, 'address', 'topics']
   return rule.check === 'logs' ? [...own, ...logMembers] : own
 }
@@ -57,7 +58,7 @@ export function isTold({ rule }: Check, part: ResultDocument, asked: BlockRef): 
   if (rule.check === 'length' || (rule.check === 'bloom' && !rule.each)) return false
   if (rule.check === 'receipt' && !rule.each) return false
   // Hashes and sums are those of the whole.
-  if (['header', 'transaction', 'fee-history'].includes(rule.check)) return false
+  if (['header', 'transaction', 'root', 'fee-history'].includes(rule.check)) return false
   const list = listOf(rule)
   if (list) return isListTold(list, part)
   const { bytes, span } = part

@@ -28,12 +28,15 @@ export const checkNames = {
 
 export type CheckName = keyof typeof checkNames
 
-/** An answer that cannot be true. */
+/** What speaks against an answer. */
 export interface Violation {
   readonly check: CheckName
   /** What was wanted and what came: short, plain ASCII, without anything of the URL. */
   readonly evidence: string
-  /** False: one of two upstreams is wrong, and it may be the other one. */
+  /**
+   * False: it may be true. Another upstream says otherwise, and may be the one that is wrong; or the
+   * answer is unusual.
+   */
   readonly certain: boolean
 }
 

@@ -9,6 +9,7 @@ import { EthereumReader } from './ethereum-reader.ts'
 export function ethereumKit(ask: Ask): ChainKit {
   const heads = {
     request: {
+      isNamed: true,
       method: 'eth_subscribe',
       params: ['newHeads'],
       unsubscribe: (id: unknown) => ({ method: 'eth_unsubscribe', params: [id] }),

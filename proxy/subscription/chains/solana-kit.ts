@@ -26,6 +26,7 @@ export function solanaKit(asking: SolanaAsking): ChainKit {
 
 function requestOf(name: string): Sequence['request'] {
   return {
+    isNamed: true,
     method: `${name}Subscribe`,
     params: [],
     unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),

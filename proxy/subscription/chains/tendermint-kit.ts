@@ -3,7 +3,7 @@
 import type { Ask } from '../ask.ts'
 import type { ChainKit, Sequence } from '../chain-kit.ts'
 import { TendermintReader } from './tendermint-reader.ts'
-import { TendermintTransactions } from './tendermint-transactions.ts'
+import { TendermintTransactions, TransactionsOfBlocks } from './tendermint-transactions.ts'
 
 /** Blocks, headers, and the transactions of the blocks that the headers tell of. */
 export function tendermintKit(ask: Ask): ChainKit {
@@ -12,6 +12,7 @@ export function tendermintKit(ask: Ask): ChainKit {
     'NewBlockHeader',
     new TendermintReader(ask, (block) => block.newBlockHeader),
   )
+  const transactions = new TransactionsOfBlocks(ask)
   return {
     sequenceOf({ kind }) {
       if (kind === 'live') return null
@@ -19,7 +20,7 @@ export function tendermintKit(ask: Ask): ChainKit {
     },
     sequence: (name) => (name === 'NewBlock' ? blocks : headers),
     derived: ({ kind, key }) =>
-      kind === 'transactions' ? new TendermintTransactions(ask, key) : null,
+      kind === 'transactions' ? new TendermintTransactions(transactions, key) : null,
   }
 }
 
@@ -27,6 +28,7 @@ function sequenceOf(event: string, reader: TendermintReader): Sequence {
   const params = { query: `tm.event='${event}'` }
   return {
     request: {
+      isNamed: true,
       method: 'subscribe',
       params,
       unsubscribe: () => ({ method: 'unsubscribe', params }),

@@ -65,10 +65,12 @@ function wishOf(question: FormQuestion): SubscribeWish {
 
 function topic(kind: TopicKind, name: string, more: readonly unknown[]): Topic {
   const params = [name, ...more]
+  const isNamed = namedTopics.has(name)
   return {
     kind,
     key: canonicalJson(params),
-    name: namedTopics.has(name) ? name : 'other',
+    name: isNamed ? name : 'other',
+    isNamed,
     method: subscribe,
     params,
     unsubscribe: (id) => ({ method: unsubscribe, params: [id] }),

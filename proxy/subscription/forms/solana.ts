@@ -62,6 +62,7 @@ function topicOf(name: string, given: unknown): Topic {
     kind: params.length > 0 && kind !== 'live' ? 'live' : kind,
     key: canonicalJson([name, ...params]),
     name,
+    isNamed: true,
     method: `${name}Subscribe`,
     params,
     unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),

@@ -71,6 +71,8 @@ function topicOf(text: string): Topic {
     kind: isCertain ? kindOf(event, conditions) : 'live',
     key,
     name: namedEvents.has(event) || kinds.has(event) ? event : 'other',
+    // Whatever the query asks for, all events have one form.
+    isNamed: true,
     method: 'subscribe',
     params: { query },
     unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),

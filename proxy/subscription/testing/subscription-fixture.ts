@@ -131,6 +131,8 @@ export class SubscriptionFixture {
         joined: (topic, upstream) => events.push(`${topic} by ${upstream ?? 'polling'}`),
         filled: (topic, blocks) => events.push(`${topic} fills ${blocks}`),
         duplicateDropped: (topic) => events.push(`${topic} drops a duplicate`),
+        fetchFailed: (topic, forMs, why) =>
+          events.push(`${topic} lacks what is next for ${forMs / 1_000} s: ${why}`),
         ended: (topic, reason) => events.push(`${topic} ends: ${reason}`),
         failed: (topic, error) => {
           throw new Error(`${topic} failed`, { cause: error })

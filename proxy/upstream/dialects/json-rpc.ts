@@ -27,6 +27,8 @@ export const jsonRpcDialect: Dialect = {
     body: body === null ? null : Buffer.from(body),
   }),
   read({ status, body }: WholeAnswer): Said {
+    // Nobody asked for a part.
+    if (status === 206) return { kind: 'malformed', why: `HTTP ${status}` }
     const document = parseJson(body) as Document | null | undefined
     if (document === undefined)
       return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }

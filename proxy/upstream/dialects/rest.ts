@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
+import { isPartial } from '../partial-answer.ts'
 import { header } from '../wire.ts'
 import { parseJson, valueBelow } from './json-value.ts'
 import { restError } from './rest-error.ts'
@@ -16,10 +17,13 @@ export const restDialect: Dialect = {
     headers: body === null ? accept : [...accept, 'content-type', 'application/json'],
     body: body === null ? null : Buffer.from(body),
   }),
-  read({ status, headers, body }: WholeAnswer): Said {
+  read(answer: WholeAnswer): Said {
+    const { status, headers, body } = answer
     const error = restError(status, body)
     if (error) return { kind: 'error', error }
     if (status >= 400) return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }
+    // Nobody asked for a part.
+    if (isPartial(answer)) return { kind: 'malformed', why: `HTTP ${status}` }
     let document: { readonly value: unknown } | null = null
     return {
       kind: 'answer',

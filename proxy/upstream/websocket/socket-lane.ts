@@ -11,6 +11,8 @@ import { WebSocketConnection } from './websocket-connection.ts'
 const firstPauseMs = 100
 const longestPauseMs = 5_000
 const idleMs = 60_000
+/** A node that notifies of its own accord costs a connection no more often. */
+const givingUpPauseMs = 10_000
 
 export interface LaneLimits {
   readonly maxConnections: number
@@ -19,6 +21,8 @@ export interface LaneLimits {
   readonly load: (connection: WebSocketConnection) => number
   /** Rather too much on one connection than none. */
   readonly mayExceed: boolean
+  /** Its requests open subscriptions. Where none should, what a node notifies of belongs to nobody. */
+  readonly subscribes: boolean
 }
 
 export interface SocketLaneOptions {
@@ -36,6 +40,7 @@ export class SocketLane {
   #opening: Promise<WebSocketConnection> | null = null
   #pauseMs = firstPauseMs
   #retryAtMs = -Infinity
+  #givesUpAtMs = -Infinity
   #lastFault: TransportError | null = null
   #cancelSweep: Cancel | null = null
   #isClosed = false
@@ -88,7 +93,7 @@ export class SocketLane {
   }
 
   #open(): Promise<WebSocketConnection> {
-    const { target, path, clock, random } = this.#options
+    const { target, path, clock, random, limits } = this.#options
     return new Promise<WebSocketConnection>((resolve, reject) => {
       if (this.#isClosed) return reject(new TransportError('aborted', 'closed', false))
       if (this.#lastFault && clock.nowMs() < this.#retryAtMs) return reject(unsent(this.#lastFault))
@@ -109,6 +114,7 @@ export class SocketLane {
         closed: () => {
           this.#connections.delete(connection)
         },
+        givesUpFor: () => !limits.subscribes && this.#mayGiveUp(),
       })
       this.#connections.add(connection)
       this.#cancelSweep ??= clock.after(idleMs, () => {
@@ -117,6 +123,13 @@ export class SocketLane {
     }).finally(() => {
       this.#opening = null
     })
+  }
+
+  #mayGiveUp(): boolean {
+    const nowMs = this.#options.clock.nowMs()
+    if (nowMs < this.#givesUpAtMs) return false
+    this.#givesUpAtMs = nowMs + givingUpPauseMs
+    return true
   }
 
   /** Closes what nobody has needed for a while. */

@@ -21,7 +21,8 @@ export type SocketMessage =
       readonly method: string
       /** The bytes of the subscription's id; null where there is none. */
       readonly subscription: string | null
-      readonly result: Span
+      /** What is new; null where the node says that the subscription has ended, or nothing at all. */
+      readonly result: Span | null
     }
   /** Not JSON, or not in the form of JSON-RPC. */
   | { readonly kind: 'malformed' }
@@ -49,13 +50,16 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   }
   if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return malformed
   if (method === null) return { kind: 'unaddressed', idSpan, start }
-  return params === null ? malformed : notificationOf(bytes, method, params)
+  return notificationOf(bytes, method, params)
 }
 
-function notificationOf(bytes: Uint8Array, method: string, params: Span): SocketMessage {
-  if (bytes[params.start] !== 0x7b) return malformed
+/** `params` are those of a subscription, or whatever a node wants to tell of itself. */
+function notificationOf(bytes: Uint8Array, method: string, params: Span | null): SocketMessage {
   let subscription: string | null = null
-  let result: Span = params
+  let result: Span | null = null
+  let isEnd = false
+  if (params === null || bytes[params.start] !== 0x7b)
+    return { kind: 'notification', method, subscription, result }
   const cursor = new ObjectCursor(bytes, params.start)
   while (cursor.next()) {
     const { nameStart, nameEnd, valueStart, valueEnd } = cursor
@@ -63,8 +67,10 @@ function notificationOf(bytes: Uint8Array, method: string, params: Span): Socket
       subscription = bufferOf(bytes).toString('utf8', valueStart, valueEnd)
     else if (isNamed(bytes, nameStart, nameEnd, '"result"'))
       result = { start: valueStart, end: valueEnd }
+    else if (isNamed(bytes, nameStart, nameEnd, '"error"'))
+      isEnd = !spells(bytes, valueStart, valueEnd, 'null')
   }
-  return { kind: 'notification', method, subscription, result }
+  return { kind: 'notification', method, subscription, result: isEnd ? null : result }
 }
 
 /** Some nodes give a number back as text; older Tendermint marks the events of a subscription. */

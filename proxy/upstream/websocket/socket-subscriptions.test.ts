@@ -10,12 +10,19 @@ const mebibyte = 1024 * 1024
 function setUp() {
   const subscriptions = new SocketSubscriptions()
   const heard: string[] = []
-  const tell = (key: string, result: string, beside = '') => {
-    const text = `{"method":"m","params":{"subscription":"${key}","result":"${result}"}${beside}}`
-    const bytes = Buffer.from(text)
+  const notify = (key: string, member: string, beside = '') => {
+    const bytes = Buffer.from(
+      `{"method":"m","params":{"subscription":"${key}",${member}}${beside}}`,
+    )
     const message = readSocketMessage(bytes)
     if (message.kind !== 'notification') throw new Error('no notification')
     subscriptions.notified(bytes, message, true)
+  }
+  const tell = (key: string, result: string, beside = '') => {
+    notify(key, `"result":"${result}"`, beside)
+  }
+  const end = (key: string) => {
+    notify(key, '"error":"too slow"')
   }
   const open = (key: string) => {
     const reply = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
@@ -27,7 +34,7 @@ function setUp() {
     })
     return isHeard
   }
-  return { subscriptions, heard, tell, open }
+  return { subscriptions, heard, notify, tell, end, open }
 }
 
 test('what came before the answer is told in its order, and what is of others waits on', () => {
@@ -78,3 +85,39 @@ test('a short notification does not keep a long message', () => {
   expect(kept).toHaveLength(1)
   expect(kept[0]).toBeLessThan(mebibyte)
 })
+
+const ended = 'lost: reset, the node ended the subscription'
+
+test('what the node ended before its answer is heard first, and what comes behind is of the next', () => {
+  const { subscriptions, heard, tell, end, open } = setUp()
+  tell('a', 'x')
+  end('b')
+  end('a')
+  tell('a', 'xx')
+  open('a')
+  expect(heard).toEqual(['a 3', `a ${ended}`])
+  open('a')
+  open('b')
+  expect(heard.slice(2)).toEqual(['a 4', `b ${ended}`])
+  expect(subscriptions.size).toBe(1)
+})
+
+test('two that the node takes for one are ended both, and nobody else', () => {
+  const { subscriptions, heard, tell, end, open } = setUp()
+  for (const key of ['a', 'a', 'b']) open(key)
+  end('a')
+  tell('a', 'x')
+  tell('b', 'x')
+  expect(heard).toEqual([`a ${ended}`, `a ${ended}`, 'b 3'])
+  expect(subscriptions.size).toBe(1)
+})
+
+test.each(['"error":null,"result":"x"', '"result":"x","error":null'])(
+  'no error is no end: %s',
+  (member) => {
+    const { heard, notify, open } = setUp()
+    open('a')
+    notify('a', member)
+    expect(heard).toEqual(['a 3'])
+  },
+)

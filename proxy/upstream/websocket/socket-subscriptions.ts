@@ -23,7 +23,7 @@ type NotificationMessage = Extract<SocketMessage, { kind: 'notification' }>
 export class SocketSubscriptions {
   readonly #byKey = new Map<string, Set<SocketSubscription>>()
   readonly #byRequest = new Map<number, SocketSubscription>()
-  #unclaimed: { readonly key: string; readonly notification: Notification }[] = []
+  #unclaimed: { readonly key: string; readonly notification: Notification | null }[] = []
   #unclaimedBytes = 0
   /** There was no room for some: whose, is not known. */
   #hasDropped = false
@@ -57,7 +57,7 @@ export class SocketSubscriptions {
     const unclaimed = this.#unclaimed
     this.forgetUnclaimed()
     for (const { key, notification } of unclaimed)
-      if (key === text) subscription.push(notification)
+      if (key === text && this.#byKey.has(text)) this.#tell(text, notification)
       else this.#keep(key, notification)
     return true
   }
@@ -66,9 +66,8 @@ export class SocketSubscriptions {
   notified(bytes: Uint8Array, message: NotificationMessage, mayClaim: boolean): void {
     const { method, subscription: key, result } = message
     if (key === null) return
-    const notification = { method, result: cut(bytes, result) }
-    const subscriptions = this.#byKey.get(key)
-    if (subscriptions) for (const each of [...subscriptions]) each.push(notification)
+    const notification = result && { method, result: cut(bytes, result) }
+    if (this.#byKey.has(key)) this.#tell(key, notification)
     else if (mayClaim) this.#keep(key, notification)
   }
 
@@ -78,8 +77,7 @@ export class SocketSubscriptions {
     if (!subscription) return
     const result = resultSpan(answer)
     if (result) return subscription.push({ method: null, result: cut(answer, result) })
-    this.remove(subscription)
-    subscription.fail(new TransportError('reset', 'the node ended the subscription'))
+    this.#endedByNode(subscription)
   }
 
   /** @returns the id by which the node has it; null where it has none */
@@ -114,8 +112,21 @@ export class SocketSubscriptions {
     for (const subscription of all) subscription.fail(error)
   }
 
-  #keep(key: string, notification: Notification): void {
-    const bytes = key.length + notification.result.length
+  /** @param notification null: the node says nothing more */
+  #tell(key: string, notification: Notification | null): void {
+    for (const each of [...(this.#byKey.get(key) ?? [])])
+      if (notification) each.push(notification)
+      else this.#endedByNode(each)
+  }
+
+  /** What the node says of it is for nobody's eyes: it may repeat the URL with its keys. */
+  #endedByNode(subscription: SocketSubscription): void {
+    this.remove(subscription)
+    subscription.fail(new TransportError('reset', 'the node ended the subscription'))
+  }
+
+  #keep(key: string, notification: Notification | null): void {
+    const bytes = key.length + (notification?.result.length ?? 0)
     const hasRoom =
       this.#unclaimed.length < maxUnclaimed && this.#unclaimedBytes + bytes <= maxUnclaimedBytes
     if (!hasRoom) {

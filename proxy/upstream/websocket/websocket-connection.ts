@@ -47,6 +47,8 @@ export interface WebSocketConnectionOptions {
   readonly opened: (error: TransportError | null) => void
   /** Hears once that it is over; also of one that was never open. */
   readonly closed: () => void
+  /** A notification came: whether the connection is to be given up for it. */
+  readonly givesUpFor: () => boolean
 }
 
 /**
@@ -117,7 +119,7 @@ export class WebSocketConnection implements SubscriptionHost {
     return this.#takesRequests && this.#socket.bufferedAmount < maxWaitingBytes
   }
 
-  /** The node may tell of what cannot be taken back any more: it takes no more subscriptions. */
+  /** The node may tell of what cannot be taken back any more: it ends once nobody needs it. */
   get isSpoiled(): boolean {
     return this.#isSpoiled
   }
@@ -255,7 +257,11 @@ export class WebSocketConnection implements SubscriptionHost {
     for (const [id, { subscribes }] of this.#pending) if (subscribes) oldest = Math.min(oldest, id)
     for (const { key, request } of this.#goodbyes.due(oldest))
       if (key === null || !this.#subscriptions.isHeard(key)) this.#write(request)
-    // Whatever is left on it belongs to nobody, and ends with it.
+    this.#closeIfSpoiled()
+  }
+
+  /** Whatever is left on it belongs to nobody, and ends with it. */
+  #closeIfSpoiled(): void {
     if (this.#isSpoiled && this.subscriptions + this.inFlight === 0) this.close()
   }
 
@@ -273,7 +279,7 @@ export class WebSocketConnection implements SubscriptionHost {
   #settled(id: number, subscribes: boolean): void {
     if (!this.#pending.delete(id)) return
     this.usedMs = this.#options.clock.nowMs()
-    if (!subscribes) return
+    if (!subscribes) return this.#closeIfSpoiled()
     this.#outstandingSubscribes -= 1
     if (this.#outstandingSubscribes === 0) this.#subscriptions.forgetUnclaimed()
     this.#sayGoodbyes()
@@ -295,8 +301,11 @@ export class WebSocketConnection implements SubscriptionHost {
         const [id, pending] = only
         return this.#answered(id, pending, incomingOf(bytes), bytes)
       }
-      case 'notification':
-        return this.#subscriptions.notified(bytes, message, this.#outstandingSubscribes > 0)
+      case 'notification': {
+        this.#subscriptions.notified(bytes, message, this.#outstandingSubscribes > 0)
+        this.#isSpoiled ||= this.#options.givesUpFor()
+        return this.#closeIfSpoiled()
+      }
       case 'malformed':
         return this.#end(new TransportError('protocol', 'a message that is not JSON-RPC'))
     }

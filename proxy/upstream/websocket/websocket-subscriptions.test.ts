@@ -140,15 +140,62 @@ describe('a subscription', () => {
     expect(upstream.upgrades).toHaveLength(1)
   })
 
-  it('hears that Tendermint cancelled it', async () => {
+  const secret = 'ws://node.test/v2/SuperSecretKey12345'
+  const ends: [string, string, (id: number) => string][] = [
+    [
+      'Tendermint cancelled it',
+      '{}',
+      (id) => `{"id":${id},"error":{"code":-32000,"data":"client is not pulling"}}`,
+    ],
+    ...[`{"message":"ended ${secret}"}`, '"too slow"', '{"code":1},"result":{"number":"0x1"}'].map(
+      (error): [string, string, () => string] => [
+        `the node ended it with ${error}`,
+        '"0xa1"',
+        () => `{"method":"eth_subscription","params":{"subscription":"0xa1","error":${error}}}`,
+      ],
+    ),
+    [
+      'the node told of nothing',
+      '"0xa1"',
+      () => '{"method":"eth_subscription","params":{"subscription":"0xa1"}}',
+    ],
+  ]
+  it.each(ends)('hears that %s, and others on its connection do not', async (_, result, end) => {
+    const { upstream, transport } = await setUp({
+      answer: ({ id, method }, socket) => {
+        if (method === 'other') return socket.send(`{"id":${id},"result":"0xb2"}`)
+        socket.send(`{"id":${id},"result":${result}}`)
+        socket.send(end(id))
+        socket.send(eth('0xb2', 'on'))
+      },
+    })
+    const other = hear(await transport.subscribe(request('other'), signal, undo))
+    const subscription = await transport.subscribe(request('subscribe'), signal, undo)
+    expect(await hear(subscription).until(1)).toEqual(['lost reset'])
+    expect(await other.until(1)).toEqual(['eth_subscription "on"'])
+    // What is over needs no goodbye, and its place is free.
+    subscription.close(request('unsubscribe'))
+    await transport.subscribe(request('other'), signal, undo)
+    expect(upstream.upgrades).toHaveLength(1)
+    expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
+  })
+
+  it('tells what it said of the end to nobody', async () => {
     const { transport } = await setUp({
       answer: ({ id }, socket) => {
-        socket.send(`{"id":${id},"result":{}}`)
-        socket.send(`{"id":${id},"error":{"code":-32000,"data":"client is not pulling"}}`)
+        const error = `{"message":"ended ${secret}"}`
+        socket.send(`{"id":${id},"result":"0xa1"}`)
+        socket.send(
+          `{"method":"eth_subscription","params":{"subscription":"0xa1","error":${error}}}`,
+        )
       },
     })
     const subscription = await transport.subscribe(request('subscribe'), signal, undo)
-    expect(await hear(subscription).until(1)).toEqual(['lost reset'])
+    const error = await new Promise<Error>((lost) => {
+      subscription.listen({ notified: () => undefined, lost })
+    })
+    expect(error.message).toBe('the node ended the subscription')
+    expect(error.cause).toBeUndefined()
   })
 
   it('is lost with its connection, once', async () => {

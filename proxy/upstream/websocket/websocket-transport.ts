@@ -10,14 +10,16 @@ import { UpstreamTarget } from '../upstream-target.ts'
 const callLimits: LaneLimits = {
   maxConnections: 4,
   fullAt: 64,
-  load: ({ inFlight }) => inFlight,
+  load: ({ inFlight, isSpoiled }) => (isSpoiled ? Infinity : inFlight),
   mayExceed: true,
+  subscribes: false,
 }
 
 const subscriptionLimits: Omit<LaneLimits, 'fullAt'> = {
   maxConnections: 100,
   load: ({ subscriptions, isSpoiled }) => (isSpoiled ? Infinity : subscriptions),
   mayExceed: false,
+  subscribes: true,
 }
 
 export interface WebSocketTransportOptions {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { startSocketNode } from '../../proxy/upstream/testing/socket-node.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+/** As it would be over a WebSocket that the router's calls share: nobody hears it, nobody ends it. */
+const node = () =>
+  startSocketNode({
+    answer: ({ id, method }, socket) => {
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+      if (!/subscribe|watch/i.test(method)) return
+      const params = { subscription: '0x1', result: {} }
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method: `${method}ion`, params }))
+    },
+  })
+
+const methods = ['parity_subscribe', 'starknet_subscribeNewHeads', 'debug_unsubscribe']
+
+test('what subscribes by its name alone is refused, and no node hears of it', async () => {
+  await using upstream = await node()
+  const primaries = [{ name: 'a', url: upstream.url }]
+  await using router = await serveRouter({
+    primaries,
+    urlSettings: { a: { 'skip-verifications': ['*'] } },
+  })
+  const client = new WebSocket(router.socketUrl)
+  await new Promise((resolve) => client.once('open', resolve))
+  for (const method of methods) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+    const overSocket = new Promise<string>((resolve) =>
+      client.once('message', (data: Buffer) => {
+        resolve(data.toString())
+      }),
+    )
+    client.send(body)
+    const overHttp = await fetch(router.url, { method: 'POST', body })
+    for (const answer of [await overHttp.text(), await overSocket])
+      expect(JSON.parse(answer)).toMatchObject({
+        id: 1,
+        error: { code: -32601, message: `${method}: the router has no such subscription` },
+      })
+  }
+  client.terminate()
+  expect(upstream.received.filter((text) => text.includes('subscribe'))).toEqual([])
+})
+
+test('what subscribes by another name ends with the connection that it was opened on', async () => {
+  await using upstream = await node()
+  const primaries = [{ name: 'a', url: upstream.url }]
+  await using router = await serveRouter({
+    primaries,
+    urlSettings: { a: { 'skip-verifications': ['*'] } },
+  })
+  const ask = async (method: string) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+    const response = await fetch(router.url, { method: 'POST', body })
+    return response.json()
+  }
+  expect(await ask('author_submitAndWatchExtrinsic')).toMatchObject({ result: '0x1' })
+  await expect.poll(() => upstream.connections.length).toBe(0)
+  expect(await ask('eth_gasPrice')).toMatchObject({ result: '0x1' })
+})

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, expect, test } from 'vitest'
+import { serveRouter } from '../served/served-router.ts'
+import { MirrorNode, type Asked } from './mirror-node.ts'
+
+/*
+ * HTTP 206 is an answer to who asked for a range, and to nobody else.
+ */
+
+const mirror = [new URL('mirror.yml', import.meta.url).pathname]
+const settings = { 'skip-verifications': ['*'] }
+const stack = new AsyncDisposableStack()
+afterAll(() => stack.disposeAsync())
+
+interface Part {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Of two nodes the first answers with a part from now on, and the other with the whole. */
+async function serve(
+  chainId: string,
+  apiInterface: 'rest' | 'jsonrpc',
+  part: Part,
+  whole: (asked: Asked) => string,
+) {
+  const tellWhole: MirrorNode['answer'] = (asked, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(whole(asked))
+  }
+  const partial = new MirrorNode('partial', tellWhole)
+  const honest = new MirrorNode('honest', tellWhole)
+  const primaries = [stack.use(await partial.start()), stack.use(await honest.start())]
+  const urlSettings = { partial: settings, honest: settings }
+  const specSources = chainId === 'MIRROR' ? mirror : []
+  const options = { specSources, chainId, apiInterface, primaries, urlSettings }
+  const router = stack.use(await serveRouter(options))
+  partial.answer = (_, response) => {
+    response.writeHead(206, part.headers)
+    response.end(part.body)
+  }
+  return { router, partial }
+}
+
+const account = `{"sequence_number":"1","authentication_key":"0x${'1'.repeat(64)}"}`
+const select = { 'rpc-select-provider': 'partial' }
+const range = { 'content-type': 'application/octet-stream', 'content-range': 'bytes 0-3/9' }
+const ranges = { 'content-type': 'multipart/byteranges; boundary=x' }
+
+test.each<[string, string, string, Part]>([
+  ['of a path that the spec names', 'MOVECHAIN', '/accounts/0x1', { headers: range, body: '1234' }],
+  ['of any other path', 'MOVECHAIN', '/unnamed', { headers: range, body: '1234' }],
+  ['of a path that may say anything', 'MIRROR', '/things/a', { headers: range, body: '1234' }],
+  ['that is several', 'MIRROR', '/things/a', { headers: ranges, body: '--x--' }],
+])('a part %s is asked for elsewhere', async (_, chainId, path, part) => {
+  const { router } = await serve(chainId, 'rest', part, () => account)
+  const response = await fetch(`${router.url}${path}`, { headers: select })
+  expect(response.headers.get('rpc-reported-providers')).toBe('partial')
+  expect([response.status, await response.text()]).toEqual([200, account])
+})
+
+test('a range that the spec lets through comes back as the node gave it', async () => {
+  const { router, partial } = await serve(
+    'MIRROR',
+    'rest',
+    { headers: range, body: '1234' },
+    () => '',
+  )
+  const headers = { ...select, range: 'bytes=0-3' }
+  const response = await fetch(`${router.url}/things/latest`, { headers })
+  expect(partial.asked.at(-1)?.headers['range']).toBe('bytes=0-3')
+  expect([response.status, await response.text()]).toEqual([206, '1234'])
+  expect(response.headers.get('content-range')).toBe('bytes 0-3/9')
+})
+
+test('a range that the spec does not let through is answered with the whole', async () => {
+  const { router, partial } = await serve(
+    'MOVECHAIN',
+    'rest',
+    { headers: range, body: '1' },
+    () => account,
+  )
+  const headers = { ...select, range: 'bytes=0-3' }
+  const response = await fetch(`${router.url}/accounts/0x1`, { headers })
+  expect(partial.asked.at(-1)?.headers).not.toHaveProperty('range')
+  expect([response.status, await response.text()]).toEqual([200, account])
+})
+
+test('a batch of which a part failed is answered with 206, and is whole', async () => {
+  const told = '{"transaction_failures":[{"transaction_index":1}]}'
+  const json = { 'content-type': 'application/json' }
+  const { router } = await serve('MOVECHAIN', 'rest', { headers: json, body: told }, () => account)
+  const response = await fetch(`${router.url}/transactions/batch`, {
+    method: 'POST',
+    headers: { ...select, 'content-type': 'application/x.aptos.signed_transaction+bcs' },
+    body: 'two transactions',
+  })
+  expect([response.status, await response.text()]).toEqual([206, told])
+})
+
+test.each([
+  ['with a range', range],
+  ['without one', { 'content-type': 'application/json' }],
+])('over JSON-RPC a part %s is asked for elsewhere', async (_, headers) => {
+  const answer = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 7, result })
+  const whole = ({ body }: Asked) => {
+    const { id } = JSON.parse(body.toString()) as { id: number }
+    return JSON.stringify({ jsonrpc: '2.0', id, result: '0x2' })
+  }
+  const { router } = await serve('ETH1', 'jsonrpc', { headers, body: answer('0x1') }, whole)
+  const response = await fetch(router.url, {
+    method: 'POST',
+    headers: { ...select, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 7,
+      method: 'eth_getTransactionCount',
+      params: [`0x${'a'.repeat(40)}`, 'latest'],
+    }),
+  })
+  expect(response.headers.get('rpc-reported-providers')).toBe('partial')
+  expect([response.status, await response.json()]).toMatchObject([200, { result: '0x2' }])
+})

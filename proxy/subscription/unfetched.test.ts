@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { ethereumKit } from './chains/ethereum-kit.ts'
+import { tendermintKit } from './chains/tendermint-kit.ts'
+import { BlockChain, headOf, logsOf, type TestLog } from './testing/block-chain.ts'
+import { SubscriptionFixture } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+const blockTimeMs = 12_000
+/** Ten stalls of three blocks. */
+const patienceMs = 360_000
+
+type Answered = (answer: readonly TestLog[]) => unknown
+const noAnswer: Answered = () => undefined
+
+/** Ethereum, whose `eth_getLogs` answers as the test says; `isDown`: nothing is answered or told. */
+async function setUp() {
+  const chain = new BlockChain()
+  const state = { logs: noAnswer, isDown: false }
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'ETH1',
+    kit: ethereumKit,
+    answer: (method, params: never) => {
+      if (state.isDown) return undefined
+      const answer = chain.answer(method, params)
+      return method === 'eth_getLogs' ? state.logs(answer as readonly TestLog[]) : answer
+    },
+  })
+  const sockets = Object.values(fixture.sockets)
+  const setDown = (isDown: boolean) => {
+    state.isDown = isDown
+    for (const socket of sockets) {
+      socket.answer = isDown ? 'refused' : 'yes'
+      if (isDown) socket.cut()
+    }
+  }
+  /** Blocks at their pace. */
+  const mine = async (count: number) => {
+    for (let each = 0; each < count; each++) {
+      const head = headOf(chain.mine())
+      for (const socket of sockets) socket.tell(head)
+      await fixture.clock.advance(blockTimeMs)
+    }
+  }
+  const asked = () => fixture.calls.filter((call) => call.includes('eth_getLogs')).length
+  const failures = () => fixture.events.filter((event) => event.startsWith('logs lacks'))
+  const logs = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, at) => logsOf(chain.at(first + at)))
+      .flat()
+      .map((log) => JSON.stringify(log))
+  return { chain, fixture, state, setDown, mine, asked, failures, logs }
+}
+
+const wrong: [string, Answered, number, string][] = [
+  ['nobody answers', noAnswer, 1, 'all are down'],
+  [
+    'a log has the place of another, as where each transaction counts its own',
+    (logs) => logs.map((log, at) => ({ ...log, logIndex: '0x0', transactionIndex: `0x${at}` })),
+    3,
+    'eth_getLogs: no such answer as it should be of one, two',
+  ],
+]
+
+describe('where logs cannot be fetched while the chain goes on', () => {
+  test.each(wrong)('%s: it ends in words', async (_, answer, callsEach, why) => {
+    const { fixture, state, mine, asked, failures } = await setUp()
+    state.logs = answer
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const heads = await fixture.join('eth_subscribe', ['newHeads'])
+    await mine(patienceMs / blockTimeMs)
+    expect(hearing).toMatchObject({ texts: [], ended: null })
+    await mine(1)
+    const reason = 'the events of block 11 could not be fetched'
+    expect(hearing).toMatchObject({ texts: [], ended: reason })
+    expect(fixture.events).toContain(`logs ends: ${reason}`)
+    expect(failures()[0]).toContain(`logs lacks what is next for 0 s: ${why}`)
+    expect(failures().length).toBeGreaterThan(30)
+    // One try each 10 s, and one of each of the seven blocks behind the first.
+    expect(asked()).toBeLessThan((patienceMs / 10_000 + 15) * callsEach)
+    expect(heads.ended).toBeNull()
+    expect(heads.texts).toHaveLength(31)
+    heads.leave()
+    await fixture.clock.advance(100)
+    expect(fixture.clock.pending).toBe(0)
+  })
+
+  test('all come in order once they are to be had, soon after each other', async () => {
+    const { fixture, state, mine, asked, logs } = await setUp()
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    await mine(20)
+    state.logs = (answer) => answer
+    const before = asked()
+    await fixture.clock.advance(10_500)
+    expect(hearing.texts).toEqual(logs(11, 30))
+    expect(asked() - before).toBe(20)
+  })
+
+  test('each block has its time', async () => {
+    const { chain, fixture, state, mine } = await setUp()
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    for (let turn = 0; turn < 3; turn++) {
+      state.logs = noAnswer
+      await mine(25)
+      const last = Number(chain.head.number)
+      state.logs = (answer) => (Number(answer[0]?.blockNumber) < last ? answer : undefined)
+      await fixture.clock.advance(12_000)
+    }
+    expect(hearing.ended).toBeNull()
+    expect(hearing.texts).toHaveLength(2 * 74)
+  })
+
+  test('a block that is replaced leaves its successor all the time there is', async () => {
+    const { chain, fixture, mine, state, failures } = await setUp()
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    await mine(1)
+    await fixture.clock.advance(patienceMs - 20_000)
+    chain.reorg(1)
+    fixture.sockets['one']?.tell(headOf(chain.head))
+    await fixture.clock.advance(5_000)
+    expect(failures().filter((failure) => failure.includes(' 0 s'))).toHaveLength(2)
+    await fixture.clock.advance(60_000)
+    state.logs = (answer) => answer
+    await fixture.clock.advance(10_500)
+    expect(hearing).toMatchObject({
+      ended: null,
+      texts: logsOf(chain.head).map((log) => JSON.stringify(log)),
+    })
+  })
+})
+
+describe('an outage, in which nobody answers or tells anything,', () => {
+  test('costs no topic its life', async () => {
+    const { fixture, state, setDown, mine, logs } = await setUp()
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const heads = await fixture.join('eth_subscribe', ['newHeads'])
+    await mine(1)
+    setDown(true)
+    await fixture.clock.advance(30 * 60_000)
+    expect([hearing.ended, heads.ended]).toEqual([null, null])
+    setDown(false)
+    await fixture.clock.advance(60_000)
+    // Some are back later than others: the time begins anew.
+    await mine(20)
+    expect(hearing).toMatchObject({ texts: [], ended: null })
+    state.logs = (answer) => answer
+    await fixture.clock.advance(10_500)
+    expect(hearing.texts).toEqual(logs(11, 31))
+    expect(heads.texts).toHaveLength(21)
+  })
+})
+
+test('heads that were missed and nobody gives end in words, also when nobody answers at all', async () => {
+  const { chain, fixture, setDown, state, mine } = await setUp()
+  const heads = await fixture.join('eth_subscribe', ['newHeads'])
+  await mine(1)
+  chain.mine(3)
+  state.isDown = true
+  await mine(patienceMs / blockTimeMs)
+  expect(heads).toMatchObject({ ended: null })
+  await mine(3)
+  expect(heads.ended).toBe('what was missed is not to be had')
+  expect(heads.texts).toHaveLength(1)
+  expect(fixture.events.some((event) => event.startsWith('newHeads lacks what is next'))).toBe(true)
+  setDown(true)
+})
+
+test('transactions whose results nobody has end in words', async () => {
+  let head = 10
+  const block = (height: number) => ({
+    block_id: { hash: `H${height}` },
+    block: { header: { height: String(height) }, data: { txs: [btoa(`tx ${height}`)] } },
+  })
+  const fixture = await SubscriptionFixture.create({
+    chainId: 'HUBCHAIN',
+    apiInterface: 'tendermintrpc',
+    kit: tendermintKit,
+    answer: (method, { height }: { readonly height: string }) => {
+      if (method === 'status') return { sync_info: { latest_block_height: String(head) } }
+      // Results that were thrown away.
+      return method === 'block' ? block(Number(height)) : { height, txs_results: null }
+    },
+  })
+  const hearing = await fixture.join('subscribe', { query: "tm.event='Tx'" })
+  for (let minute = 0; minute < 10 && hearing.ended === null; minute++)
+    for (let each = 0; each < 10; each++) {
+      head += 1
+      const { header } = block(head).block
+      const event = { query: '', data: { type: '', value: { header } }, events: {} }
+      ;(fixture.sockets['one'] as TestSocket).tell(event)
+      await fixture.clock.advance(6_000)
+    }
+  expect(hearing).toMatchObject({ texts: [], ended: 'the events of block 11 could not be fetched' })
+  expect(fixture.events).toContain(`Tx ends: ${hearing.ended}`)
+})
