@@ -149,7 +149,7 @@ export const pod = object(
     rollout: rollout.prefault({}),
     maxUnavailable: countOrPercent('maxUnavailable', {
       description:
-        'How many pods may be away while nodes are drained (PodDisruptionBudget). With one replica there is no budget.',
+        'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
       example: 1,
     }).default(1),
   },

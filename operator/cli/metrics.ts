@@ -117,10 +117,10 @@ function followOperator(operator: Operator, registry: Registry): void {
   )
   new Gauge({
     name: 'rpc_operator_watch_silent_seconds',
-    help: 'Time since the quietest watch was heard of.',
+    help: 'Time since the quietest watch was heard of; of one whose first list is not there yet since the start.',
     registers,
     collect() {
-      this.set((operator.silentMs ?? 0) / 1000)
+      this.set(operator.silentMs / 1000)
     },
   })
   new Gauge({

@@ -161,8 +161,14 @@ function openAdmin(
     '/livez': () =>
       isHealthy() ? textPage(200, 'ok') : textPage(503, 'the lease could not be renewed'),
     '/readyz': () =>
-      operator.hasSynced ? textPage(200, 'ready') : textPage(503, 'the first lists are under way'),
+      operator.hasSynced ? textPage(200, 'ready') : textPage(503, underWay(operator.missing)),
   })
+}
+
+/** What is yet to be listed; null for all of the cluster. */
+function underWay(missing: Operator['missing']): string {
+  const where = missing.filter((namespace) => namespace !== null).join(', ')
+  return `the first lists${where === '' ? '' : ` of ${where}`} are under way`
 }
 
 /** Aborted by the first signal to stop; the second one ends the process at once. */

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -36,6 +38,56 @@ test('an object of our name that no watch tells of is not touched', async () => 
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
   expect(desk.get(services, 'r-router')).toEqual(theirs)
+})
+
+function ownedBy(apiVersion: string, uid: string): KubeObject {
+  const ownerReferences = [{ apiVersion, kind: 'RpcRouter', name: 'r', uid, controller: true }]
+  const metadata = { namespace: 'ns', name: 'r-router', ownerReferences }
+  return { apiVersion: 'v1', kind: 'Service', metadata }
+}
+
+test('an object of another group’s RpcRouter of the same name is not touched', async () => {
+  await using desk = new OperatorDesk()
+  desk.keeper.put(services, ownedBy('other.dev/v1', 'uid-of-theirs'))
+  const theirs = desk.get(services, 'r-router')
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
+  expect(desk.get(services, 'r-router')).toEqual(theirs)
+})
+
+test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
+  'an object that an RpcRouter of %s left, which is gone, gives way',
+  async (apiVersion) => {
+    await using desk = new OperatorDesk()
+    desk.keeper.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  },
+)
+
+test('an object of the router that came after the one that the watch still tells of is not touched', async () => {
+  const keeper = new ObjectKeeper()
+  keeper.deaf.add(rpcRouters.plural)
+  await using desk = new OperatorDesk(keeper)
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  desk.remove(rpcRouters, 'r')
+  desk.remove(services, 'r-router')
+  desk.router('r')
+  const { uid } = desk.get(rpcRouters, 'r').metadata
+  desk.keeper.put(services, ownedBy('rpcrouter.dev/v1alpha1', uid))
+  const theirs = desk.get(services, 'r-router')
+  desk.provider('b')
+  await desk.pass()
+  expect(desk.get(services, 'r-router')).toEqual(theirs)
+  expect(desk.keeper.asked.map(({ verb, plural }) => `${verb} ${plural}`)).not.toContain(
+    'delete services',
+  )
 })
 
 test('an object of ours that no watch tells of, as after an answer that was lost, is applied again', async () => {

@@ -2,14 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { rpcRouterNames } from '../api/group.ts'
 import type { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
 import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
-import type { ConfigMap } from '../resources/kinds.ts'
+import { type ConfigMap, rpcRouters } from '../resources/kinds.ts'
 import { appliedAnnotation, childLabel, isChild } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import type { Child, ChildStores } from './child-stores.ts'
@@ -27,6 +26,7 @@ import {
   takeForeignFields,
   withForeignFields,
 } from './foreign-fields.ts'
+import { owningRouter } from './owner.ts'
 
 /** What the API server had when we last wrote an object. */
 interface Written {
@@ -35,7 +35,7 @@ interface Written {
 }
 
 export interface ChildApplierOptions {
-  readonly client: Pick<KubeClient, 'get' | 'delete' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'delete' | 'mergePatch'>
   readonly applier: Applier
   readonly children: ChildStores
   readonly clock: Pick<Clock, 'nowMs'>
@@ -228,20 +228,32 @@ export class ChildApplier {
   async #claim(
     router: RpcRouter,
     resource: Resource,
-    { metadata }: KubeObject,
+    found: KubeObject,
     signal: AbortSignal,
   ): Promise<void> {
-    const { name, uid, deletionTimestamp, ownerReferences, finalizers } = metadata
-    const controller = ownerReferences?.find((owner) => owner.controller)
-    const isOurs = controller?.uid === router.metadata.uid
-    const isLeft =
-      controller?.kind === rpcRouterNames.kind && controller.name === router.metadata.name
-    if (!isOurs && !isLeft) throw new NameConflictError(resource.kind, name)
+    const { name, uid, deletionTimestamp, finalizers } = found.metadata
+    const isOurs = belongsTo(found, router)
+    if (!isOurs && !(await this.#isLeft(router, found, signal)))
+      throw new NameConflictError(resource.kind, name)
     if (isOurs && deletionTimestamp === undefined) return
-    // Of a router of the same name that was deleted: the garbage collector is slower than people.
-    if (isLeft && deletionTimestamp === undefined && uid !== undefined)
-      await this.#options.client.delete(resource, metadata, { uid }, signal)
+    // The garbage collector is slower than people.
+    if (!isOurs && deletionTimestamp === undefined && uid !== undefined)
+      await this.#options.client.delete(resource, found.metadata, { uid }, signal)
     throw new StillThereError(resource.kind, name, isOurs ? 'this' : 'earlier', finalizers)
+  }
+
+  /**
+   * Whether an object is of a router of the same name that is gone. Its uid is asked for, as the watch may be behind: a
+   * router that was made anew would lose what is its own.
+   */
+  async #isLeft(router: RpcRouter, found: KubeObject, signal: AbortSignal): Promise<boolean> {
+    const { namespace, name } = router.metadata
+    const owner = owningRouter(found)
+    if (owner?.name !== name) return false
+    // Routers are listed and watched: this needs no further right.
+    const named = { namespace, fieldSelector: `metadata.name=${name}` }
+    const { items } = await this.#options.client.list(rpcRouters, named, signal)
+    return items.every(({ metadata }) => metadata.uid !== owner.uid)
   }
 
   #remember(resource: Resource, hash: string, object: KubeObject): void {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { rpcRouterNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { instanceKeys, isChild } from '../resources/labels.ts'
+import { owningRouter } from './owner.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
@@ -61,22 +61,14 @@ export class ChildStores {
   }
 }
 
-function ownerUids({ metadata }: KubeObject): readonly string[] {
-  return (metadata.ownerReferences ?? []).filter(isRouter).map(({ uid }) => uid)
+function ownerUids(object: KubeObject): readonly string[] {
+  const owner = owningRouter(object)
+  return owner === undefined ? [] : [owner.uid]
 }
 
-/** The keys of the routers that an object belongs to. */
-export function routersOf({ metadata }: KubeObject): readonly string[] {
-  const { namespace, ownerReferences = [] } = metadata
-  return ownerReferences.filter(isRouter).map(({ name }) => keyOf({ namespace, name }))
-}
-
-function isRouter({
-  kind,
-  controller,
-}: {
-  kind: string
-  controller?: boolean | undefined
-}): boolean {
-  return kind === rpcRouterNames.kind && controller === true
+/** The key of the router that an object belongs to, if it belongs to one. */
+export function routersOf(object: KubeObject): readonly string[] {
+  const owner = owningRouter(object)
+  const { namespace } = object.metadata
+  return owner === undefined ? [] : [keyOf({ namespace, name: owner.name })]
 }

@@ -94,6 +94,18 @@ for (const [trouble, left] of troubles) {
     expect(providersOf(desk)).toBe('a b')
   })
 
+  test.each(['25%', '34%'])(
+    `a key that ${trouble} closes nothing while as many pods are away as a budget of %s allows`,
+    async (maxUnavailable) => {
+      await using desk = await servingDesk({ pod: { maxUnavailable } })
+      keys(desk, left)
+      await desk.pass()
+      available(desk, 2)
+      await desk.pass()
+      expect(providersOf(desk)).toBe('a b')
+    },
+  )
+
   test.each([1, 0])(
     `a key that ${trouble} takes no other endpoint down: %i of 3 pods are left`,
     async (pods) => {

@@ -15,7 +15,7 @@ import {
   monitorKinds,
   statefulSets,
 } from '../resources/kinds.ts'
-import { redisObjectName } from '../translate/object-names.ts'
+import { redisObjectName, routerObjectName } from '../translate/object-names.ts'
 import { type Attempt, Troubles } from './attempt.ts'
 import { belongsTo, type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
@@ -54,6 +54,16 @@ export class FleetApplier {
     this.#onUnknownKind = onUnknownKind
     this.#children = children
     this.#deployments = deploymentApplier
+  }
+
+  /** Finds the Deployment of a router again if it is there and no watch tells of it: nothing is applied before. */
+  async reclaim(router: RpcRouter, signal: AbortSignal): Promise<Attempt> {
+    const troubles = new Troubles()
+    const name = routerObjectName(router)
+    const isKnown = await troubles.during(() =>
+      this.#children.reclaim(router, deployments, name, signal),
+    )
+    return troubles.attempt(!isKnown)
   }
 
   /**

@@ -18,6 +18,7 @@ import { ChildApplier } from './child-applier.ts'
 import { Departures } from './departures.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { fieldManager, statusManager } from './field-managers.ts'
+import { FirstLists, type Scope } from './first-lists.ts'
 import { FleetApplier } from './fleet-applier.ts'
 import { OptionalKinds } from './optional-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
@@ -60,6 +61,8 @@ export class Operator {
   readonly #asked: readonly Reflector<KubeObject>[]
   readonly #others: readonly Reflector<KubeObject>[]
   readonly #optional: OptionalKinds
+  readonly #scopes: readonly Scope[]
+  readonly #lists: FirstLists
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
@@ -68,6 +71,8 @@ export class Operator {
     const build = { ...options.build, monitors, chainIdOf: chainNames(chains) }
     this.world = new World(childKinds)
     const { asked, others } = reflectWorld(this.world, monitorKinds, options)
+    this.#scopes = options.namespaces ?? [null]
+    this.#lists = new FirstLists(this.#scopes)
     this.#asked = asked
     this.#others = others
     this.#optional = new OptionalKinds({
@@ -97,6 +102,7 @@ export class Operator {
     const applier = new Applier({ client: writer, fieldManager, statusManager })
     const reader = {
       get: client.get.bind(client),
+      list: client.list.bind(client),
       delete: writer.delete.bind(writer),
       apply: writer.apply.bind(writer),
       mergePatch: writer.mergePatch.bind(writer),
@@ -147,12 +153,18 @@ export class Operator {
     const shared = { clock, random, observer, workers }
     this.routers = new Controller({
       name: 'rpcrouter',
-      reconcile: departures.heeded(world.routers, routerReconciler.reconcile),
+      reconcile: this.#lists.heeded(
+        departures.heeded(world.routers, routerReconciler.reconcile),
+        (key) => this.routers.enqueue(key),
+      ),
       ...shared,
     })
     this.providers = new Controller({
       name: 'upstreamprovider',
-      reconcile: departures.heeded(world.providers, providerReconciler.reconcile),
+      reconcile: this.#lists.heeded(
+        departures.heeded(world.providers, providerReconciler.reconcile),
+        (key) => this.providers.enqueue(key),
+      ),
       ...shared,
     })
     connectTriggers({
@@ -169,29 +181,44 @@ export class Operator {
     return [...this.#asked, ...this.#others, ...this.#optional.reflectors]
   }
 
-  /** Every kind was listed once. */
+  /** Every kind was listed once, in every namespace. */
   get hasSynced(): boolean {
-    return this.#reflectors.every((reflector) => reflector.hasSynced)
+    return this.missing.length === 0
   }
 
-  /** Milliseconds since the kind that was silent for longest was heard of; null before the first lists. */
-  get silentMs(): number | null {
-    const all = this.#reflectors.map(({ silentMs }) => silentMs)
-    return all.includes(null) ? null : Math.max(0, ...(all as readonly number[]))
+  /** The namespaces that are yet to be listed whole, and are left alone until then; null for all of the cluster. */
+  get missing(): readonly Scope[] {
+    return this.#lists.missing
+  }
+
+  /** Milliseconds since the watch that was silent for longest was heard of; before its first list since the start. */
+  get silentMs(): number {
+    return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
   /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
   async watch(signal: AbortSignal): Promise<void> {
-    const run = (reflectors: readonly Reflector<KubeObject>[]) =>
-      Promise.all(reflectors.map((reflector) => reflector.run(signal)))
-    const others = synced(this.#asked, signal).then(() => run(this.#others))
-    await Promise.all([run(this.#asked), others, this.#optional.run(signal)])
+    const scopes = this.#scopes.map((scope) => this.#watchScope(scope, signal))
+    await Promise.all([...scopes, this.#optional.run(signal)])
   }
 
-  /** Acts until the signal is aborted; resolves when the last reconcile has ended. */
+  async #watchScope(scope: Scope, signal: AbortSignal): Promise<void> {
+    const ofScope = ({ namespace }: Reflector<KubeObject>) => namespace === scope
+    const [asked, others] = [this.#asked.filter(ofScope), this.#others.filter(ofScope)]
+    const run = (reflectors: readonly Reflector<KubeObject>[]) =>
+      Promise.all(reflectors.map((reflector) => reflector.run(signal)))
+    const noted = Promise.all([
+      synced([...asked, ...others], signal),
+      this.#optional.synced(scope, signal),
+    ]).then(() => {
+      if (!signal.aborted) this.#lists.listed(scope)
+    })
+    await Promise.all([run(asked), synced(asked, signal).then(() => run(others)), noted])
+  }
+
+  /** Acts where all is known, until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
-    await synced([...this.#asked, ...this.#others], signal)
-    await this.#optional.synced(signal)
+    await synced([this.#lists], signal)
     await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
   }
 }

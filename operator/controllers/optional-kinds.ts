@@ -50,11 +50,17 @@ export class OptionalKinds {
       .flatMap(([, { reflectors }]) => reflectors)
   }
 
-  /** Resolves when those that are known have been listed, or are gone. */
-  async synced(signal: AbortSignal): Promise<void> {
-    const all = [...this.#present.values()]
+  /**
+   * Resolves when those that are known have been listed in a namespace, or are gone.
+   *
+   * @param scope null for the whole cluster
+   */
+  async synced(scope: string | null, signal: AbortSignal): Promise<void> {
     await Promise.all(
-      all.map(({ reflectors, gone }) => synced(reflectors, AbortSignal.any([signal, gone.signal]))),
+      [...this.#present.values()].map(({ reflectors, gone }) => {
+        const there = reflectors.filter(({ namespace }) => namespace === scope)
+        return synced(there, AbortSignal.any([signal, gone.signal]))
+      }),
     )
   }
 
@@ -82,7 +88,9 @@ export class OptionalKinds {
   async #watch(kind: Resource, { reflectors }: Presence, signal: AbortSignal): Promise<void> {
     const { known, onChange } = this.#options
     const running = Promise.all(reflectors.map((reflector) => reflector.run(signal)))
-    await synced(reflectors, signal)
+    // One list is enough to know. What lies where the others are under way is found when it is applied.
+    const first = Promise.race(reflectors.map((reflector) => reflector.synced))
+    await synced([{ synced: first }], signal)
     if (!signal.aborted && !known.has(kind.kind)) {
       known.add(kind.kind)
       onChange(kind, true)

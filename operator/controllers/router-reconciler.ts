@@ -114,10 +114,11 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { children } = this.#parts
     // One that was never reconciled has none.
-    if (!isPaused(router) && router.status !== undefined)
-      await children.reclaim(router, deployments, routerObjectName(router), signal)
+    const mayRun = !isPaused(router) && router.status !== undefined
+    const reclaimed = mayRun ? await this.#parts.fleet.reclaim(router, signal) : null
+    // What runs cannot be told then: nothing is applied over it.
+    const unknown = reclaimed !== null && reclaimed.error !== null ? reclaimed : null
     const before = this.#deployment(router)?.spec.template ?? null
     const running = this.#running(router)
     const redisPassword = await this.#redisPassword(router, signal)
@@ -128,7 +129,7 @@ export class RouterReconciler {
       () => this.#settle(router, running, redisPassword),
       signal,
     )
-    const attempt = await this.#apply(router, translation, redisPassword, signal)
+    const attempt = unknown ?? (await this.#apply(router, translation, redisPassword, signal))
     const deployment = this.#deployment(router)
     const after = deployment?.spec.template ?? null
     // The next attempt would not see it: the pods are asked for, whatever else is refused.
@@ -147,7 +148,8 @@ export class RouterReconciler {
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     // The pods may have changed though what came after them was refused.
-    this.#tell(key, router, translation, isApplied ? null : this.#running(router))
+    if (unknown === null)
+      this.#tell(key, router, translation, isApplied ? null : this.#running(router))
     if (attempt.error !== null) throw attempt.error
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0

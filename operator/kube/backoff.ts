@@ -25,16 +25,25 @@ export class Backoff {
     this.#nextMs = options.firstMs
   }
 
-  /** How long to wait after the failure that is told by this call, in milliseconds. */
-  failed(): number {
+  /**
+   * How long to wait after the failure that is told by this call, in milliseconds.
+   *
+   * @param askedMs what a server asked for by `Retry-After`; the longer of the two holds
+   */
+  failed(askedMs = 0): number {
     const { firstMs, mostMs, forgiveMs } = this.#options
     const nowMs = this.#clock.nowMs()
     if (nowMs - this.#failedAtMs > forgiveMs + this.#nextMs) this.#nextMs = firstMs
     this.#failedAtMs = nowMs
     const delayMs = this.#nextMs
     this.#nextMs = Math.min(mostMs, delayMs * 2)
-    return delayMs * (1 + this.#random.next())
+    return obeyed(askedMs, mostMs, delayMs * (1 + this.#random.next()))
   }
+}
+
+/** One page of a proxy must not stop work for a day: a server is given the longest of our own delays, and asked again. */
+function obeyed(askedMs: number, mostMs: number, ownMs: number): number {
+  return Math.max(Math.min(askedMs, mostMs), ownMs)
 }
 
 const itemFirstMs = 5
@@ -55,11 +64,16 @@ export class ItemBackoff {
     this.#all = new TokenBucket({ perSecond: allPerSecond, burst: allBurst, clock })
   }
 
-  /** Counts a failure of the item: how long it must stay away, in milliseconds. */
-  failed(key: string): number {
+  /**
+   * Counts a failure of the item: how long it must stay away, in milliseconds.
+   *
+   * @param askedMs what a server asked for by `Retry-After`
+   */
+  failed(key: string, askedMs = 0): number {
     const before = this.#failures.get(key) ?? 0
     this.#failures.set(key, before + 1)
-    return Math.max(Math.min(itemMostMs, itemFirstMs * 2 ** before), this.#all.reserve())
+    const ownMs = Math.max(Math.min(itemMostMs, itemFirstMs * 2 ** before), this.#all.reserve())
+    return obeyed(askedMs, itemMostMs, ownMs)
   }
 
   forget(key: string): void {

@@ -132,6 +132,20 @@ describe('what a reconcile ends with', () => {
     if (expected.length === 1) expect(atMs).toHaveLength(1)
   })
 
+  test('a server that asks for a day of patience once: the work is done in two minutes', async () => {
+    const clock = new VirtualClock()
+    let tries = 0
+    const { controller, told } = controllerOf(clock, () => {
+      tries += 1
+      return tries === 1
+        ? Promise.reject(new ApiError('PATCH', 429, {}, 86_400_000))
+        : Promise.resolve()
+    })
+    controller.enqueue('a')
+    await clock.advance(121_000)
+    expect(told.map(({ result }) => result)).toEqual(['error', 'success'])
+  })
+
   test('a right that is wanting: told as a failure when it stays so', async () => {
     const clock = new VirtualClock()
     const { controller, told } = controllerOf(clock, () =>

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { readList } from './answers.ts'
+import { ApiError } from './errors.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 import type { Resource } from './resource.ts'
@@ -136,5 +137,21 @@ test('an answer that is no list, with status 200, is asked for again', async () 
   const store = new Store<KubeObject>()
   const failures = await reflectFor(client, store)
   expect(failures.slice(0, 3)).toEqual(Array(3).fill('list MalformedAnswerError'))
+  expect([...store.keys()]).toEqual(['a'])
+})
+
+test('a server that asks for an hour of patience once is asked again within a minute', async () => {
+  let watches = 0
+  const client = {
+    list: () => Promise.resolve({ items: [], resourceVersion: '1' }),
+    async *watch(_: Resource, __: object, signal: AbortSignal) {
+      watches += 1
+      if (watches === 1) throw new ApiError('GET /things', 503, {}, 3_600_000)
+      yield { type: 'ADDED', object: { metadata: { name: 'a', uid: '1', resourceVersion: '2' } } }
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    },
+  }
+  const store = new Store<KubeObject>()
+  await reflectFor(client, store)
   expect([...store.keys()]).toEqual(['a'])
 })

@@ -43,12 +43,13 @@ export class Reflector<T extends KubeObject> {
   readonly #firstList = Promise.withResolvers<void>()
   #hasSynced = false
   #version: string | null = null
-  #heardAtMs: number | null = null
+  #heardAtMs: number
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
     const { backoff = usualBackoff, clock, random } = options
     this.#backoff = new Backoff(backoff, clock, random)
+    this.#heardAtMs = clock.nowMs()
   }
 
   /** Resolves when the first list is in the store. */
@@ -60,9 +61,14 @@ export class Reflector<T extends KubeObject> {
     return this.#hasSynced
   }
 
-  /** Milliseconds since the server was last heard: list, event or bookmark. Null before the first list. */
-  get silentMs(): number | null {
-    return this.#heardAtMs === null ? null : this.#options.clock.nowMs() - this.#heardAtMs
+  /** Where it looks; null for the whole cluster. */
+  get namespace(): string | null {
+    return this.#options.selection?.namespace ?? null
+  }
+
+  /** Milliseconds since the server was last heard, be it a list, an event or a bookmark; before that since it was made. */
+  get silentMs(): number {
+    return this.#options.clock.nowMs() - this.#heardAtMs
   }
 
   /**
@@ -80,8 +86,8 @@ export class Reflector<T extends KubeObject> {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
         if (isExpired(error)) this.#version = null
-        const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
-        const retryMs = Math.max(askedMs, this.#backoff.failed())
+        const askedMs = error instanceof ApiError ? error.retryAfterMs : null
+        const retryMs = this.#backoff.failed(askedMs ?? 0)
         observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})
       }

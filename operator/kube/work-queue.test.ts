@@ -121,6 +121,13 @@ test('all failures together come back at 10 a second after a burst of 100', () =
   expect(delays[119]).toBe(2_000)
 })
 
+test('the longest work of none is nothing, on a clock that goes on between two looks', () => {
+  let nowMs = 0
+  const clock = { ...new VirtualClock(), nowMs: () => (nowMs += 0.002) } as unknown as VirtualClock
+  const queue = new WorkQueue({ name: 'test', clock })
+  expect(queue.longestMs).toBe(0)
+})
+
 /** What happens to a queue: keys come, workers take and finish, time passes. */
 const keys = fc.constantFrom('a', 'b', 'c', 'd')
 const steps = fc.oneof(

@@ -57,10 +57,9 @@ export class WorkQueue {
 
   /** How long the longest of the present works has taken so far, in milliseconds. */
   get longestMs(): number {
-    return (
-      this.#options.clock.nowMs() -
-      Math.min(this.#options.clock.nowMs(), ...this.#processing.values())
-    )
+    // Of one reading of the clock: two would tell how long it took to read it.
+    const nowMs = this.#options.clock.nowMs()
+    return nowMs - Math.min(nowMs, ...this.#processing.values())
   }
 
   add(key: string): void {
@@ -86,11 +85,15 @@ export class WorkQueue {
     this.#later.set(key, { atMs, cancel })
   }
 
-  /** Adds the key after a delay that grows with each failure until `forget`. */
-  addRateLimited(key: string, leastMs = 0): void {
+  /**
+   * Adds the key after a delay that grows with each failure until `forget`.
+   *
+   * @param askedMs what a server asked for by `Retry-After`
+   */
+  addRateLimited(key: string, askedMs = 0): void {
     if (this.#isShutDown) return
     this.#options.observer?.queueRetried?.(this.#options.name)
-    this.addAfter(key, Math.max(leastMs, this.#backoff.failed(key)))
+    this.addAfter(key, this.#backoff.failed(key, askedMs))
   }
 
   /** The key's next failure counts as its first. */

@@ -85,10 +85,11 @@ function leastPods({ pod }: RpcRouterSpec, wanted: number): number {
   return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }
 
+/** As a PodDisruptionBudget counts: it rounds a share up, where a Deployment would round it down. */
 function awayAtMost(count: number | string, wanted: number): number {
   if (typeof count === 'number') return count
   const amount = Number.parseInt(count, 10)
-  return count.endsWith('%') ? Math.floor((amount / 100) * wanted) : amount
+  return count.endsWith('%') ? Math.ceil((amount * wanted) / 100) : amount
 }
 
 /** The Deployment controller has looked at what was applied last. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
-import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import { renderPlaceholders } from '../../proxy/config/placeholder.ts'
 import { upstreamUrl } from '../../proxy/config/upstream-url.ts'
+import type { ChainCheck } from './chain-check.ts'
 import { providerField, routerField } from './config-field.ts'
 import { standIn } from './environment.ts'
 import { configFile } from './pod-paths.ts'
@@ -22,16 +22,14 @@ export interface Judgement {
 /**
  * Lets the router's own parser judge a config, with the values of the Secrets in place, so that a line break at the
  * end of a key is found before a pod fails over it. No message holds a value.
- *
- * @param chains null when the config brings chain specs of its own, which only the router can read
  */
 export function judgeConfig(
   document: RouterDocument,
   environment: Readonly<Record<string, string>>,
-  chains: KnownChains | null,
+  checkUses: ChainCheck,
 ): Judgement {
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
-  const ofChains = chains === null ? [] : checkChains(parsed.chainUses, chains, () => null)
+  const ofChains = checkUses(parsed.chainUses)
   const ofRouter: ConfigRefusal[] = []
   const ofProviders = new Map<string, ConfigRefusal[]>()
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')

@@ -7,7 +7,7 @@ import { canonicalYaml, type YamlMap } from './canonical-yaml.ts'
 import { crossValidationSection } from './cross-validation-section.ts'
 import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
-import { specSourceSection } from './spec-source-section.ts'
+import { readSpecSources, type SpecsRead } from './spec-source-section.ts'
 import { type StateChoice, storeSection } from './state-store.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling } from './violation.ts'
@@ -33,6 +33,7 @@ export interface RouterPlan {
   readonly files: readonly SecretFile[]
   readonly copies: readonly CopiedFile[]
   readonly dangling: readonly Dangling[]
+  readonly specs: SpecsRead
 }
 
 /** A config as text, with what is needed to trace a place in it back to the objects. */
@@ -52,16 +53,18 @@ export function planRouter(
 ): RouterPlan {
   const { spec } = router
   const collector = new ValueCollector(data)
+  const store = storeSection(router, state.store, collector)
+  const specs = readSpecSources(spec.specSources, collector)
   const settings = {
     'cross-validation': crossValidationSection(spec.crossValidation, chainIdOf),
-    'resp-cache': storeSection(router, state.store, collector),
+    'resp-cache': store,
     'shared-state': state.shared || undefined,
-    'use-static-spec': specSourceSection(spec.specSources, collector),
+    'use-static-spec': specs.section,
     ...settingSection(spec),
   }
   const { variables, files, copies, dangling } = collector
   const storeField = state.store.kind === 'external' ? state.store.field : 'spec.sharedState'
-  return { settings, storeField, variables, files, copies, dangling }
+  return { settings, storeField, variables, files, copies, dangling, specs }
 }
 
 /** Puts a config together. Upstreams stand in the order of their names, so that the same set gives the same text. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage, unsupportedName } from '../../proxy/config/capabilities.ts'
-import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
+import type { ChainCheck } from './chain-check.ts'
 import { sentenceOf } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
@@ -59,13 +59,13 @@ export function unservedEndpoints(
   serving: Serving,
   chosen: readonly UpstreamPlan[],
   candidates: readonly Candidate[],
-  chains: KnownChains | null,
+  checkUses: ChainCheck,
 ): readonly RouterRefusal[] {
   const written = candidates.map(({ plan }) => plan)
   return unserved
     .filter((endpoint) => primaries(serving, endpoint, chosen).length === 0)
     .map((endpoint) => {
-      const impossible = impossibleEndpoint(endpoint, chains)
+      const impossible = impossibleEndpoint(endpoint, checkUses)
       if (impossible !== null) return impossible
       const asked = serving.of(endpoint, written)
       const message = whyUnserved(router, serving.wants(endpoint), asked)
@@ -101,13 +101,13 @@ function primaries(
 /** An endpoint that no provider could help: of a chain or an interface that the router does not have. */
 function impossibleEndpoint(
   { name, chainId, apiInterface }: Endpoint,
-  chains: KnownChains | null,
+  checkUses: ChainCheck,
 ): RouterRefusal | null {
   const field = `spec.endpoints[${name}]`
   const unbuilt = unsupportedName('api-interface', apiInterface)
   if (unbuilt !== null) return unsupported(`${field}.apiInterface`, unbuilt)
   const use = { path: '', chainId, apiInterface, addons: [], skippedVerifications: [] }
-  const [problem] = chains === null ? [] : checkChains([use], chains, () => null)
+  const [problem] = checkUses([use])
   if (problem === undefined) return null
   const key = problem.path.endsWith('chain-id') ? 'chainId' : 'apiInterface'
   return { reason: 'UnknownChain', field: `${field}.${key}`, message: sentenceOf(problem) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { refusalsOfVariables, refusalsOfSize, Sizes, withIt } from './bounds.ts'
+import { type JudgedSpecs, judgeSpecs } from './chain-check.ts'
 import { environmentOf } from './environment.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
@@ -46,8 +46,7 @@ const nothingWrong: Judgement = { ofRouter: [], ofProviders: new Map() }
 
 class Translator {
   readonly #input: TranslateInput
-  /** Null when the config brings chain specs of its own, which only the router can read. */
-  readonly #chains: KnownChains | null
+  #specs: JudgedSpecs = { refusals: [], check: () => [] }
   readonly #chainIdOf: (chainId: string) => string
   readonly #serving: Serving
   readonly #state: Translation['state']
@@ -64,8 +63,8 @@ class Translator {
   constructor(input: TranslateInput) {
     const { spec } = input.router
     this.#input = input
-    this.#chains = usesBundledSpecsAlone(spec.specSources) ? input.chains : null
-    this.#chainIdOf = chainNames(this.#chains)
+    // What names a spec of one's own gives to which chain only the router knows.
+    this.#chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? input.chains : null)
     this.#serving = new Serving(spec.endpoints, this.#chainIdOf)
     this.#state = chooseState(spec)
     this.#plan = planRouter(input.router, this.#state, input.data, this.#chainIdOf)
@@ -74,7 +73,7 @@ class Translator {
   }
 
   *translate(): Steps<Translation> {
-    const { providers, unreadable = [], data, router, newPods } = this.#input
+    const { providers, unreadable = [], data, router, newPods, chains } = this.#input
     const isRunning = (provider: string) => this.#running.of(provider).length > 0
     const candidates = planUpstreams(
       router.metadata.name,
@@ -86,6 +85,7 @@ class Translator {
       unreadable.map((each) => unreadableCandidate(each, this.#running.of(each.name)[0])),
     )
     const written = new Set(candidates.map(({ plan }) => plan))
+    this.#specs = yield* judgeSpecs(router.spec.specSources, this.#plan.specs, chains)
     const pick = yield* this.#pick(candidates.map((candidate) => this.#choice(candidate)))
     const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
     const resolved = waiting.size === 0 ? pick : yield* this.#pick(choices)
@@ -106,6 +106,7 @@ class Translator {
     const blocking = [
       ...refusalsOfSpec(router.spec),
       ...this.#state.refusals,
+      ...this.#specs.refusals,
       ...ofRouter,
       ...refusalsOfVariables(this.#plan, data),
       ...this.#refusalsOfSize(upstreams, config),
@@ -119,7 +120,14 @@ class Translator {
       closing: closing.length > 0,
       refusals: [
         ...blocking,
-        ...unservedEndpoints(router, unserved, this.#serving, chosen, candidates, this.#chains),
+        ...unservedEndpoints(
+          router,
+          unserved,
+          this.#serving,
+          chosen,
+          candidates,
+          this.#specs.check,
+        ),
       ],
       dangling: [...awaited, ...this.#missing(unserved, chosen, waiting)],
       providers: candidates.map((candidate) =>
@@ -195,7 +203,7 @@ class Translator {
     const { ofProviders } = judgeConfig(
       this.#document([primary]),
       Object.assign(this.#environment([]), environmentOf(plan, data)),
-      this.#chains,
+      this.#specs.check,
     )
     const refusals = [...(ofProviders.get(plan.provider) ?? []), ...this.#refusalsOfValues(plan)]
     this.#judged.set(plan, refusals)
@@ -218,7 +226,7 @@ class Translator {
     const { ofRouter, ofProviders } = judgeConfig(
       this.#document(upstreams),
       this.#environment(upstreams),
-      this.#chains,
+      this.#specs.check,
     )
     const all = ofProviders.size > 0 ? ofProviders : this.#judgeSize(upstreams)
     return { ofRouter, ofProviders: all }

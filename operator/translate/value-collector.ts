@@ -24,6 +24,8 @@ export class ValueCollector {
   readonly variables: Variable[] = []
   readonly files: SecretFile[] = []
   readonly copies: CopiedFile[] = []
+  /** Of the variables. */
+  readonly #names = new Set<string>()
   readonly #dangling: Dangling[] = []
   readonly #data: ReferenceData
 
@@ -49,16 +51,18 @@ export class ValueCollector {
 
   /** A value of a Secret, as it is written into the config. */
   secretValue(place: Place, secret: SecretKeyRef): Piece {
-    const isNew = !this.variables.some(({ name }) => name === variableName(place.words))
-    if (isNew) this.#checkSecret(place, secret)
+    const name = variableName(place.words)
+    if (!this.#names.has(name)) this.#checkSecret(place, secret)
     return this.ownSecretValue(place, secret)
   }
 
   /** The same of a Secret that the operator makes: nobody has to be told that it is not there yet. */
   ownSecretValue({ words }: Place, secret: SecretKeyRef): Piece {
     const name = variableName(words)
-    if (!this.variables.some((variable) => variable.name === name))
+    if (!this.#names.has(name)) {
+      this.#names.add(name)
       this.variables.push({ name, secret })
+    }
     return { variable: name }
   }
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { listAll } from '../../../operator/kube/list-all.ts'
+import type { Resource } from '../../../operator/kube/resource.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds } from '../install-crds.ts'
@@ -9,7 +11,7 @@ import { kubectlFor, printed } from '../kubectl.ts'
 import { namespaces } from '../resources.ts'
 import { type TestNamespace, useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
-import { type OperatorPlace, quiet, runOperator } from './running-operator.ts'
+import { grantRules, type OperatorPlace, quiet, runOperator } from './running-operator.ts'
 
 const shared = useNamespace()
 let place: TestNamespace
@@ -17,16 +19,34 @@ let place: TestNamespace
 beforeAll(() => installCrds(kubectlFor(shared.kubeconfig, shared.namespace)))
 
 beforeEach(async () => {
-  const namespace = `leaving-${randomBytes(5).toString('hex')}`
-  await shared.client.create(
-    namespaces,
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    shared.signal,
-  )
-  place = { ...shared, namespace }
+  place = { ...shared, namespace: `leaving-${randomBytes(5).toString('hex')}` }
+  await createNamespace()
 })
 
+const [grantedRoles, bindings] = (['Role', 'RoleBinding'] as const).map((kind): Resource => {
+  const group = 'rbac.authorization.k8s.io'
+  return { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced: true }
+}) as [Resource, Resource]
+
+/** What lets an operator work in the namespace, to be granted again when it went with it. */
+async function rightsIn({ client, namespace, signal }: TestNamespace) {
+  const found = [grantedRoles, bindings].map(async (resource) => {
+    const { items } = await listAll(client, resource, { namespace }, signal)
+    return items.map((item) => {
+      const { name } = item.metadata
+      return { resource, object: { ...item, metadata: { namespace, name } } }
+    })
+  })
+  return (await Promise.all(found)).flat()
+}
+
 afterEach(() => deleteNamespace())
+
+async function createNamespace(): Promise<void> {
+  const metadata = { name: place.namespace }
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata }
+  await place.client.create(namespaces, object, place.signal)
+}
 
 async function deleteNamespace(): Promise<void> {
   await place.client.delete(namespaces, { name: place.namespace }, {}, place.signal)
@@ -76,6 +96,37 @@ test.each([
     }
   },
 )
+
+test('one that is gone before the operator starts holds up no other, and comes when it is back', async () => {
+  const both = { ...place, namespaces: [shared.namespace, place.namespace] }
+  const access = await grantRules(both)
+  const rights = await rightsIn(place)
+  await deleteNamespace()
+  const [stays, gone] = [new Fleet(shared), new Fleet(place)]
+  await eventually(async () => {
+    const left = await listAll(shared.client, namespaces, {}, shared.signal)
+    expect(left.items.map(({ metadata }) => metadata.name)).not.toContain(place.namespace)
+  }, 40_000)
+  const running = await runOperator(both, { as: access })
+  try {
+    await stays.provider('stays', 'stays-a')
+    await stays.router('stays')
+    await stays.routerIs('stays', 'Programmed', 'Programmed', 30_000)
+    expect(running.operator.missing).toEqual([place.namespace])
+    const page = await running.metrics.scrape()
+    expect(page).not.toMatch(/^rpc_operator_watch_silent_seconds 0$/m)
+    await createNamespace()
+    await gone.provider('back', 'back-a')
+    await gone.router('back')
+    for (const { resource, object } of rights)
+      await place.client.create(resource, object, place.signal)
+    await gone.routerIs('back', 'Programmed', 'Programmed', 60_000)
+    expect(running.operator.hasSynced).toBe(true)
+    expect(running.failures).toEqual([])
+  } finally {
+    await Promise.allSettled([running.stop()])
+  }
+})
 
 test('routers and providers that are deleted all at once are no failure', async () => {
   const { fleet, running } = await startFleet([place.namespace])

@@ -115,35 +115,57 @@ describe('a router', () => {
     expect((await deployment('paused')).spec.replicas).toBe(5)
   })
 
-  test('whose name somebody else has taken touches nothing, and says so', async () => {
-    const labels = { app: 'theirs' }
-    const theirs = {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace: place.namespace, name: 'taken-router' },
-      spec: {
-        replicas: 0,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'theirs' }] } },
-      },
-    }
-    const made = await fleet.create(deployments, theirs)
-    await fleet.provider('taken', 'taken-a')
-    await fleet.router('taken')
-    const { message } = await fleet.routerIs('taken', 'Programmed', 'NameConflict')
-    expect(message).toContain(
-      'a Deployment named taken-router exists and does not belong to this RpcRouter',
-    )
-    const { metadata } = await deployment('taken')
-    expect(metadata.generation).toBe(made.metadata.generation)
-    expect(metadata.managedFields?.map(({ manager }) => manager)).not.toContain(
-      'rpc-router-operator',
-    )
-    expect(metadata.ownerReferences).toBeUndefined()
-    await fleet.delete(deployments, 'taken-router')
-    await fleet.patch(rpcRouters, 'taken', { spec: { replicas: 1 } })
-    await fleet.routerIs('taken', 'Programmed', 'Programmed')
-  })
+  test.each([
+    ['taken', 'somebody else', undefined],
+    [
+      'clash',
+      'an RpcRouter of another group, of the same name,',
+      [
+        {
+          apiVersion: 'other.dev/v1',
+          kind: 'RpcRouter',
+          name: 'clash',
+          uid: '5f3c1b9e-0c2d-4d0e-9a5b-3e8f6a7b1c2d',
+          controller: true,
+        },
+      ],
+    ],
+  ])(
+    '%s whose name %s has taken touches nothing, and says so',
+    async (name, _, ownerReferences) => {
+      const labels = { app: 'theirs' }
+      const theirs = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { namespace: place.namespace, name: `${name}-router`, ownerReferences },
+        spec: {
+          replicas: 0,
+          selector: { matchLabels: labels },
+          template: {
+            metadata: { labels },
+            spec: { containers: [{ name: 'c', image: 'theirs' }] },
+          },
+        },
+      }
+      const made = await fleet.create(deployments, theirs)
+      await fleet.provider(name, `${name}-a`)
+      await fleet.router(name)
+      const { message } = await fleet.routerIs(name, 'Programmed', 'NameConflict')
+      expect(message).toContain(
+        `a Deployment named ${name}-router exists and does not belong to this RpcRouter`,
+      )
+      const { metadata } = await deployment(name)
+      expect(metadata.generation).toBe(made.metadata.generation)
+      expect(metadata.managedFields?.map(({ manager }) => manager)).not.toContain(
+        'rpc-router-operator',
+      )
+      expect(metadata.uid).toBe(made.metadata.uid)
+      expect(metadata.ownerReferences).toEqual(made.metadata.ownerReferences)
+      await fleet.delete(deployments, `${name}-router`)
+      await fleet.patch(rpcRouters, name, { spec: { replicas: 1 } })
+      await fleet.routerIs(name, 'Programmed', 'Programmed')
+    },
+  )
 })
 
 test('nothing is built for a router that is refused, nor a Redis', async () => {

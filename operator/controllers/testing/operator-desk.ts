@@ -28,8 +28,11 @@ export class OperatorDesk implements AsyncDisposable {
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
 
-  /** @param keeper what an operator before it left behind */
-  constructor(keeper = new ObjectKeeper()) {
+  /**
+   * @param keeper what an operator before it left behind
+   * @param namespaces null for all
+   */
+  constructor(keeper = new ObjectKeeper(), namespaces: readonly string[] | null = null) {
     this.keeper = keeper
     const { client } = keeper
     this.operator = new Operator({
@@ -40,7 +43,7 @@ export class OperatorDesk implements AsyncDisposable {
       observer: {
         reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
       },
-      namespaces: null,
+      namespaces,
       build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
       chains: knownChains([
         ['ETH1', ['ETH'], 'jsonrpc', [], []],
@@ -64,6 +67,7 @@ export class OperatorDesk implements AsyncDisposable {
     await this.clock.advance(ms)
   }
 
+  /** @param metadata with a namespace of its own, where it is to be elsewhere */
   router(name: string, spec: object = {}, metadata: object = {}): void {
     this.keeper.put(rpcRouters, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
@@ -77,11 +81,16 @@ export class OperatorDesk implements AsyncDisposable {
     } as KubeObject)
   }
 
-  provider(name: string, url = `https://${name}.example`, spec: object = {}): void {
+  provider(
+    name: string,
+    url = `https://${name}.example`,
+    spec: object = {},
+    metadata: object = {},
+  ): void {
     this.keeper.put(upstreamProviders, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
       kind: 'UpstreamProvider',
-      metadata: { namespace, name },
+      metadata: { namespace, name, ...metadata },
       spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url }], ...spec },
     } as KubeObject)
   }

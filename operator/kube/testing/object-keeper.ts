@@ -21,6 +21,8 @@ export interface Asked {
   readonly verb: Verb
   readonly plural: string
   readonly name: string
+  /** Absent for all of them. */
+  readonly namespace?: string
 }
 
 /**
@@ -46,25 +48,25 @@ export class ObjectKeeper {
   get client(): KubeClient {
     return {
       get: (resource: Resource, ref: ObjectRef) =>
-        this.#answer('get', resource, ref.name, () => this.#get(resource, ref)),
+        this.#answer('get', resource, ref, () => this.#get(resource, ref)),
       list: (resource: Resource, selection: Selection) =>
-        this.#answer('list', resource, '', () => ({
-          items: this.list(resource, selection.labelSelector),
+        this.#answer('list', resource, { ...selection, name: '' }, () => ({
+          items: this.list(resource, selection.labelSelector).filter(isOf(selection)),
           resourceVersion: String(this.#version),
         })),
       apply: (resource: Resource, object: KubeObject, { subresource }: ApplyOptions) =>
-        this.#answer('patch', resource, object.metadata.name, () => {
+        this.#answer('patch', resource, object.metadata, () => {
           if (subresource !== 'status') return this.#apply(resource, object)
           return this.putStatus(resource, object.metadata, (object as Stored).status)
         }),
       create: (resource: Resource, object: KubeObject) =>
-        this.#answer('create', resource, object.metadata.name, () => this.put(resource, object)),
+        this.#answer('create', resource, object.metadata, () => this.put(resource, object)),
       mergePatch: (resource: Resource, ref: ObjectRef) =>
-        this.#answer('patch', resource, ref.name, () => this.#get(resource, ref)),
+        this.#answer('patch', resource, ref, () => this.#get(resource, ref)),
       delete: (resource: Resource, ref: ObjectRef) =>
-        this.#answer('delete', resource, ref.name, () => this.remove(resource, ref)),
+        this.#answer('delete', resource, ref, () => this.remove(resource, ref)),
       serves: (resource: Resource) =>
-        this.#answer('get', resource, '', () => this.installed.has(resource.plural)),
+        this.#answer('get', resource, { name: '' }, () => this.installed.has(resource.plural)),
       watch: (resource: Resource, options: WatchOptions, signal: AbortSignal) =>
         this.#watch(resource, options, signal),
     } as unknown as KubeClient
@@ -153,8 +155,13 @@ export class ObjectKeeper {
     return found
   }
 
-  async #answer<T>(verb: Verb, { plural }: Resource, name: string, answer: () => T): Promise<T> {
-    const asked = { verb, plural, name }
+  async #answer<T>(
+    verb: Verb,
+    { plural }: Resource,
+    { name, namespace }: ObjectRef,
+    answer: () => T,
+  ): Promise<T> {
+    const asked = { verb, plural, name, ...(namespace !== undefined && { namespace }) }
     this.asked.push(asked)
     const refusal = this.refuse(asked)
     if (refusal !== null) throw refusal
@@ -180,7 +187,7 @@ export class ObjectKeeper {
 
   async *#watch(
     { plural }: Resource,
-    { resourceVersion }: WatchOptions,
+    { resourceVersion, ...selection }: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent<KubeObject>> {
     let index = 0
@@ -192,7 +199,8 @@ export class ObjectKeeper {
       }
       index += 1
       const isNews = told.plural === plural && told.version > Number(resourceVersion)
-      if (isNews && !this.deaf.has(plural)) yield told.event
+      if (!isNews || this.deaf.has(plural)) continue
+      if (told.event.type === 'BOOKMARK' || isOf(selection)(told.event.object)) yield told.event
     }
   }
 
@@ -206,6 +214,10 @@ export class ObjectKeeper {
       signal.addEventListener('abort', wake, { once: true })
     })
   }
+}
+
+function isOf({ namespace }: Selection): (object: KubeObject) => boolean {
+  return ({ metadata }) => namespace === undefined || metadata.namespace === namespace
 }
 
 function pathOf({ plural }: Resource, ref: ObjectRef): string {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { OperatorDesk } from '../controllers/testing/operator-desk.ts'
+import { ApiError } from '../kube/errors.ts'
+import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { createMetrics } from './metrics.ts'
+
+/** Reads one metric without labels, or with the labels that are given. */
+function reader(desk: OperatorDesk): (series: string) => Promise<number> {
+  const metrics = createMetrics()
+  metrics.follow(desk.operator)
+  return async (series) => {
+    const page = await metrics.scrape()
+    const line = page.split('\n').find((each) => each.startsWith(`${series} `))
+    return Number(line?.slice(series.length + 1))
+  }
+}
+
+test('what cannot be listed is silent since the start, until it is', async () => {
+  const keeper = new ObjectKeeper()
+  keeper.refuse = ({ verb }) =>
+    verb === 'list' ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
+  await using desk = new OperatorDesk(keeper, ['lost'])
+  const read = reader(desk)
+  const series = 'rpc_operator_watch_silent_seconds'
+  await desk.pass(600_000)
+  expect(await read(series)).toBe(600)
+  keeper.refuse = () => null
+  await desk.pass(120_000)
+  const since = await read(series)
+  expect(since).toBeGreaterThan(0)
+  expect(since).toBeLessThanOrEqual(120)
+})
