@@ -26,6 +26,8 @@ const { namespace, client, access, kubeconfig, signal } = useNamespace()
 const seeds = Number(process.env['SEEDS'] || 12)
 const from = Number(process.env['FROM'] || 1)
 const steps = 25
+/** A watch that falls silent must not make the test wait. */
+const silenceMs = 15_000
 
 beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
@@ -41,7 +43,7 @@ class Journal {
       this.#note(`${controller} ${key} ${result} ${(error as Error | undefined)?.message ?? ''}`),
     listed: (resource, objects) => this.#note(`listed ${objects} ${resource}`),
     reflectFailed: (resource, verb, { name, message }) => {
-      // In hasty time a watch is silent for too long all the time.
+      // Watches are given up sooner than the server sends bookmarks.
       if (name !== 'TimeoutError') this.#note(`${verb} ${resource}: ${message}`)
     },
   }
@@ -55,7 +57,8 @@ class Journal {
 async function live(through: Access, where: string, stop: AbortSignal, { observer }: Journal) {
   // Ten times faster: what it waits for after a failure must not make the test wait.
   const clock = hastyClock(10)
-  const { run } = createOperator({ access: through, namespaces: [where], observer, clock })
+  const place = { access: through, namespaces: [where] }
+  const { run } = createOperator({ ...place, observer, clock, silenceMs })
   const kubelet = new PretendKubelet({ client, namespace: where })
   await Promise.all([run(stop), kubelet.run(stop)])
 }

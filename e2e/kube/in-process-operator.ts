@@ -6,7 +6,7 @@ import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock
 import type { KubeObserver } from '../../operator/kube/observer.ts'
 import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
 import { knownChains } from '../../operator/translate/known-chains.ts'
-import { clientOf } from './cluster-access.ts'
+import { clientOf, impatientClientOf } from './cluster-access.ts'
 import type { Access } from './kubeconfig-file.ts'
 
 interface OperatorSettings {
@@ -19,15 +19,22 @@ interface OperatorSettings {
 
 export interface InProcessOptions extends OperatorSettings {
   readonly access: Access
+  /** After how long without a word a watch is taken for dead; by default after as long as in production. */
+  readonly silenceMs?: number
 }
 
 /**
  * The whole operator but its program, in this process: without lease, and with a password that is
  * always the same, so that two runs can be compared.
+ *
+ * Its clock is not that of its requests: an API server on a busy machine answers no sooner because the backoffs are short.
  */
-export function createOperator({ access, ...settings }: InProcessOptions) {
-  const { observer = {}, clock = systemClock } = settings
-  const client = clientOf(access, { observer, clock })
+export function createOperator({ access, silenceMs, ...settings }: InProcessOptions) {
+  const { observer = {} } = settings
+  const client =
+    silenceMs === undefined
+      ? clientOf(access, { observer })
+      : impatientClientOf(access, silenceMs, { observer })
   const operator = operatorOn(client, settings)
   return {
     operator,

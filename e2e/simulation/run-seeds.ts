@@ -9,13 +9,6 @@ import { addTally, emptyTally, type Tally } from './tally.ts'
 /** One seed in so many is run twice, and must leave the same trace. */
 const twiceEach = 50
 
-/** Which seeds to run: every `step`-th from `from` on, up to and without `until`. */
-export interface Seeds {
-  readonly from: number
-  readonly until: number
-  readonly step: number
-}
-
 /** A seed that broke something. */
 export interface Failure {
   readonly seed: number
@@ -29,13 +22,13 @@ export interface Report {
 
 /** Runs the schedules of many seeds, one after another. */
 export async function runSeeds(
-  { from, until, step }: Seeds,
+  seeds: Iterable<number>,
   spec: Spec,
   done: (seed: number) => void = () => {},
 ): Promise<Report> {
   const tally = emptyTally()
   const failures: Failure[] = []
-  for (let seed = from; seed < until; seed += step) {
+  for (const seed of seeds) {
     const result = await simulate(drawSchedule(seed), spec)
     addTally(tally, result.tally)
     const found = [...result.violations]

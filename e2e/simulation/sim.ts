@@ -4,7 +4,8 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { drawSchedule } from './draw-schedule.ts'
 import { loadSpec } from './engine.ts'
-import type { Failure, Report, Seeds } from './run-seeds.ts'
+import type { Failure, Report } from './run-seeds.ts'
+import { shareSeeds, type SharedSeeds } from './seeds.ts'
 import { wholeNumber } from './settings.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulation.ts'
@@ -33,10 +34,9 @@ async function runMany(seeds: number, from: number): Promise<boolean> {
     done += more
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${seeds}`)
   }
+  const shared = shareSeeds(from, seeds)
   const reports = await Promise.all(
-    Array.from({ length: workers }, (_, index) =>
-      runWorker({ from: from + index, until: from + seeds, step: workers }, progress),
-    ),
+    Array.from({ length: workers }, () => runWorker(shared, progress)),
   )
   if (process.stderr.isTTY) process.stderr.write('\r')
   const tally = emptyTally()
@@ -57,7 +57,7 @@ async function runMany(seeds: number, from: number): Promise<boolean> {
   return failures.length === 0
 }
 
-function runWorker(workerData: Seeds, progress: (more: number) => void): Promise<Report> {
+function runWorker(workerData: SharedSeeds, progress: (more: number) => void): Promise<Report> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
     worker.on('message', (message: { done?: number; report?: Report }) => {

@@ -5,6 +5,7 @@ import { drawSchedule } from './draw-schedule.ts'
 import { loadSpec, type Spec } from './engine.ts'
 import { lieKinds } from './lies.ts'
 import { runSeeds } from './run-seeds.ts'
+import { seedsFrom } from './seeds.ts'
 import type { Illness } from './schedule.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulation.ts'
@@ -16,7 +17,7 @@ vi.setConfig({ testTimeout: 600_000 })
 
 describe('the engine in virtual time', () => {
   it('keeps every invariant over some hundred seeds', async () => {
-    const { tally, failures } = await runSeeds({ from: 1, until: 201, step: 1 }, spec)
+    const { tally, failures } = await runSeeds(seedsFrom(1, 200), spec)
     expect(failures).toEqual([])
     expect(tally.schedules).toBe(200)
     expect(tally.outcomes['answer']).toBeGreaterThan(1_000)
@@ -70,7 +71,7 @@ describe('a failing schedule', () => {
   }
 
   it('is made as short as it can be, and still breaks the same rule', async () => {
-    const { failures } = await runSeeds({ from: 1, until: 41, step: 1 }, stubborn)
+    const { failures } = await runSeeds(seedsFrom(1, 40), stubborn)
     const failure = failures.find(({ violations }) => violations[0]?.rule === 'reads-succeed')
     const schedule = drawSchedule(failure?.seed ?? 0)
     const shortest = await shrink(schedule, 'reads-succeed', stubborn)

@@ -19,7 +19,7 @@ export interface AdminServer {
 
 /**
  * Listens on `host:port`.
- * @throws Error that names the address
+ * @throws Error that names the address, why nothing can listen there, and what to do
  */
 export async function openAdminServer(address: string, pages: Pages): Promise<AdminServer> {
   const server = createServer((request, response) => {
@@ -60,8 +60,11 @@ export async function openAdminServer(address: string, pages: Pages): Promise<Ad
 
 function listening(server: Server, address: string, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const failed = (cause: Error) => {
-      reject(new Error(`cannot listen on ${address}: ${cause.message}`, { cause }))
+    const failed = (cause: NodeJS.ErrnoException) => {
+      const isTaken = cause.code === 'EADDRINUSE'
+      const why = isTaken ? 'another process has this port' : cause.message
+      const remedy = 'Choose another by --listen-address, or off'
+      reject(new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause }))
     }
     server.once('error', failed)
     server.listen(port, host === '' ? '0.0.0.0' : host, () => {

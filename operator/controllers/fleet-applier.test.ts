@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
 import { Applier } from '../kube/applier.ts'
+import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { buildRedis } from '../resources/build-children.ts'
@@ -11,6 +12,7 @@ import {
   childKinds,
   configMaps,
   deployments,
+  podDisruptionBudgets,
   replicaSets,
   secrets,
   statefulSets,
@@ -29,6 +31,12 @@ const router = rpcRouterSchema.parse({
   metadata: { namespace: 'ns', name: 'r', uid: 'uid-of-r', generation: 1 },
   spec: { endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }] },
 })
+
+const context = {
+  images: { router: 'router:test', redis: 'redis:test' },
+  monitors: new Set<string>(),
+  chainIdOf: (chainId: string) => chainId,
+}
 
 /** A ReplicaSet whose pods have the password of the managed Redis. */
 function replicaSet(replicas: number): KubeObject {
@@ -56,14 +64,9 @@ function applierOn({ client }: ObjectKeeper) {
 test('a Redis goes when no pod uses it any more, its Secret with it', async () => {
   const keeper = new ObjectKeeper()
   const { fleet } = applierOn(keeper)
-  const context = {
-    images: { router: 'router:test', redis: 'redis:test' },
-    monitors: new Set<string>(),
-    chainIdOf: (chainId: string) => chainId,
-  }
   const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
   const apply = (objects: readonly KubeObject[]) =>
-    fleet.apply(router, { configHash: 'a', current: undefined, objects }, signal)
+    fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
   const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length
 
   keeper.put(replicaSets, replicaSet(2))
@@ -75,6 +78,43 @@ test('a Redis goes when no pod uses it any more, its Secret with it', async () =
   keeper.put(replicaSets, replicaSet(0))
   await apply([])
   expect(left()).toBe(0)
+})
+
+describe('while the API server refuses to change the StatefulSet of a Redis', () => {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'ns', name: 'r-router-a', labels: childLabels(router, 'router') },
+  }
+  const fleetWith = (redisImage: string, others: readonly KubeObject[]) => ({
+    configHash: 'a',
+    current: null,
+    objects: [
+      ...buildRedis(router, { kind: 'managed', settings: {} }, 'password', {
+        ...context,
+        images: { ...context.images, redis: redisImage },
+      }),
+      ...others,
+    ],
+  })
+
+  test.each([
+    ['is not there, pods that need it wait', false, []],
+    ['is there, nothing waits', true, ['r-router-a']],
+  ])('one that %s', async (_, isThere, configs) => {
+    const keeper = new ObjectKeeper()
+    const { fleet } = applierOn(keeper)
+    if (isThere) await fleet.apply(router, fleetWith('redis:old', []), signal)
+    const refusal = new ApiError('PATCH', 403, { message: 'exceeded quota' })
+    keeper.refuse = ({ plural, verb }) =>
+      plural === 'statefulsets' && verb === 'patch' ? refusal : null
+    const { applied, error } = await fleet.apply(router, fleetWith('redis:new', [config]), signal)
+    expect(applied.result).toBe('refused')
+    expect(error).toBe(refusal)
+    expect(keeper.list(configMaps).map(({ metadata }) => metadata.name)).toEqual(configs)
+    // Not even a budget waits for it.
+    expect(keeper.list(podDisruptionBudgets)).toHaveLength(1)
+  })
 })
 
 test('the config that the Deployment asks for by now stays, though no watch told of it and it has no ReplicaSet yet', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
+import { isUnknownKind } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { componentOf } from '../resources/labels.ts'
@@ -13,41 +13,30 @@ import {
   deployments,
   horizontalPodAutoscalers,
   monitorKinds,
+  statefulSets,
 } from '../resources/kinds.ts'
-import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
-import { type ChildApplier, pathOf } from './child-applier.ts'
+import { type Attempt, Troubles } from './attempt.ts'
+import { belongsTo, type ChildApplier, pathOf } from './child-applier.ts'
 import type { DeploymentApplier } from './deployment-applier.ts'
-import {
-  FieldsContestedError,
-  ForeignFieldsError,
-  NameConflictError,
-  StillThereError,
-} from './errors.ts'
 import type { Revision, Revisions } from './revisions.ts'
-
-/** How an attempt ended. */
-export interface Attempt {
-  readonly applied: Applied
-  /** The failure that is to be tried again, if there was one. */
-  readonly error: ApiError | null
-  /** When to look again though nothing changes; null for never. */
-  readonly againMs: number | null
-}
+import { isAside, isEnough } from './waits.ts'
 
 /** What a fleet is to consist of. */
 export interface WantedFleet {
   /** Hash of the config that it is to run. */
   readonly configHash: string
-  /** Hash of the config that the Deployment has had so far. */
-  readonly current: string | undefined
+  /** Hash of the config that the Deployment has had so far; null when there is none. */
+  readonly current: string | null
   readonly objects: readonly KubeObject[]
 }
 
-/** How long until a look whether the garbage collector, or another writer, is done. Its deletions may be of objects no watch told of. */
-const stillThereMs = 1_000
+const workloads: readonly Resource[] = [deployments, statefulSets]
 
-/** Applies all objects of a router, in an order in which nothing waits for what comes later. */
+/**
+ * Applies all objects of a router, in an order in which nothing waits for what comes later. What is refused holds back what
+ * depends on it, and nothing else: see `waits.ts`.
+ */
 export class FleetApplier {
   readonly #children: ChildApplier
   readonly #deployments: DeploymentApplier
@@ -73,67 +62,68 @@ export class FleetApplier {
    * @throws what is of the way to the API server, and not of the objects
    */
   async apply(router: RpcRouter, fleet: WantedFleet, signal: AbortSignal): Promise<Attempt> {
-    return this.#attempt(() => this.#apply(router, fleet, signal))
-  }
-
-  /** Applies objects that the others depend on. */
-  async applyFirst(
-    router: RpcRouter,
-    objects: readonly KubeObject[],
-    signal: AbortSignal,
-  ): Promise<Attempt> {
-    return this.#attempt(async () => {
-      for (const object of objects)
-        await this.#children.apply(router, resourceOf(object), object, signal)
-    })
-  }
-
-  async #attempt(apply: () => Promise<void>): Promise<Attempt> {
-    try {
-      await apply()
-      return { applied: { result: 'applied' }, error: null, againMs: null }
-    } catch (error) {
-      const told = (result: 'conflict' | 'waiting' | 'contested', againMs: number | null) => ({
-        applied: { result, message: (error as Error).message },
-        error: null,
-        againMs,
-      })
-      if (error instanceof NameConflictError) return told('conflict', null)
-      if (error instanceof StillThereError) return told('waiting', stillThereMs)
-      if (error instanceof ForeignFieldsError) return told('contested', stillThereMs)
-      if (error instanceof FieldsContestedError) return told('contested', error.leftMs)
-      if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
-      return { applied: { result: 'refused', message: error.message }, error, againMs: null }
-    }
-  }
-
-  async #apply(
-    router: RpcRouter,
-    { configHash, current, objects }: WantedFleet,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const unpruned = await this.#pruneConfigs(router, [configHash, current], signal)
+    const { configHash, current, objects } = fleet
+    const troubles = new Troubles()
+    await troubles.during(() => this.#pruneConfigs(router, [configHash, current], signal))
     const wanted = new Set(
       objects.map((object) => pathOf(resourceOf(object), keyOf(object.metadata))),
     )
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, keyOf(metadata)))
-    // An autoscaler that is to go must not touch the count that is applied next.
-    await this.#children.prune(
-      router,
-      (resource, object) =>
-        resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
-      signal,
+    // An autoscaler that is to go must not touch the count that is applied next. Where it cannot be deleted it keeps it.
+    const isCountOurs = await troubles.during(() =>
+      this.#children.prune(
+        router,
+        (resource, object) =>
+          resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
+        signal,
+      ),
     )
-    // In their order: what clients go by comes after the Deployment, which may be refused.
-    for (const object of objects)
-      if (object.kind === deployments.kind)
-        await this.#deployments.apply(router, object as Deployment, signal)
-      else await this.#applyChild(router, object, signal)
-    await this.#prune(router, isWanted, signal)
-    if (unpruned !== null) throw unpruned
-    // Nothing was held up by it.
-    for (const object of objects) this.#children.checkContest(router, resourceOf(object), object)
+    let isHeld = false
+    for (const object of objects) {
+      const resource = resourceOf(object)
+      if (isHeld && !isAside(resource)) continue
+      const isApplied = await troubles.during(() =>
+        object.kind === deployments.kind
+          ? this.#applyDeployment(router, object as Deployment, isCountOurs, signal)
+          : this.#applyChild(router, object, signal),
+      )
+      isHeld ||= !isApplied && !isAside(resource) && !this.#isEnough(router, object)
+    }
+    if (!isHeld) {
+      await troubles.during(() => this.#prune(router, isWanted, signal))
+      // Nothing was held up by it.
+      await troubles.during(() => {
+        for (const object of objects)
+          this.#children.checkContest(router, resourceOf(object), object)
+      })
+    }
+    return troubles.attempt(isHeld)
+  }
+
+  /** Whether the fleet can do with what is there of an object that could not be applied. */
+  #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
+    const key = keyOf(wanted.metadata)
+    const present = this.#children.latest(resourceOf(wanted), key)
+    const isHere =
+      present !== null &&
+      belongsTo(present, router) &&
+      present.metadata.deletionTimestamp === undefined
+    // A NetworkPolicy has the name of those that it is for.
+    const hasPods = workloads.some((kind) => this.#children.latest(kind, key) !== null)
+    return isEnough(wanted, isHere ? present : null, hasPods)
+  }
+
+  /** @param isCountOurs false where an autoscaler stays that should go */
+  #applyDeployment(
+    router: RpcRouter,
+    wanted: Deployment,
+    isCountOurs: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { replicas: _, ...uncounted } = wanted.spec
+    const object = isCountOurs ? wanted : { ...wanted, spec: uncounted }
+    return this.#deployments.apply(router, object, signal)
   }
 
   async #applyChild(router: RpcRouter, object: KubeObject, signal: AbortSignal): Promise<void> {
@@ -151,31 +141,23 @@ export class FleetApplier {
    * refused would stay for as long as that lasts, and a quota might have no room for the next.
    *
    * @param hashes of configs that stay whoever runs them
-   * @returns why one could not be deleted
    */
   async #pruneConfigs(
     router: RpcRouter,
-    hashes: readonly (string | undefined)[],
+    hashes: readonly (string | null)[],
     signal: AbortSignal,
-  ): Promise<ApiError | null> {
+  ): Promise<void> {
     const keeping = (revisions: readonly Revision[]) => {
       const all = [...hashes, ...revisions.map(({ configHash }) => configHash)]
       const names = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
       return ({ plural }: Resource, { metadata }: KubeObject) =>
         plural !== configMaps.plural || names.has(metadata.name)
     }
-    try {
-      const doomed = this.#children.unwanted(router, keeping(this.#revisions.known(router)))
-      if (doomed.length === 0) return null
-      // The watch may lag behind, and what pods start with could not be brought back.
-      const isKept = keeping(await this.#revisions.live(router, signal))
-      await this.#children.prune(router, isKept, signal)
-      return null
-    } catch (error) {
-      // It does not keep the pods from what they are to be.
-      if (!(error instanceof ApiError) || isNamespaceTerminating(error)) throw error
-      return error
-    }
+    const doomed = this.#children.unwanted(router, keeping(this.#revisions.known(router)))
+    if (doomed.length === 0) return
+    // The watch may lag behind, and what pods start with could not be brought back.
+    const isKept = keeping(await this.#revisions.live(router, signal))
+    await this.#children.prune(router, isKept, signal)
   }
 
   /** Deletes what else is not wanted any more, but for what pods still talk to. */

@@ -14,15 +14,9 @@ import type { BuildContext } from '../resources/build-context.ts'
 import { configMapName } from '../resources/config-map.ts'
 import { buildDeployment } from '../resources/deployment.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
-import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import {
-  isOtherRevision,
-  type PodRevision,
-  revisionOccurrences,
-  routerOccurrences,
-} from '../status/occurrences.ts'
+import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/occurrences.ts'
 import { isComplete, isRolledOut } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName, redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
@@ -38,10 +32,11 @@ import {
   type TranslateInput,
   type Translation,
 } from '../translate/translation.ts'
+import type { Attempt } from './attempt.ts'
 import { belongsTo, type ChildApplier } from './child-applier.ts'
 import { contains } from './contains.ts'
-import type { Attempt, FleetApplier } from './fleet-applier.ts'
-import { revisionOf as podsOf } from './revisions.ts'
+import type { FleetApplier } from './fleet-applier.ts'
+import { revisionOf } from './revisions.ts'
 import type { RedisPasswords } from './redis-passwords.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
 import { runningWith } from './running-config.ts'
@@ -123,7 +118,7 @@ export class RouterReconciler {
     // One that was never reconciled has none.
     if (!isPaused(router) && router.status !== undefined)
       await children.reclaim(router, deployments, routerObjectName(router), signal)
-    const before = revisionOf(this.#deployment(router))
+    const before = this.#deployment(router)?.spec.template ?? null
     const running = this.#running(router)
     const redisPassword = await this.#redisPassword(router, signal)
     const { world, references } = this.#parts
@@ -134,20 +129,20 @@ export class RouterReconciler {
       signal,
     )
     const attempt = await this.#apply(router, translation, redisPassword, signal)
+    const deployment = this.#deployment(router)
+    const after = deployment?.spec.template ?? null
+    // The next attempt would not see it: the pods are asked for, whatever else is refused.
+    for (const told of templateOccurrences(before, after))
+      this.#parts.events.record({ ...told, regarding: router })
     if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
       throw attempt.error
-    const deployment = this.#deployment(router)
     const { applied } = attempt
     const now = this.#now()
-    const after = revisionOf(deployment)
-    const rollsOut = isOtherRevision(before, after)
+    const rollsOut = isOtherTemplate(before, after)
     const missingMonitor = this.#missingMonitor(router)
     const observed = { router, translation, applied, deployment, missingMonitor, rollsOut, now }
     const status = routerStatus(observed)
-    const occurrences = [
-      ...revisionOccurrences(before, after),
-      ...routerOccurrences(router, status),
-    ]
+    const occurrences = routerOccurrences(router, status)
     await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
@@ -235,11 +230,9 @@ export class RouterReconciler {
     const { fleet, build } = this.#parts
     const redis =
       redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
-    // The pods refer to its password.
-    const attempt = await fleet.applyFirst(router, redis, signal)
-    if (attempt.applied.result !== 'applied') return attempt
     const { configHash } = config
-    const current = revisionOf(this.#deployment(router))?.configHash
+    const deployment = this.#deployment(router)
+    const current = deployment === null ? null : revisionOf(deployment).configHash
     const others = this.#portsOfOthers(router, config)
     const objects = [...redis, ...buildFleet(router, config, build, others)]
     return fleet.apply(router, { configHash, current, objects }, signal)
@@ -251,7 +244,7 @@ export class RouterReconciler {
     return [
       ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
       // Its ReplicaSet may be yet to come.
-      ...(deployment === null ? [] : [podsOf(deployment)]),
+      ...(deployment === null ? [] : [revisionOf(deployment)]),
     ]
       .filter(({ configHash }) => configHash !== wanted.configHash)
       .map(({ ports }) => ports)
@@ -265,8 +258,8 @@ export class RouterReconciler {
   /** The upstreams of the config that the Deployment has now, and the Secrets that it was started with. */
   #running(router: RpcRouter): Running {
     const deployment = this.#deployment(router)
-    const hash = revisionOf(deployment)?.configHash
-    if (deployment === null || hash === undefined) return nothingRuns
+    const hash = deployment === null ? null : revisionOf(deployment).configHash
+    if (deployment === null || hash === null) return nothingRuns
     const { namespace } = router.metadata
     const key = keyOf({ namespace, name: configMapName(router, hash) })
     const configMap = this.#parts.children.latest<ConfigMap>(configMaps, key)
@@ -321,16 +314,6 @@ function fateIn({ upstreams, secretHashes }: Running, verdict: ProviderVerdict):
   if (changed.length === 0) return 'used'
   const isGone = changed.some(([, hash]) => hash === '')
   return isGone || refusals.length > 0 ? 'kept-by-pods' : 'outdated'
-}
-
-function revisionOf(deployment: Deployment | null): PodRevision | null {
-  if (deployment === null) return null
-  const annotations = deployment.spec.template.metadata?.annotations
-  return {
-    configHash: annotations?.[configHashAnnotation],
-    secretHash: annotations?.[secretHashAnnotation],
-    template: deployment.spec.template,
-  }
 }
 
 /** The Secret of the managed Redis may be younger than what the watch has brought. */

@@ -5,7 +5,8 @@ import type { Condition } from '../api/condition.ts'
 import { eventReasons } from '../api/events.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
-import { providerOccurrences, revisionOccurrences, routerOccurrences } from './occurrences.ts'
+import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import { providerOccurrences, routerOccurrences, templateOccurrences } from './occurrences.ts'
 
 function condition(type: string, status: Condition['status'], reason: string): Condition {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }
@@ -128,12 +129,19 @@ describe('a provider is told of', () => {
 })
 
 test('pods that become others are told of by what changed', () => {
-  const before = { configHash: 'a', secretHash: 'x', template: { of: 1 } }
-  const change = (after: object) => told(revisionOccurrences(before, { ...before, ...after }))
-  expect(change({})).toEqual([])
-  expect(change({ template: { of: 2 }, configHash: 'b' })).toEqual(['ConfigRendered'])
-  expect(change({ template: { of: 2 }, secretHash: 'y' })).toEqual(['SecretRotated'])
-  expect(change({ template: { of: 2 } })).toEqual(['RolloutStarted'])
+  const template = (config: string, secret: string, cpu = 1) => ({
+    metadata: {
+      annotations: { [configHashAnnotation]: config, [secretHashAnnotation]: secret },
+    },
+    spec: { containers: [{ name: 'router', resources: { limits: { cpu: `${cpu}` } } }] },
+  })
+  const change = (...after: Parameters<typeof template>) =>
+    told(templateOccurrences(template('a', 'x'), template(...after)))
+  expect(change('a', 'x')).toEqual([])
+  expect(change('b', 'y')).toEqual(['ConfigRendered'])
+  expect(change('a', 'y')).toEqual(['SecretRotated'])
+  expect(change('a', 'x', 2)).toEqual(['RolloutStarted'])
+  expect(told(templateOccurrences(null, template('a', 'x')))).toEqual(['ConfigRendered'])
 })
 
 test('the note is the message, the type and the action are those of the table', () => {

@@ -7,18 +7,15 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import type { Condition } from '../api/condition.ts'
 import { type EventReason, eventReasons } from '../api/events.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
+import type { Deployment } from '../resources/kinds.ts'
+import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
-/** What the pods of a Deployment are made of, as far as events tell of it. */
-export interface PodRevision {
-  readonly configHash: string | undefined
-  readonly secretHash: string | undefined
-  /** All that the pods are made of. */
-  readonly template: object
-}
+/** What the pods of a Deployment are made of. */
+type PodTemplate = Deployment['spec']['template']
 
 /** Whether the pods are asked to become others. */
-export function isOtherRevision(before: PodRevision | null, after: PodRevision | null): boolean {
-  return after !== null && !isDeepStrictEqual(before?.template, after.template)
+export function isOtherTemplate(before: PodTemplate | null, after: PodTemplate | null): boolean {
+  return after !== null && !isDeepStrictEqual(before, after)
 }
 
 type Told = Omit<Occurrence, 'regarding'>
@@ -29,14 +26,16 @@ function occurrence(reason: EventReason, note: string): Told {
 }
 
 /** What people are told when the pods of a router are asked to become others. */
-export function revisionOccurrences(
-  before: PodRevision | null,
-  after: PodRevision | null,
+export function templateOccurrences(
+  before: PodTemplate | null,
+  after: PodTemplate | null,
 ): readonly Told[] {
-  if (after === null || !isOtherRevision(before, after)) return []
-  if (before?.configHash !== after.configHash)
-    return [occurrence('ConfigRendered', `Config ${after.configHash} was applied`)]
-  if (before?.secretHash !== after.secretHash)
+  if (after === null || !isOtherTemplate(before, after)) return []
+  const [old, now] = [before?.metadata?.annotations, after.metadata?.annotations]
+  const config = now?.[configHashAnnotation]
+  if (old?.[configHashAnnotation] !== config)
+    return [occurrence('ConfigRendered', `Config ${config} was applied`)]
+  if (old?.[secretHashAnnotation] !== now?.[secretHashAnnotation])
     return [occurrence('SecretRotated', 'The values of Secrets changed: the pods are replaced')]
   return [occurrence('RolloutStarted', 'The template of the pods was changed')]
 }

@@ -2,14 +2,34 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BoundedPace } from './seen-pace.ts'
 
-/** An upstream's head, and when that block was made; null: it could not say. */
+/** A block near to an upstream's head, and when it was made. Times are by the clock of the world. */
 export interface DatedHead {
+  /** As many blocks below the head as heads may differ by. */
   readonly block: number
+  /** Null: it could not say. */
   readonly madeMs: number | null
+  /** When it told its head. */
+  readonly toldMs: number
+  /** How long the blocks below took, by their own times; null: unknown. */
+  readonly blockTimeMs: number | null
 }
+
+/**
+ * What the times of two heads tell of the lower one, or of the higher:
+ * `behind`: the lower one is older than that of an upstream may be, both by the clock and by the other;
+ * `keeps-up`: the lower one is as new as a head is, so that it is not known which of them is right;
+ * `refuted`: the higher one is not there: it cannot be shown, is in the future, or so many blocks were
+ * never made in the time between;
+ * `unknown`: nothing.
+ */
+export type Verdict = 'behind' | 'keeps-up' | 'refuted' | 'unknown'
 
 /** Clocks differ, and some nodes take blocks that are a little in the future. */
 const futureMs = 60_000
+/** How wrong the clock of the router, or of who makes blocks, commonly is. */
+const clockErrorMs = 5_000
+/** Blocks may come so many times as fast as usual for a while: on a chain of proof of work they do. */
+const burst = 4
 
 /**
  * When a block was made, by the clock of the world in milliseconds, from what a node says: seconds,
@@ -27,23 +47,26 @@ export function madeMsOf(value: unknown): number | null {
   return Number.isNaN(dateMs) ? null : dateMs
 }
 
-/**
- * What the times of two newest blocks tell of a head that is far above another. `true`: the lower one
- * is behind, for it is older by more than an upstream may lag. `false`: the higher one is not there: it
- * cannot be shown, is in the future, or so many blocks were never made in the time between. Null:
- * nobody knows.
- */
-export function isAheadByDate(
+/** @param wallMs now, by the clock of the world */
+export function compareDates(
   higher: DatedHead,
   lower: DatedHead,
   wallMs: number,
-  { allowedLagBlocks, blockTimeMs, leastBlockTimeMs }: BoundedPace,
-): boolean | null {
-  if (higher.madeMs === null || higher.madeMs > wallMs + futureMs) return false
+  pace: BoundedPace,
+): Verdict {
+  const { allowedLagBlocks, blockTimeMs, leastBlockTimeMs } = pace
+  if (higher.madeMs === null || higher.madeMs > wallMs + futureMs) return 'refuted'
   // Who cannot show its own head is no witness.
-  if (lower.madeMs === null) return true
-  const betweenMs = higher.madeMs - lower.madeMs
-  const leastMs = (higher.block - lower.block) * leastBlockTimeMs
-  if (betweenMs + blockTimeMs < leastMs) return false
-  return betweenMs > (allowedLagBlocks + 1) * blockTimeMs ? true : null
+  if (lower.madeMs === null) return 'behind'
+  // The lower one's own blocks can make the chain faster than it is known to be, and only itself older.
+  const shownMs = Math.max(lower.blockTimeMs ?? leastBlockTimeMs, leastBlockTimeMs)
+  const betweenMs = Math.max(0, higher.madeMs - lower.madeMs)
+  const most = (burst * betweenMs) / Math.min(shownMs, blockTimeMs) + 2 * (allowedLagBlocks + 1)
+  if (higher.block - lower.block > most) return 'refuted'
+  const usualMs = lower.blockTimeMs === null ? blockTimeMs : Math.min(shownMs, blockTimeMs)
+  const ageMs = lower.toldMs - lower.madeMs - clockErrorMs
+  // It is the block that is as far below the head as heads may differ.
+  if (ageMs <= (allowedLagBlocks + 2) * usualMs) return 'keeps-up'
+  const isOld = ageMs > (2 * allowedLagBlocks + 1) * usualMs
+  return isOld && betweenMs > (allowedLagBlocks + 1) * usualMs ? 'behind' : 'unknown'
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, test } from 'vitest'
+import type { Verdict } from './block-dates.ts'
 import type { Wanted } from './wanted.ts'
 import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
 
@@ -130,26 +131,32 @@ test('what an upstream told before it came back is remembered when it goes again
 })
 
 describe('a head that nobody else is near to', () => {
-  const claims = (heads: Readonly<Record<string, number>>, shows: boolean | null) => {
+  /** What the dates tell of each that is lower. */
+  const rule = (fixture: PoolFixture, name: string, verdict: Verdict): void => {
+    const dispute = fixture.pool.disputeOf(fixture.upstream(name))!
+    const verdicts = dispute.lower.map(() => verdict)
+    fixture.pool.settled(dispute, verdicts)
+  }
+  const claims = (heads: Readonly<Record<string, number>>, shows: Verdict | null) => {
     const fixture = new PoolFixture(Object.keys(heads).join(''))
     for (const [name, block] of Object.entries(heads)) fixture.sees(name, block)
     const a = fixture.upstream('a')
-    const isAsked = fixture.pool.doubtersOf(a).length > 0
-    if (isAsked && shows !== null) fixture.pool.settled(a, a.latest!.block, shows)
+    const isAsked = fixture.pool.disputeOf(a) !== null
+    if (isAsked && shows !== null) rule(fixture, 'a', shows)
     return { isAsked, tip: fixture.pool.tip, chosen: fixture.chosen({ block: latest }) }
   }
 
-  it.each<[string, Readonly<Record<string, number>>, boolean | null, object]>([
+  it.each<[string, Readonly<Record<string, number>>, Verdict | null, object]>([
     [
       'of two is believed when the blocks show it',
       { a: 1_026, b: 526 },
-      true,
+      'behind',
       { isAsked: true, tip: 1_026, chosen: 'a' },
     ],
     [
       'and not when they refute it',
       { a: 1_026, b: 526 },
-      false,
+      'refuted',
       { isAsked: true, tip: 526, chosen: 'b' },
     ],
     [
@@ -161,28 +168,34 @@ describe('a head that nobody else is near to', () => {
     [
       'beside two that are behind, each in its way',
       { a: 1_026, b: 1_016, c: 1_006 },
-      true,
+      'behind',
       { isAsked: true, tip: 1_026, chosen: 'a' },
     ],
     [
       'is not asked about where two others agree',
       { a: 1_026, b: 526, c: 525 },
-      true,
+      'behind',
       { isAsked: false, tip: 526, chosen: 'bc' },
     ],
     [
       'nor where another is near',
       { a: 1_026, b: 1_025, c: 525 },
-      true,
+      'behind',
       { isAsked: false, tip: 1_026, chosen: 'ab' },
     ],
     [
       'nor where it is the lower one',
       { a: 526, b: 1_026 },
-      true,
+      'behind',
       { isAsked: false, tip: 526, chosen: 'ab' },
     ],
-    ['nor where it is alone', { a: 526 }, true, { isAsked: false, tip: 526, chosen: 'a' }],
+    ['nor where it is alone', { a: 526 }, 'behind', { isAsked: false, tip: 526, chosen: 'a' }],
+    [
+      'nor when the other is as new',
+      { a: 1_026, b: 526 },
+      'keeps-up',
+      { isAsked: true, tip: 526, chosen: 'ab' },
+    ],
   ])('%s', (_, heads, shows, expected) => {
     expect(claims(heads, shows)).toEqual(expected)
   })
@@ -191,18 +204,63 @@ describe('a head that nobody else is near to', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 1_026)
     fixture.sees('b', 526)
-    fixture.pool.settled(fixture.upstream('a'), 1_026, true)
+    rule(fixture, 'a', 'behind')
     expect(fixture.pool.tip).toBe(1_026)
     fixture.sees('c', 526)
     expect(fixture.pool.tip).toBe(526)
     expect(fixture.chosen({ block: latest })).toBe('bc')
   })
 
+  describe('that was believed', () => {
+    const believed = () => {
+      const fixture = new PoolFixture('abc')
+      fixture.sees('a', 1_026)
+      fixture.sees('b', 526)
+      rule(fixture, 'a', 'behind')
+      return fixture
+    }
+    const asked = (fixture: PoolFixture, name: string) =>
+      fixture.pool.disputeOf(fixture.upstream(name))?.lower.map((each) => each.name) ?? []
+
+    it('is asked about again when another one speaks that it was not compared with', () => {
+      const fixture = believed()
+      expect([...'ab'].map((name) => asked(fixture, name))).toEqual([[], []])
+      fixture.sees('c', 1_000)
+      expect([...'abc'].map((name) => asked(fixture, name).join(''))).toEqual(['bc', 'bc', 'bc'])
+    })
+
+    it.each<[Verdict, number]>([
+      ['keeps-up', 1_000],
+      ['refuted', 1_000],
+      ['unknown', 1_026],
+      ['behind', 1_026],
+    ])('and when the dates of that one say %j, the tip is %i', (verdict, tip) => {
+      const fixture = believed()
+      fixture.sees('c', 1_000)
+      rule(fixture, 'c', verdict)
+      expect(fixture.pool.tip).toBe(tip)
+      // What was withdrawn is in dispute for the one that is above all others.
+      const isOpen = verdict === 'keeps-up' || verdict === 'refuted'
+      expect(asked(fixture, 'a')).toEqual(isOpen ? ['b', 'c'] : [])
+    })
+
+    it('is asked about again after a minute', async () => {
+      const fixture = believed()
+      await fixture.clock.advance(60_001)
+      fixture.sees('a', 1_031)
+      fixture.sees('b', 526)
+      expect(asked(fixture, 'a')).toEqual(['b'])
+      rule(fixture, 'a', 'behind')
+      expect([...'ab'].map((name) => asked(fixture, name))).toEqual([[], []])
+      expect(fixture.pool.tip).toBe(1_031)
+    })
+  })
+
   it('is forgiven once the others have reached it', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 1_026)
     fixture.sees('b', 526)
-    fixture.pool.settled(fixture.upstream('a'), 1_026, false)
+    rule(fixture, 'a', 'refuted')
     fixture.sees('b', 1_026)
     fixture.sees('a', 1_036)
     expect(fixture.chosen({ block: latest })).toBe('ab')

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Verdict } from './block-dates.ts'
+import { Disputes, type Dispute } from './disputes.ts'
 import { lagOf } from './lag.ts'
 import { headInPace, isFarBelow, isOutvoted, runsAhead } from './lone-head.ts'
 import type { PoolObserver } from './observer.ts'
@@ -15,16 +17,17 @@ export interface HeadsOptions {
   readonly observer: PoolObserver
 }
 
+type Heard = Upstream & { readonly latest: Sighting }
+
 /** What the upstreams of a pool tell of the chain's latest block, and where each stands by that. */
 export class Heads {
   readonly #upstreams: readonly Upstream[]
   readonly #options: HeadsOptions
   readonly #memory = new TipMemory()
-  readonly #seenPace: SeenPace
+  readonly #seenPace: SeenPace<Upstream>
   /** The tip when it was last corroborated or settled, however long ago. */
   #agreed: Sighting | null = null
-  /** Whose head cannot be the chain's, by what the blocks themselves show. */
-  readonly #boasting = new Set<Upstream>()
+  readonly #disputes = new Disputes()
   readonly #lagging = new Set<Upstream>()
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
@@ -71,7 +74,8 @@ export class Heads {
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
     // Of two that disagree nobody knows who is right, until the blocks themselves have shown it.
-    return runsAhead(head, others, this.pace, this.#boasting.has(upstream)) ? block - tip : 0
+    const isRefuted = this.#disputes.isRefuted(upstream)
+    return runsAhead(head, others, this.pace, isRefuted) ? block - tip : 0
   }
 
   /** How the chain grows, as far as that was seen. */
@@ -90,26 +94,36 @@ export class Heads {
   }
 
   /**
-   * The others in service, where its head is above the tip and far above theirs, and nobody knows
-   * which of them is right; none where that is known.
+   * Who disagrees on the tip now that this one has told its head, where nobody knows who is right: it is
+   * far above all others itself, or another is, and was believed against others than these.
    */
-  doubtersOf({ latest }: Upstream): readonly Upstream[] {
-    if (latest === null || latest.block <= (this.tip ?? Infinity)) return []
-    const told = this.#told()
-    const { pace } = this
-    const others = this.#upstreams.filter(
-      (each) => each.latest !== null && each.latest !== latest && told.includes(each.latest),
-    )
-    const isFar = (each: Upstream) => each.latest !== null && isFarBelow(each.latest, latest, pace)
-    return others.every(isFar) && !isOutvoted(latest, told, pace) ? others : []
+  disputeOf(upstream: Upstream): Dispute | null {
+    const { tip } = this
+    const { believed } = this.#disputes
+    const isAbove = upstream.latest !== null && upstream.latest.block > (tip ?? Infinity)
+    const higher = isAbove ? upstream : believed
+    const head = higher?.latest
+    if (!higher || !head || head.block < (tip ?? Infinity)) return null
+    const heard = this.#heard()
+    const lower = heard.filter((each) => each !== higher)
+    if (lower.length === heard.length) return null
+    const isFar = ({ latest }: Heard) => isFarBelow(latest, head, this.pace)
+    const told = heard.map(({ latest }) => latest)
+    if (lower.length === 0 || !lower.every(isFar) || isOutvoted(head, told, this.pace)) return null
+    const dispute = { higher, block: head.block, lower }
+    return this.#disputes.isSettled(dispute, this.#options.clock.nowMs()) ? null : dispute
   }
 
-  /** Whether the head that it told is the chain's, by what the blocks themselves show. */
-  settled(upstream: Upstream, block: number, isThere: boolean): void {
-    if (isThere) {
-      this.#boasting.delete(upstream)
-      this.#agreed = { block, atMs: this.#options.clock.nowMs() }
-    } else this.#boasting.add(upstream)
+  /** What the times of the blocks tell, for each of the lower heads. */
+  settled(dispute: Dispute, verdicts: readonly Verdict[]): void {
+    const nowMs = this.#options.clock.nowMs()
+    const ruling = this.#disputes.rule(dispute, verdicts, nowMs)
+    if (ruling === 'open') return
+    if (ruling === 'believed') this.#agreed = { block: dispute.block, atMs: nowMs }
+    if (ruling === 'withdrawn') {
+      this.#agreed = null
+      this.#remember()
+    }
     this.#judge()
   }
 
@@ -121,7 +135,8 @@ export class Heads {
     const { latest } = upstream
     // An answer that was overtaken by a newer one tells how things were.
     if (latest && block < latest.block && askedMs < latest.atMs) return
-    upstream.sighted(block)
+    const head = upstream.sighted(block)
+    this.#seenPace.told(upstream, head, this.#heard())
     this.#remember()
     const { tip } = this
     upstream.tipThen = tip
@@ -145,7 +160,6 @@ export class Heads {
     this.#memory.keep(tip, clock.nowMs())
     if (this.#loneHead(told, tip) !== null) return
     this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
-    this.#seenPace.agreed(this.#agreed)
   }
 
   /** An upstream came into service: what it told before counts from now on. */
@@ -181,20 +195,25 @@ export class Heads {
     const { latest } = upstream
     const others = told.filter((each) => each !== latest)
     const isAbove = latest !== null && latest.block > (tip ?? 0)
-    const boasts = this.#boasting.has(upstream)
-    if (isAbove && runsAhead(latest, others, this.pace, boasts)) this.#ahead.add(upstream)
+    const isRefuted = this.#disputes.isRefuted(upstream)
+    if (isAbove && runsAhead(latest, others, this.pace, isRefuted)) this.#ahead.add(upstream)
     else this.#ahead.delete(upstream)
-    if (!isAbove) this.#boasting.delete(upstream)
+    if (!isAbove) this.#disputes.forgive(upstream)
   }
 
-  /** What eligible upstreams told lately of their latest blocks. */
-  #told(): readonly Sighting[] {
+  /** Eligible upstreams that told their latest block lately. */
+  #heard(): readonly Heard[] {
     const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    const told: Sighting[] = []
-    for (const { latest, availability } of this.#upstreams)
-      if (latest && latest.atMs >= sinceMs && availability.standing === 'eligible')
-        told.push(latest)
-    return told
+    return this.#upstreams.filter(
+      (each): each is Heard =>
+        each.latest !== null &&
+        each.latest.atMs >= sinceMs &&
+        each.availability.standing === 'eligible',
+    )
+  }
+
+  #told(): readonly Sighting[] {
+    return this.#heard().map(({ latest }) => latest)
   }
 }
 

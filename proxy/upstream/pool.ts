@@ -8,6 +8,8 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { Choice, type Explain } from './choice.ts'
 import { Heads } from './heads.ts'
+import type { Verdict } from './block-dates.ts'
+import type { Dispute } from './disputes.ts'
 import type { BoundedPace } from './seen-pace.ts'
 import { qualitiesOf } from './qualities.ts'
 import { weigh } from './selection.ts'
@@ -151,14 +153,14 @@ export class Pool {
     return this.#heads.pace
   }
 
-  /** The others, where its head is far above theirs and nobody knows who is right; else none. */
-  doubtersOf(upstream: Upstream): readonly Upstream[] {
-    return this.#heads.doubtersOf(upstream)
+  /** Who disagrees on the tip, now that this one has told its head; null where nobody does. */
+  disputeOf(upstream: Upstream): Dispute | null {
+    return this.#heads.disputeOf(upstream)
   }
 
-  /** Whether the head that it told is the chain's, by what the blocks themselves show. */
-  settled(upstream: Upstream, block: number, isThere: boolean): void {
-    this.#heads.settled(upstream, block, isThere)
+  /** What the times of the blocks tell, for each of the lower heads. */
+  settled(dispute: Dispute, verdicts: readonly Verdict[]): void {
+    this.#heads.settled(dispute, verdicts)
   }
 
   stateOf(upstream: Upstream): UpstreamState {
@@ -169,7 +171,7 @@ export class Pool {
   }
 
   snapshot(): PoolSnapshot {
-    const { chain, clock, strategy } = this.#options
+    const { clock, strategy } = this.#options
     const qualities = qualitiesOf(this.upstreams, 0, clock.nowMs())
     const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
     const best = Math.max(...weights)
@@ -182,7 +184,7 @@ export class Pool {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
-        lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
+        lagSeconds: each.latest && (each.lagBlocks * this.pace.blockTimeMs) / 1000,
         score: (weights[index] ?? 0) / best,
       })),
     }

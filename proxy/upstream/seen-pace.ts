@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pace } from './lone-head.ts'
-import type { Sighting } from './tip.ts'
+import { witnessesWanted, type Sighting } from './tip.ts'
 
 /**
  * It is measured over so many times the blocks that heads may differ by: over fewer, who leads or falls
  * back a little would look like another pace.
  */
 const leastLags = 4
+/** Nor over less time: machines behind one URL that differ would look like a chain that runs. */
+const leastMs = 10_000
 /** A chain may be so many times faster than its spec says. */
 const fastest = 50
 
@@ -16,17 +18,25 @@ export interface BoundedPace extends Pace {
   readonly leastBlockTimeMs: number
 }
 
+/** How one upstream's head grew. */
+interface Growth {
+  readonly since: Sighting
+  /** As it was measured last; null: not yet. */
+  readonly blockTimeMs: number | null
+}
+
 /**
- * How long a block of a chain takes: as its spec says, or less where the agreed tip was seen to grow
- * faster. One that grows slower may go on at its usual pace at any time.
+ * How long a block of a chain takes: as its spec says, or less where the heads of two upstreams, or of
+ * the only one, were seen to grow faster, each by itself: heads of different upstreams tell nothing
+ * of time. One that grows slower may go on at its usual pace at any time.
  */
-export class SeenPace {
-  readonly #mostBlockTimeMs: number
+export class SeenPace<Upstream extends object> {
+  readonly #spec: Pace
+  readonly #growths = new WeakMap<Upstream, Growth>()
   #value: BoundedPace
-  #since: Sighting | null = null
 
   constructor({ allowedLagBlocks, blockTimeMs }: Pace) {
-    this.#mostBlockTimeMs = blockTimeMs
+    this.#spec = { allowedLagBlocks, blockTimeMs }
     this.#value = { allowedLagBlocks, blockTimeMs, leastBlockTimeMs: blockTimeMs / fastest }
   }
 
@@ -34,20 +44,25 @@ export class SeenPace {
     return this.#value
   }
 
-  /** The upstreams agree on this tip. */
-  agreed(tip: Sighting): void {
-    const since = this.#since
+  /** @param heard who told its head lately: a fast one among them needs a second one */
+  told(upstream: Upstream, head: Sighting, heard: readonly Upstream[]): void {
+    this.#growths.set(upstream, this.#grown(this.#growths.get(upstream), head))
+    const { blockTimeMs: most } = this.#spec
+    const times = heard.map((each) => this.#growths.get(each)?.blockTimeMs ?? most)
+    const seenMs = times.toSorted((a, b) => a - b)[witnessesWanted(times.length) - 1] ?? most
+    if (seenMs !== this.#value.blockTimeMs) this.#value = { ...this.#value, blockTimeMs: seenMs }
+  }
+
+  #grown(before: Growth | undefined, head: Sighting): Growth {
     // A chain that went back is measured from there.
-    if (since === null || tip.block < since.block) {
-      this.#since = tip
-      return
-    }
-    const blocks = tip.block - since.block
-    const { allowedLagBlocks, leastBlockTimeMs } = this.#value
-    if (blocks < leastLags * (allowedLagBlocks + 1)) return
-    const seenMs = (tip.atMs - since.atMs) / blocks
-    const blockTimeMs = Math.min(Math.max(seenMs, leastBlockTimeMs), this.#mostBlockTimeMs)
-    this.#value = { ...this.#value, blockTimeMs }
-    this.#since = tip
+    if (before === undefined || head.block < before.since.block)
+      return { since: head, blockTimeMs: before?.blockTimeMs ?? null }
+    const { allowedLagBlocks, blockTimeMs: most } = this.#spec
+    const blocks = head.block - before.since.block
+    const tookMs = head.atMs - before.since.atMs
+    const isEnough = blocks >= leastLags * (allowedLagBlocks + 1)
+    if (!isEnough || tookMs < Math.max(leastMs, most)) return before
+    const blockTimeMs = Math.max(tookMs / blocks, this.#value.leastBlockTimeMs)
+    return { since: head, blockTimeMs: Math.min(blockTimeMs, most) }
   }
 }

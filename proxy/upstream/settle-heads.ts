@@ -4,7 +4,8 @@ import type { ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
-import { madeMsOf, isAheadByDate, type DatedHead } from './block-dates.ts'
+import { compareDates, madeMsOf, type DatedHead } from './block-dates.ts'
+import type { NodeUrl } from './node-url.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -15,44 +16,64 @@ export interface SettleHeadsOptions {
   readonly ask: AskUrl
 }
 
+/** So many blocks tell how long one of them takes. */
+const historyBlocks = 16
+
 /**
- * Where others disagree with an upstream on the tip, the times of their newest blocks tell who is
- * behind.
- * @param block the head that it told
+ * Where upstreams disagree on the tip, the times of their newest blocks tell who is behind.
+ * @param upstream one that has told its head
  */
-export async function settleHeads(
-  upstream: Upstream,
-  block: number,
-  options: SettleHeadsOptions,
-): Promise<void> {
+export async function settleHeads(upstream: Upstream, options: SettleHeadsOptions): Promise<void> {
   const { pool, iface, clock } = options
-  const doubters = pool.doubtersOf(upstream)
-  if (doubters.length === 0 || !iface.blockTimeAt) return
-  const heads = [upstream, ...doubters].map((each) => dateOf(each, options))
-  const [own, ...others] = await Promise.all(heads)
-  if (!own || others.includes(null)) return
-  const verdicts = others.map(
-    (other) => other && isAheadByDate(own, other, clock.wallMs(), pool.pace),
+  const dispute = pool.disputeOf(upstream)
+  if (dispute === null || !iface.blockTimeAt) return
+  const [higher, ...lower] = await Promise.all([
+    datedHeadOf(dispute.higher, options),
+    ...dispute.lower.map((each) => datedHeadOf(each, options)),
+  ])
+  const wallMs = clock.wallMs()
+  if (!higher) return
+  const verdicts = lower.flatMap((each) =>
+    each ? [compareDates(higher, each, wallMs, pool.pace)] : [],
   )
-  if (verdicts.every((verdict) => verdict === true)) pool.settled(upstream, block, true)
-  else if (verdicts.includes(false)) pool.settled(upstream, block, false)
+  // Who could not be asked may be the one that keeps up.
+  if (verdicts.length === lower.length) pool.settled(dispute, verdicts)
 }
 
 /** Null where it could not be asked. */
-async function dateOf(
+async function datedHeadOf(
   upstream: Upstream,
-  { iface, pool, ask }: SettleHeadsOptions,
+  options: SettleHeadsOptions,
 ): Promise<DatedHead | null> {
+  const { clock, pool } = options
   const { latest } = upstream
   const [url] = upstream.urlsFor([])
-  if (!latest || !url || !iface.blockTimeAt) return null
+  if (!latest || !url) return null
+  const toldMs = clock.wallMs() - (clock.nowMs() - latest.atMs)
   // The newest block may not be on all machines behind the URL yet.
-  const height = Math.max(0, latest.block - pool.pace.allowedLagBlocks)
+  const block = Math.max(0, latest.block - pool.pace.allowedLagBlocks)
+  const before = Math.max(0, block - historyBlocks)
+  const [madeMs, madeBeforeMs] = await Promise.all([
+    dateOf(upstream, url, block, options),
+    dateOf(upstream, url, before, options),
+  ])
+  if (madeMs === undefined) return null
+  const tookMs = (madeMs ?? 0) - (madeBeforeMs ?? Infinity)
+  return { block, madeMs, toldMs, blockTimeMs: tookMs > 0 ? tookMs / (block - before) : null }
+}
+
+/** When a block was made; null: it does not say. Undefined where it could not be asked. */
+async function dateOf(
+  upstream: Upstream,
+  url: NodeUrl,
+  height: number,
+  { iface, ask }: SettleHeadsOptions,
+): Promise<number | null | undefined> {
+  if (!iface.blockTimeAt) return undefined
   const answer = await ask(url, iface.blockTimeAt(height))
   if (isTrouble(answer)) {
     applyProbe(upstream, url, answer, 'probe')
-    return null
+    return undefined
   }
-  const madeMs = answer.kind === 'value' ? madeMsOf(answer.value) : null
-  return { block: height, madeMs }
+  return answer.kind === 'value' ? madeMsOf(answer.value) : null
 }

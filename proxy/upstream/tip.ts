@@ -11,6 +11,11 @@ export interface Sighting {
 /** A block that was seen longer ago than this says nothing of the tip any more. */
 export const sightingLifeMs = 60_000
 
+/** How many of so many upstreams have to say the same: a majority, or two. */
+export function witnessesWanted(upstreams: number): number {
+  return Math.min(2, Math.floor(upstreams / 2) + 1)
+}
+
 /**
  * The chain's latest block, corroborated: the highest one that a majority of the upstreams, or two
  * of them, are within the allowed lag of. So one that runs ahead moves nothing, and one upstream
@@ -23,7 +28,7 @@ export function corroboratedTip(
   allowedLagBlocks: number,
 ): number | null {
   const descending = blocks.toSorted((a, b) => b - a)
-  const wanted = Math.min(2, Math.floor(descending.length / 2) + 1)
+  const wanted = witnessesWanted(descending.length)
   // The witnesses of a block are those before it in the order, and those close behind it.
   for (const [at, block] of descending.entries()) {
     const behind = descending.findIndex((other) => other < block - allowedLagBlocks)

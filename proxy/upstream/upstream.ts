@@ -120,7 +120,8 @@ export class Upstream {
   }
 
   /** The chain's latest block according to this upstream. */
-  sighted(block: number): void {
+  sighted(block: number): Sighting {
     this.latest = { block, atMs: this.#clock.nowMs() }
+    return this.latest
   }
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 interface NodeState {
   chainId?: string
   block?: number
-  /** When its newest block was made, in seconds before now; null: it has none. */
+  /** When the block was made that is the allowed lag below its head, in seconds before now; null: it has none. */
   madeAgo?: number | null
   /** Instead of any answer. */
   fault?: ScriptedAnswer
@@ -119,6 +119,11 @@ class WatchFixture {
     })
   }
 
+  /** All URLs, for what changes in the course of a test. */
+  get nodes(): readonly NodeState[] {
+    return this.#states
+  }
+
   get states(): readonly string[] {
     return this.pool.snapshot().upstreams.map(({ state }) => state)
   }
@@ -131,20 +136,24 @@ class WatchFixture {
 
 interface Request {
   readonly method: string
+  readonly params: readonly unknown[]
 }
 
-function headerOf({ madeAgo = 0 }: NodeState, wallMs: number): object | null {
+function headerOf({ madeAgo = 0, block = 100 }: NodeState, wallMs: number, height: number) {
   if (madeAgo === null) return null
-  return { timestamp: `0x${Math.floor(wallMs / 1_000 - madeAgo).toString(16)}` }
+  const below = Math.max(0, block - chain.allowedLagBlocks - height)
+  const seconds = wallMs / 1_000 - madeAgo - (below * chain.blockTimeMs) / 1_000
+  return { timestamp: `0x${Math.floor(seconds).toString(16)}` }
 }
 
-function answerOf(state: NodeState, { method }: Request, wallMs: number): ScriptedAnswer {
+function answerOf(state: NodeState, { method, params }: Request, wallMs: number): ScriptedAnswer {
   const fault = state.fault ?? state.faults?.[method]
   if (fault) return fault
   if (state.lacks?.includes(method))
     return body({ error: { code: -32601, message: 'the method does not exist' } })
   if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
-  if (method === 'eth_getBlockByNumber') return body({ result: headerOf(state, wallMs) })
+  if (method === 'eth_getBlockByNumber')
+    return body({ result: headerOf(state, wallMs, Number(params[0])) })
   if (method === 'eth_blockNumber')
     return body({ result: `0x${(state.block ?? 100).toString(16)}` })
   return body({ result: '0x00' })
@@ -572,9 +581,41 @@ describe('a head that nobody else is near to', () => {
     expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
   })
 
-  it('is asked about once, as long as the chain keeps its pace', async () => {
+  it('is asked about once a minute, as long as the chain keeps its pace', async () => {
     const fixture = await run({ block: 1_026, madeAgo: 5 }, { block: 526, madeAgo: 6_005 }, 20)
-    expect(asks(fixture, 0)).toHaveLength(1)
+    const minutes = (20 * chain.blockTimeMs) / 60_000
+    expect(asks(fixture, 0).length).toBeLessThanOrEqual(2 * (minutes + 1))
+  })
+
+  describe('beside one honest upstream that keeps up and one that lags', () => {
+    const honest: NodeState = { block: 100, madeAgo: 42 }
+    const behind = (blocks: number) => ({ block: 100 - blocks, madeAgo: 42 + blocks * 12 })
+    const liars: Readonly<Record<string, NodeState>> = {
+      'has its own dates': { block: 150, madeAgo: 42 },
+      'dates its head now': { block: 150, madeAgo: 0 },
+      'dates its head as far ahead as clocks may be': { block: 150, madeAgo: -59 },
+      'cannot show its head': { block: 150, madeAgo: null },
+      'is a little ahead': { block: 106, madeAgo: 0 },
+    }
+    const cases = Object.entries(liars).flatMap(([what, liar]) =>
+      [10, 20].flatMap((lag) =>
+        ['lbhd', 'bhld', 'hlbd', 'blhd', 'dhbl'].map((order) => [what, lag, order, liar] as const),
+      ),
+    )
+
+    it.each(cases)('one that %s is not the tip, lag %i, order %s', async (_, lag, order, liar) => {
+      const nodes = { l: liar, b: behind(lag), h: honest, d: { fault: refused } }
+      const fixture = new WatchFixture([...order].map((name) => [{ ...nodes[name as 'l'] }]))
+      const states = [...order].map((_name, at) => fixture.nodes[at]!)
+      for (let block = 0; block < 20; block++) {
+        await fixture.clock.advance(chain.blockTimeMs)
+        // Each is asked once a block, a little earlier or later.
+        expect([0, 1]).toContain(honest.block! + block - (fixture.pool.tip ?? 0))
+        expect(fixture.pool.pace.blockTimeMs).toBe(chain.blockTimeMs)
+        expect(fixture.states[order.indexOf('h')]).toBe('eligible')
+        for (const state of states) if (state.block) state.block += 1
+      }
+    })
   })
 
   it('is not asked about where others agree with it', async () => {

@@ -130,7 +130,7 @@ export class Watch {
       const isKnown =
         upstream.latest !== null &&
         clock.nowMs() - upstream.latest.atMs < intervalMs / 2 &&
-        pool.doubtersOf(upstream).length === 0
+        pool.disputeOf(upstream) === null
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     }
   }
@@ -162,7 +162,7 @@ export class Watch {
     const block = toBlockNumber(answer.value, probe.result.encoding)
     if (block === null) return
     pool.sighted(upstream, block, askedMs)
-    await settleHeads(upstream, block, { ...this.#options, ask: this.#ask })
+    await settleHeads(upstream, { ...this.#options, ask: this.#ask })
   }
 
   /**

@@ -174,6 +174,19 @@ describe('the program', () => {
   })
 })
 
+test('where its port is taken it ends, and says which and by what flag to choose another', async () => {
+  const { kubeconfig, flags } = await account()
+  const first = await start(kubeconfig, ...flags)
+  await eventually(async () => expect(await statusOf(first, '/readyz')).toBe(200), 20_000)
+  const address = new URL(first.url).host
+  const second = startAt(address, kubeconfig, ...flags)
+  expect(await second.ended).toBe(1)
+  expect(await second.stderr).toContain(
+    `cannot listen on ${address}: another process has this port. Choose another by --listen-address, or off`,
+  )
+  expect(await statusOf(first, '/readyz')).toBe(200)
+})
+
 test('without its kinds in the cluster it says what to install', async () => {
   await using bare = await startCluster()
   const running = await start(bare.kubeconfig)

@@ -45,13 +45,13 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'whatever the blocks show, the higher head is right',
     file: upstream('settle-heads'),
-    text: 'other && isAheadByDate(own, other, clock.wallMs(), pool.pace)',
-    replacement: 'other && true',
+    text: 'compareDates(higher, each, wallMs, pool.pace)',
+    replacement: "('behind' as const)",
   },
   {
     name: 'a head that the blocks show is not believed',
     file: upstream('heads'),
-    text: 'this.#agreed = { block, atMs: this.#options.clock.nowMs() }',
+    text: "if (ruling === 'believed') this.#agreed = { block: dispute.block, atMs: nowMs }",
     replacement: '',
   },
   {
@@ -63,8 +63,50 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'a chain is never faster than its spec says',
     file: upstream('seen-pace'),
-    text: 'Math.min(Math.max(seenMs, leastBlockTimeMs), this.#mostBlockTimeMs)',
-    replacement: 'Math.max(seenMs, this.#mostBlockTimeMs)',
+    text: 'heard.map((each) => this.#growths.get(each)?.blockTimeMs ?? most)',
+    replacement: 'heard.map(() => most)',
+  },
+  {
+    name: 'one upstream that runs makes a chain fast',
+    file: upstream('seen-pace'),
+    text: 'witnessesWanted(times.length) - 1',
+    replacement: '0',
+  },
+  {
+    name: 'a jump of a head is growth of the chain',
+    file: upstream('seen-pace'),
+    text: '!isEnough || tookMs < Math.max(leastMs, most)',
+    replacement: '!isEnough',
+  },
+  {
+    name: 'who was believed once is believed against whoever comes',
+    file: upstream('disputes'),
+    text: 'return lower.every((each) => settled.lower.has(each))',
+    replacement: 'return true',
+  },
+  {
+    name: 'who was believed once is believed for ever',
+    file: upstream('disputes'),
+    text: ' || nowMs - settled.atMs > sightingLifeMs',
+    replacement: '',
+  },
+  {
+    name: 'a head that is not believed any more stays the tip',
+    file: upstream('heads'),
+    text: 'this.#agreed = null\n',
+    replacement: '\n',
+  },
+  {
+    name: 'who is as new as a head can be is behind one that says it is newer',
+    file: upstream('block-dates'),
+    text: "if (ageMs <= (allowedLagBlocks + 2) * usualMs) return 'keeps-up'",
+    replacement: '',
+  },
+  {
+    name: 'blocks that there was no time for are believed',
+    file: upstream('block-dates'),
+    text: "if (higher.block - lower.block > most) return 'refuted'",
+    replacement: '',
   },
   {
     name: 'what was told before an upstream came back is not remembered',
@@ -75,7 +117,7 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'the tip follows the highest block that anybody tells',
     file: upstream('tip'),
-    text: 'Math.min(2, Math.floor(descending.length / 2) + 1)',
+    text: 'Math.min(2, Math.floor(upstreams / 2) + 1)',
     replacement: '1',
   },
   {
@@ -111,8 +153,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'disabled upstreams have a say in the tip',
     file: upstream('heads'),
-    text: "latest.atMs >= sinceMs && availability.standing === 'eligible'",
-    replacement: 'latest.atMs >= sinceMs && availability',
+    text: "each.latest.atMs >= sinceMs &&\n        each.availability.standing === 'eligible'",
+    replacement: 'each.latest.atMs >= sinceMs',
   },
   {
     name: 'a tip that has gone back makes up for no lag',
@@ -123,7 +165,7 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'who fell silent long ago has a say in the tip',
     file: upstream('heads'),
-    text: 'latest.atMs >= sinceMs && ',
+    text: 'each.latest.atMs >= sinceMs &&',
     replacement: '',
   },
   {
@@ -141,8 +183,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'three upstreams must witness the tip',
     file: upstream('tip'),
-    text: 'Math.min(2, Math.floor(descending.length / 2) + 1)',
-    replacement: 'Math.min(3, Math.floor(descending.length / 2) + 2)',
+    text: 'Math.min(2, Math.floor(upstreams / 2) + 1)',
+    replacement: 'Math.min(3, Math.floor(upstreams / 2) + 2)',
   },
   {
     name: 'the two lowest heads make the tip',

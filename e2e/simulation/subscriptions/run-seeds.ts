@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Spec } from '../engine.ts'
-import type { Seeds } from '../run-seeds.ts'
 import type { Counts } from '../tally.ts'
 import { drawSubscriptionSchedule } from './draw-schedule.ts'
 import { simulateSubscriptions, type Violation } from './simulation.ts'
@@ -22,12 +21,12 @@ export interface SubscriptionReport {
 
 /** Runs the schedules of many seeds, one after another. */
 export async function runSubscriptionSeeds(
-  { from, until, step }: Seeds,
+  seeds: Iterable<number>,
   spec: Spec,
 ): Promise<SubscriptionReport> {
   const counts: Counts = {}
   const failures: SubscriptionFailure[] = []
-  for (let seed = from; seed < until; seed += step) {
+  for (const seed of seeds) {
     const result = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
     addCounts(counts, result.counts)
     const violations = [...result.violations]

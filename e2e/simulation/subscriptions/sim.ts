@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { loadSpec } from '../engine.ts'
-import type { Seeds } from '../run-seeds.ts'
+import { shareSeeds, type SharedSeeds } from '../seeds.ts'
 import { wholeNumber } from '../settings.ts'
 import type { Counts } from '../tally.ts'
 import { drawSubscriptionSchedule, forcedFailovers } from './draw-schedule.ts'
@@ -27,11 +27,8 @@ async function runOne(seed: number, withTrace: boolean): Promise<boolean> {
 async function runMany(seeds: number, from: number): Promise<boolean> {
   const startedMs = performance.now()
   const workers = Math.min(availableParallelism(), seeds)
-  const reports = await Promise.all(
-    Array.from({ length: workers }, (_, index) =>
-      runWorker({ from: from + index, until: from + seeds, step: workers }),
-    ),
-  )
+  const shared = shareSeeds(from, seeds)
+  const reports = await Promise.all(Array.from({ length: workers }, () => runWorker(shared)))
   const counts: Counts = {}
   for (const report of reports) addCounts(counts, report.counts)
   const failures = reports.flatMap((report) => report.failures).toSorted((a, b) => a.seed - b.seed)
@@ -47,7 +44,7 @@ async function runMany(seeds: number, from: number): Promise<boolean> {
   return failures.length === 0 && forced.violations.length === 0
 }
 
-function runWorker(workerData: Seeds): Promise<SubscriptionReport> {
+function runWorker(workerData: SharedSeeds): Promise<SubscriptionReport> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData })
     worker.on('message', ({ report }: { readonly report: SubscriptionReport }) => {

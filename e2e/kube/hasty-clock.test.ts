@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { ChaosProxy } from './chaos-proxy.ts'
+import { eventually } from './eventually.ts'
+import { hastyClock } from './hasty-clock.ts'
+import { createOperator } from './in-process-operator.ts'
+import { installCrds } from './install-crds.ts'
+import { kubectlFor } from './kubectl.ts'
+import { useNamespace } from './test-namespace.ts'
+
+const { namespace, access, kubeconfig } = useNamespace()
+
+beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
+
+test('an operator whose time flies waits for the answers of a slow API server', async () => {
+  // A list may take a minute: in this time, less than the server takes.
+  const clock = hastyClock(100)
+  const slow = { do: 'slow', delayMs: 1_000 } as const
+  await using proxy = await ChaosProxy.start(access, { answer: () => slow, watch: () => null })
+  const failures: string[] = []
+  const stop = new AbortController()
+  const { run, operator } = createOperator({
+    access: proxy.access,
+    namespaces: [namespace],
+    observer: { reflectFailed: (_, __, { message }) => void failures.push(message) },
+    clock,
+  })
+  const running = run(stop.signal)
+  await eventually(() => expect(operator.hasSynced || failures.length > 0).toBe(true), 30_000)
+  stop.abort()
+  await running
+  expect(failures).toEqual([])
+})
