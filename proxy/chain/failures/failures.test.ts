@@ -123,7 +123,7 @@ describe('what follows from an error in the form of the interface', () => {
     ['a revert that quotes a rate limit', 200, 3, 'execution reverted: rate limit', answer],
     ['a revert with a status of 500', 500, 3, 'execution reverted', ofAny],
     ['a mistake with a status of 500', 500, -32602, 'invalid params', ofAny],
-    ['a nonce with a status of 500', 500, -32000, 'nonce too low', { transaction: 'refused' }],
+    ['a nonce with a status of 500', 500, -32000, 'nonce too low', { transaction: 'used' }],
     ['a mistake with a status of 502', 502, -32602, 'invalid params', blamed],
     ['a revert with a status of 503', 503, 3, 'execution reverted', blamed],
     ['a nonce with a status of 504', 504, -32000, 'nonce too low', blamed],

@@ -20,7 +20,7 @@ const verdict = {
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
   doubtful: z.literal(true).optional(),
-  transaction: z.enum(['known', 'refused']).optional(),
+  transaction: z.enum(['known', 'used', 'refused']).optional(),
 }
 
 const status = z.union([
