@@ -31,7 +31,9 @@ function flapping(dice: Dice): readonly Ailment[] {
 }
 
 const statuses = [
-  ...[500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200].map((status) => ({ status })),
+  ...[500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200, 205, 302, 307].map((status) => ({
+    status,
+  })),
   { status: 503, retryAfterSeconds: 5 },
   { status: 503, retryAfterSeconds: 90 },
 ]

@@ -172,8 +172,13 @@ export class SimulatedUrl implements Transport {
             limitMs: limitMsOf(ill, afterMs),
           }
         case 'status': {
-          const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
           const { status, retryAfterSeconds: seconds } = ill
+          // What looks like an answer is none under such a status.
+          if (status > 203 && status < 400) {
+            const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, result: '0x1' })
+            return { fate, afterMs, end: { ...ok(body), status } }
+          }
+          const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
           const headers = seconds === undefined ? html : [...html, 'Retry-After', `${seconds}`]
           const end = { status, headers, body }
           if (seconds === undefined) return { fate, afterMs, end }
@@ -207,7 +212,7 @@ const errors = {
   quota: { code: -32005, message: 'daily request count exceeded' },
   internal: { code: -32603, message: 'internal error' },
   unknown: { code: -32000, message: 'the moon is in the wrong house' },
-  gateway: { code: -32000, message: 'connect ECONNREFUSED 10.0.0.7:8545' },
+  gateway: { code: -32000, message: "invalid character '<' looking for beginning of value" },
   unread: { code: -32700, message: 'parse error' },
 } as const
 

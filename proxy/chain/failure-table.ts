@@ -21,8 +21,11 @@ export interface FailureClass {
   readonly doubtful: boolean
   /** An error that such a read cannot have, and that no request brings about: it costs the upstream score, and no more. */
   readonly costsScore: boolean
-  /** What it says of a transaction: that the node has it already, or what is wrong with it. */
-  readonly transaction: 'known' | 'refused' | null
+  /**
+   * What it says of a transaction: that the node has it already; that its nonce is used, by itself or
+   * by another; or what else is wrong with it.
+   */
+  readonly transaction: 'known' | 'used' | 'refused' | null
 }
 
 /** What can be found out about an answer that is in the interface's form and no error. */

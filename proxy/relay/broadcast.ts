@@ -145,7 +145,7 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
             return resolve(reply)
           }
           // It may still be the better one when the other turns out not to be true.
-          if (reply.refusal?.transaction === 'refused' && isHere(reply)) objection ??= reply
+          if (speaksAgainst(reply) && isHere(reply)) objection ??= reply
           const isBetter = answer === null && telling(reply) > telling(refusal)
           const lesser = isBetter ? refusal : reply
           if (isBetter) refusal = reply
@@ -159,6 +159,10 @@ function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | Atte
         },
       )
   })
+}
+
+function speaksAgainst({ refusal }: Reply): boolean {
+  return refusal?.transaction === 'refused' || refusal?.transaction === 'used'
 }
 
 /** All of it, so that nothing has to be let go. */

@@ -312,6 +312,7 @@ describe('a transaction that is sent again', () => {
   })
 
   const low = nodeError(-32000, 'nonce too low')
+  const poor = nodeError(-32000, 'insufficient funds for gas * price + value')
   const odd = nodeError(-32000, 'the moon is in the wrong house')
   const lost = { fault: 'reset' } as const
   const none = result(null)
@@ -382,10 +383,36 @@ describe('a transaction that is sent again', () => {
     },
   )
 
-  it('gets what the nodes say when its nonce is used, without a question', async () => {
-    const low = nodeError(-32000, 'nonce too low')
-    const relay = fixture({ a: low, b: { ...low, afterMs: 50 } })
+  it.each([
+    [
+      'the node that says so',
+      { a: [low, shown], b: [{ ...low, afterMs: 50 }, none] },
+      { a: 2, b: 1 },
+    ],
+    ['another node', { a: [low, none], b: [{ ...low, afterMs: 50 }, shown] }, { a: 2, b: 2 }],
+    ['one that spoke of its funds', { a: [poor, shown], b: [low, none] }, { a: 2, b: 2 }],
+  ] as const)(
+    'that is in a block, so that its nonce is used, gets its hash: shown by %s',
+    async (_case, answers, sent) => {
+      const relay = fixture(answers as unknown as Answers)
+      const seen = await relay.ask(write)
+      expect([seen.outcome, relay.sent]).toEqual([accepted.body, sent])
+    },
+  )
+
+  it.each([
+    ['no node shows', none],
+    ['is another', result({ hash: hash('9') })],
+    ['nobody can be asked for', lost],
+  ] as const)('whose nonce is used, and that %s, gets what the node says', async (_case, shows) => {
+    const relay = fixture({ a: [low, shows], b: [{ ...low, afterMs: 50 }, shows] })
     expect((await relay.ask(write)).outcome).toBe(low.body)
+    expect(relay.sent).toEqual({ a: 2, b: 2 })
+  })
+
+  it('that is refused for another reason is not asked about', async () => {
+    const relay = fixture({ a: poor, b: { ...poor, afterMs: 50 } })
+    expect((await relay.ask(write)).outcome).toBe(poor.body)
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
@@ -421,6 +448,7 @@ test('a node is asked for a transaction no longer than the call may take', async
 describe('a write that all nodes refuse: the most telling error', () => {
   const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
   const funds = nodeError(-32000, 'insufficient funds for gas * price + value')
+  const cheap = nodeError(-32000, 'transaction underpriced')
   const odd = nodeError(-32000, 'the moon is in the wrong house')
   const invalid = nodeError(-32602, 'invalid params')
   const full = nodeError(-32000, 'txpool is full')
@@ -433,7 +461,8 @@ describe('a write that all nodes refuse: the most telling error', () => {
     ['before a complaint about the request', [invalid, funds], funds],
     ['before a full pool', [full, low], low],
     ['before an error page', [page, low], low],
-    ['the first of two', [{ ...low, afterMs: 50 }, funds], funds],
+    ['the first of two', [{ ...cheap, afterMs: 50 }, funds], funds],
+    ['that the nonce is used, before what else is wrong', [funds, { ...low, afterMs: 50 }], low],
     ['what nobody knows, before a full pool', [full, odd], odd],
     ['a full pool, before a limit', [limited, full], full],
     ['a limit, before an error page', [page, limited], limited],

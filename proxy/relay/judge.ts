@@ -7,6 +7,7 @@ import type { Span } from '../json/span.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { mayBeWhole } from '../upstream/whole-answer.ts'
 import { lastPointOf } from '../upstream/wanted.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
@@ -79,7 +80,7 @@ export class Judge {
     const finding = call.reader.read(incoming)
     if (finding.kind === 'malformed') {
       const isPage = incoming.status >= 400
-      if (integrity === 'off' && !isPage)
+      if (integrity === 'off' && mayBeWhole(incoming.status))
         return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
       const failure = failures.ofStatus(incoming.status)

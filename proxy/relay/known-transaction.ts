@@ -29,14 +29,15 @@ export interface KnownTransactionOptions {
 
 /**
  * Gives a client that sends a transaction again its hash: when the best that the nodes say is that
- * it is known, they are asked for it. When none of them finds it they meant something else, and
+ * it is known, or that its nonce is used, as it is once the transaction itself is in a block, they are
+ * asked for it. When none of them finds it they meant something else, and
  * their own words go to the client: those of one that says what is wrong with it, if there is one, for
  * clients take it for a success that a transaction is known.
  */
 export function knownTransaction(options: KnownTransactionOptions): Step {
   return (next) => async (call) => {
     const reply = await next(call)
-    if (reply.refusal?.transaction !== 'known') return reply
+    if (!mayBeThere(reply)) return reply
     // Nothing that says so is that long, and a stream would have to be let go.
     if (!(reply.incoming.body instanceof Uint8Array)) return reply
     const sent = sentIn(call)
@@ -53,6 +54,10 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
     }
     return { ...reply, incoming, refusal: null }
   }
+}
+
+function mayBeThere({ refusal }: Reply): boolean {
+  return refusal?.transaction === 'known' || refusal?.transaction === 'used'
 }
 
 /** Asks the node that has the word, then others that were sent the transaction. */

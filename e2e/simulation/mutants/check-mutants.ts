@@ -196,8 +196,8 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'malformed answers pass below the full checks',
     file: relay('judge'),
-    text: "integrity === 'off' && !isPage",
-    replacement: "integrity !== 'full' && !isPage",
+    text: "integrity === 'off' && mayBeWhole(incoming.status)",
+    replacement: "integrity !== 'full' && mayBeWhole(incoming.status)",
   },
   {
     name: 'an answer that is off the tip is the answer',

@@ -44,7 +44,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a broken answer is passed on',
     file: relay('judge'),
-    text: "if (integrity === 'off' && !isPage)",
+    text: "if (integrity === 'off' && mayBeWhole(incoming.status))",
     replacement: 'if (!isPage)',
   },
   {

@@ -48,4 +48,34 @@ export const failureMutants: readonly Mutant[] = [
     text: 'Math.min(retryAfterMs, longestPauseMs)',
     replacement: 'retryAfterMs',
   },
+  {
+    name: 'an error is the answer whatever the status',
+    file: 'proxy/chain/failures/compile-failures.ts',
+    text: 'return status >= 500 || [401, 402, 403, 407, 408, 429].includes(status)',
+    replacement: 'return false',
+  },
+  {
+    name: 'a result under any status below 400 is an answer',
+    file: 'proxy/upstream/whole-answer.ts',
+    text: 'return status >= 200 && status <= 203',
+    replacement: 'return status < 400',
+  },
+  {
+    name: 'nobody is asked for a transaction whose nonce is used',
+    file: relay('known-transaction'),
+    text: " || refusal?.transaction === 'used'",
+    replacement: '',
+  },
+  {
+    name: 'a connection that went silent was never used',
+    file: 'proxy/upstream/http/http-fault.ts',
+    text: "ETIMEDOUT: 'reset'",
+    replacement: "ETIMEDOUT: 'refused'",
+  },
+  {
+    name: 'a refusal in a result is never retried',
+    file: relay('refused-result'),
+    text: "told.whose === 'node' && told.retry",
+    replacement: 'false',
+  },
 ]

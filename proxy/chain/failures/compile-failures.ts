@@ -7,18 +7,20 @@ import type {
   NodeError,
   TransportFault,
 } from '../failure-table.ts'
-import type { FailureFile, FailureVerdict, ReadKind } from './schema.ts'
+import type { FailureFile, FailureVerdict, KeptFrom, ReadKind } from './schema.ts'
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
 const longestMessage = 1_000
 
 interface NodeErrorRow {
   readonly verdict: FailureClass
+  /** What it is worth with HTTP 500, where it would be the answer; null where any status may come with it. */
+  readonly ifOdd: FailureClass | null
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
   /** What reads cannot have this error; null where all can. */
-  readonly notFor: ReadKind | null
+  readonly notFor: KeptFrom | null
 }
 
 /**
@@ -33,6 +35,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const rows: NodeErrorRow[] = []
   const lastRows: NodeErrorRow[] = []
   const isOf = readsOf(files)
+  const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   for (const file of files) {
     for (const row of file.transport ?? [])
       for (const fault of row.fault) setFirst(faults, fault, verdictOf(row))
@@ -40,9 +43,13 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       for (const status of expand(row.status)) setFirst(statuses, status, verdictOf(row))
     for (const row of file.answers ?? [])
       for (const finding of row.finding) setFirst(answers, finding, verdictOf(row))
-    for (const row of file['node-errors'] ?? [])
-      (row.first ? firstRows : row.last ? lastRows : rows).push({
-        verdict: verdictOf(row),
+    for (const row of file['node-errors'] ?? []) {
+      const verdict = verdictOf(row)
+      const isForAny = row.status !== undefined || !isFinal(verdict)
+      const list = row.first ? firstRows : row.last ? lastRows : rows
+      list.push({
+        verdict,
+        ifOdd: isForAny ? null : Object.freeze({ ...verdict, retry: true, doubtful: true }),
         codes: row.code === undefined ? null : new Set(row.code),
         statuses: row.status === undefined ? null : expand(row.status),
         message:
@@ -51,6 +58,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
         notFor: row['not-for'] ?? null,
       })
+    }
   }
   const inOrder = [...firstRows, ...rows, ...lastRows]
   return {
@@ -61,8 +69,12 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       for (const row of inOrder) {
         if (!matches(row, error, isQuoted)) continue
         const { notFor, verdict } = row
-        if (read === null || notFor === null || !isOf[notFor](read)) return verdict
-        otherwise = outOfPlace[notFor]
+        const isOdd =
+          row.ifOdd !== null && isOddStatus(error.status) && !ownStatuses.has(error.status)
+        if (isOdd && error.status !== 500) continue
+        if (read === null || notFor === null || !isOf[notFor](read))
+          return isOdd && row.ifOdd ? row.ifOdd : verdict
+        otherwise = isOf.plain(read) && notFor !== 'without-params' ? implausible : errorOutOfPlace
       }
       return otherwise
     },
@@ -73,12 +85,13 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
 /** Whether a read is of a kind. What takes no params is a plain read as well. */
 function readsOf(
   files: readonly FailureFile[],
-): Readonly<Record<ReadKind, (read: string) => boolean>> {
+): Readonly<Record<KeptFrom, (read: string) => boolean>> {
   const namesOf = (kind: ReadKind) => files.flatMap((file) => file.reads?.[kind] ?? [])
   const withoutParams = namesOf('without-params')
   return {
     'without-params': matcher(withoutParams),
     plain: matcher([...withoutParams, ...namesOf('plain')]),
+    any: () => true,
   }
 }
 
@@ -87,6 +100,19 @@ function matcher(names: readonly string[]): (text: string) => boolean {
   const whole = new Set(names.filter((each) => !each.endsWith('*')))
   const beginnings = names.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1))
   return (text) => whole.has(text) || beginnings.some((each) => text.startsWith(each))
+}
+
+/** The error is the answer: nobody else is asked. */
+function isFinal({ whose, retry, holdOff }: FailureClass): boolean {
+  return whose !== 'upstream' && !retry && !holdOff
+}
+
+/**
+ * Statuses by which whoever answered speaks of itself, or of who may ask it: what stands in the body
+ * is then no node's word about the request. Of 500 nobody knows: see `specs/README.md`.
+ */
+function isOddStatus(status: number): boolean {
+  return status >= 500 || [401, 402, 403, 407, 408, 429].includes(status)
 }
 
 function matches(
@@ -152,8 +178,5 @@ const unknownError = verdictOf({ name: 'unknown-error', whose: 'node', doubtful:
  */
 const errorOutOfPlace = verdictOf({ name: 'error-out-of-place', whose: 'node', doubtful: true })
 
-const outOfPlace: Readonly<Record<ReadKind, FailureClass>> = {
-  // A stranger may bring it about on every node, with params that the read does not take.
-  'without-params': errorOutOfPlace,
-  plain: Object.freeze({ ...errorOutOfPlace, costsScore: true }),
-}
+/** The same where no client can have brought it about. */
+const implausible: FailureClass = Object.freeze({ ...errorOutOfPlace, costsScore: true })

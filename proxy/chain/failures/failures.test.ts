@@ -115,11 +115,23 @@ describe('what follows from an error in the form of the interface', () => {
   const answer = { whose: 'node', retry: false, holdOff: false, weight: 0 }
   const elsewhere = { retry: true, holdOff: false, weight: 0 }
   const limit = { ...elsewhere, whose: 'node', doubtful: false }
+  const limited = { retry: true, holdOff: true, weight: 0 }
+  const ofAny = { ...elsewhere, doubtful: true }
   const doubt = { ...elsewhere, name: 'unknown-error', doubtful: true }
   test.each([
     ['a revert', 200, 3, 'execution reverted: no', answer],
     ['a revert that quotes a rate limit', 200, 3, 'execution reverted: rate limit', answer],
-    ['a revert with a status of 500', 500, 3, 'execution reverted', answer],
+    ['a revert with a status of 500', 500, 3, 'execution reverted', ofAny],
+    ['a mistake with a status of 500', 500, -32602, 'invalid params', ofAny],
+    ['a nonce with a status of 500', 500, -32000, 'nonce too low', { transaction: 'used' }],
+    ['a mistake with a status of 502', 502, -32602, 'invalid params', blamed],
+    ['a revert with a status of 503', 503, 3, 'execution reverted', blamed],
+    ['a nonce with a status of 504', 504, -32000, 'nonce too low', blamed],
+    ['missing funds with a status of 402', 402, 3, 'insufficient funds for gas', limited],
+    ['a mistake with a status of 429', 429, -32602, 'invalid params', limited],
+    ['missing funds with a status of 403', 403, -32000, 'insufficient funds for gas', blamed],
+    ['a mistake with a status of 501', 501, -32602, 'invalid params', limit],
+    ['missing state with a status of 500', 500, -32000, 'missing trie node 0xab', elsewhere],
     ['a nonce', 200, -32000, 'nonce too low', answer],
     ['missing funds', 200, -32000, 'insufficient funds for transfer', answer],
     ['an error nobody knows', 200, -32000, 'the moon is in the wrong house', doubt],
@@ -171,6 +183,18 @@ describe('what follows from an error in the form of the interface', () => {
     ],
   ])('%s', (_case, status, code, message, expected) => {
     expect(evm.ofNodeError({ status, code, message })).toMatchObject(expected)
+  })
+
+  it.each([
+    ['bitcoin', 500, -8, 'Block height negative'],
+    ['bitcoin', 404, -5, 'Invalid address'],
+    ['cosmos', 500, -32602, 'error converting json params to arguments'],
+  ])('%s nodes tell errors with HTTP %i', (family, status, code, message) => {
+    const table = compileFailures([tableOf(family), common])
+    const told = (at: number) => table.ofNodeError({ status: at, code, message })
+    expect(told(status)).toEqual(told(200))
+    expect([told(status).retry, told(status).doubtful]).toEqual([false, false])
+    expect([told(502).retry, told(502).weight]).toEqual([true, 1])
   })
 
   it('looks at the beginning of a long message only', () => {

@@ -20,7 +20,7 @@ const verdict = {
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
   doubtful: z.literal(true).optional(),
-  transaction: z.enum(['known', 'refused']).optional(),
+  transaction: z.enum(['known', 'used', 'refused']).optional(),
 }
 
 const status = z.union([
@@ -50,13 +50,17 @@ const example = strict({
 export const readKinds = ['without-params', 'plain'] as const
 export type ReadKind = (typeof readKinds)[number]
 
+/** What a row may be kept from: reads of a kind, or all that the spec names. */
+export const keptFrom = [...readKinds, 'any'] as const
+export type KeptFrom = (typeof keptFrom)[number]
+
 const readName = z
   .string()
   .regex(/^[^*]+\*?$/, 'must be the name of a method or path, or its beginning and `*`')
 
 const nodeErrorRow = strict({
   ...verdict,
-  'not-for': z.enum(readKinds).optional(),
+  'not-for': z.enum(keptFrom).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
@@ -75,6 +79,7 @@ const nodeErrorRow = strict({
 
 export const failureFileSchema = strict({
   failures: name,
+  'error-statuses': z.array(z.int().min(400).max(599)).min(1).optional(),
   reads: strict({
     'without-params': z.array(readName).min(1).optional(),
     plain: z.array(readName).min(1).optional(),

@@ -182,15 +182,22 @@ describe('an answer that is none', () => {
     expect(read('{"id":1,"result":1}', { status: 503 }).finding.kind).toBe('malformed')
   })
 
-  test.each(['{"id":1,"result":1}', '{"id":1,"error":{"code":3,"message":"reverted"}}'])(
-    '%s as a part, which nobody asked for',
+  describe.each(['{"id":1,"result":1}', '{"id":1,"error":{"code":3,"message":"reverted"}}'])(
+    '%s under a status that is no answer',
     (text) => {
-      expect(read(text, { status: 206 }).finding).toEqual({
-        kind: 'malformed',
-        why: 'HTTP 206 where the whole was asked for',
-      })
+      test.each([204, 205, 206, 207, 226, 300, 301, 302, 303, 304, 307, 308, 399])(
+        '%i',
+        (status) => {
+          const why = `HTTP ${status} is no answer`
+          expect(read(text, { status }).finding).toEqual({ kind: 'malformed', why })
+        },
+      )
     },
   )
+
+  test.each([200, 201, 202, 203])('but under %i it is one', (status) => {
+    expect(read('{"id":1,"result":1}', { status }).finding.kind).toBe('result')
+  })
 })
 
 test('with several attempts at once, each answer is written with its own spelling of the id', () => {

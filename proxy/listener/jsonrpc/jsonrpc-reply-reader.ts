@@ -6,6 +6,7 @@ import { bufferOf, foldedNameAt, isNamed, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import type { Span } from '../../json/span.ts'
+import { mayBeWhole } from '../../upstream/whole-answer.ts'
 import type { BodyStream, Incoming } from '../../upstream/wire.ts'
 import { readError } from './jsonrpc-node-error.ts'
 import { isIdOf } from './jsonrpc-reply-id.ts'
@@ -44,7 +45,9 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#incoming = incoming
     this.#foreignId = null
     const { body, status } = incoming
-    if (status === 206) this.#finding = malformed('HTTP 206 where the whole was asked for')
+    // Of the statuses from 400 on, an error in the body may say more.
+    if (status < 400 && !mayBeWhole(status))
+      this.#finding = malformed(`HTTP ${status} is no answer`)
     else if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall, ResultPath } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
+import { mayBeWhole } from '../whole-answer.ts'
 import { errorWords } from './error-words.ts'
 import { parseJson, valueBelow } from './json-value.ts'
 
@@ -27,8 +28,7 @@ export const jsonRpcDialect: Dialect = {
     body: body === null ? null : Buffer.from(body),
   }),
   read({ status, body }: WholeAnswer): Said {
-    // Nobody asked for a part.
-    if (status === 206) return { kind: 'malformed', why: `HTTP ${status}` }
+    if (status < 400 && !mayBeWhole(status)) return { kind: 'malformed', why: `HTTP ${status}` }
     const document = parseJson(body) as Document | null | undefined
     if (document === undefined)
       return { kind: 'malformed', why: `HTTP ${status} without a JSON answer` }

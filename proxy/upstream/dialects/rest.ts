@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ProbeCall } from '../../chain/types.ts'
 import type { Dialect, Said, WholeAnswer } from '../dialect.ts'
-import { isPartial } from '../partial-answer.ts'
+import { isPartial } from '../whole-answer.ts'
 import { header } from '../wire.ts'
 import { parseJson, valueBelow } from './json-value.ts'
 import { restError } from './rest-error.ts'

@@ -16,6 +16,14 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 }
 
+/** No coding at all; and what some servers write there by mistake, the text's own encoding. */
+const plain: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
+
+/** Whether the bytes are what they stand for. */
+export function isPlainCoding(encoding: string | null): boolean {
+  return encoding === null || plain.has(encoding.trim().toLowerCase())
+}
+
 /**
  * What undoes a `Content-Encoding` of an upstream: the router asks for none, but some answer with
  * one. Null for a coding that the router does not know.

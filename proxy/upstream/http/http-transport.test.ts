@@ -96,6 +96,17 @@ describe('an answer', () => {
   })
 })
 
+it.each(['identity', 'Identity', ' IDENTITY', '', 'utf-8', 'UTF8'])(
+  'an answer in the coding "%s" is what it is',
+  async (encoding) => {
+    const server = http.createServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': encoding, 'content-length': 7 }).end('{"a":1}')
+    })
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    expect(text(await transport.send(request, signal))).toBe('{"a":1}')
+  },
+)
+
 describe('a request', () => {
   it.each([
     ['http://h/', '', '/'],
@@ -186,7 +197,7 @@ describe('a fault', () => {
       'unknown encoding',
       `${head}content-encoding: secret\r\ncontent-length: 4\r\n\r\nabcd`,
       (s: net.Socket) => s.end(),
-      'truncated',
+      'protocol',
     ],
   ] as const)('%s', async (_name, bytes, then, fault) => {
     const error = await faultOfSend(transportTo(await rawServer(bytes, then)))

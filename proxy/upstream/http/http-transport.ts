@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
 import type { Clock } from '../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
-import { createDecoder } from './content-encoding.ts'
+import { createDecoder, isPlainCoding } from './content-encoding.ts'
 import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
 import { faultOf } from './http-fault.ts'
 import { TransportError, type Transport } from '../transport.ts'
@@ -113,10 +113,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#over) return
     const headers = withLocation(toHeaderList(controller.rawHeaders), this.#target)
     const encoding = header(headers, 'content-encoding')
-    const isPlain = encoding === null || encoding === 'identity'
-    const decoder = isPlain ? null : createDecoder(encoding)
+    const isPlain = isPlainCoding(encoding)
+    const decoder = isPlain || encoding === null ? null : createDecoder(encoding)
+    // The router asks for no coding, so one that it does not know is against the rules.
     if (!isPlain && decoder === null)
-      return this.#fail(new TransportError('truncated', 'unknown content encoding'))
+      return this.#fail(new TransportError('protocol', 'unknown content encoding'))
     const flow = decoder ?? controller
     const trailers = () => this.#trailers
     const body = new ReplyBody({

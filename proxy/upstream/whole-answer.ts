@@ -13,3 +13,12 @@ export function isPartial({ status, headers }: Pick<Incoming, 'status' | 'header
   const isRanges = isRangesType.test(header(headers, 'content-type') ?? '')
   return isRanges || header(headers, 'content-range') !== null
 }
+
+/**
+ * A status under which the whole of what was asked for may come (RFC 9110, 15.3): JSON-RPC knows 200,
+ * and servers on some frameworks say 201 to every POST. A redirection, no content, content that the
+ * client must reset, or a part of it: none of these is an answer, whatever stands in the body.
+ */
+export function mayBeWhole(status: number): boolean {
+  return status >= 200 && status <= 203
+}

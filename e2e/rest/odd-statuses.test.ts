@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, expect, test } from 'vitest'
+import { serveRouter } from '../served/served-router.ts'
+import { MirrorNode } from './mirror-node.ts'
+
+/*
+ * Over JSON-RPC a result under a status that is no answer's is none: it is asked for elsewhere.
+ */
+
+const stack = new AsyncDisposableStack()
+afterAll(() => stack.disposeAsync())
+
+const settings = { 'skip-verifications': ['*'] }
+const urlSettings = { odd: settings, honest: settings }
+const raw = `0x${'f8'.repeat(110)}`
+
+/** Of two nodes the first answers with this status from now on. */
+async function serve(status: number, result: string) {
+  const answering =
+    (code: number, tell: string): MirrorNode['answer'] =>
+    ({ body }, response) => {
+      const { id } = JSON.parse(body.toString()) as { id: number }
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: tell })
+      const length = Buffer.byteLength(text)
+      const location = code >= 300 ? { location: '/elsewhere' } : {}
+      const headers = { 'content-type': 'application/json', 'content-length': length, ...location }
+      response.writeHead(code, headers)
+      response.end(text)
+    }
+  const odd = stack.use(await new MirrorNode('odd', answering(200, '0x1')).start())
+  const honest = stack.use(await new MirrorNode('honest', answering(200, '0x2')).start())
+  const primaries = [odd, honest]
+  const options = { chainId: 'ETH1', apiInterface: 'jsonrpc' as const, primaries, urlSettings }
+  const router = stack.use(await serveRouter(options))
+  odd.answer = answering(status, result)
+  return async (method: string, params: unknown[]) => {
+    const response = await fetch(router.url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/json', 'rpc-select-provider': 'odd' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
+    })
+    return [response.status, await response.json()]
+  }
+}
+
+const balance = ['eth_getTransactionCount', [`0x${'a'.repeat(40)}`, 'latest']] as const
+const code = ['eth_getCode', [`0x${'a'.repeat(40)}`, 'latest']] as const
+const write = ['eth_sendRawTransaction', [raw]] as const
+const short = '0x1'
+const long = `0x${'a'.repeat(4_000_000)}`
+
+test.each([
+  ['a read', balance, short, 302],
+  ['a read', balance, short, 307],
+  ['a read', balance, short, 205],
+  ['a read', balance, short, 226],
+  ['a long answer', code, long, 302],
+  ['a long answer', code, long, 205],
+  ['a write', write, short, 302],
+  ['a write', write, short, 205],
+])('$0 is asked for elsewhere: HTTP $3', async (_, [method, params], result, status) => {
+  const ask = await serve(status, result)
+  expect(await ask(method, [...params])).toEqual([200, { jsonrpc: '2.0', id: 7, result: '0x2' }])
+})
+
+test.each([201, 202, 203])('a result under %i is the answer', async (status) => {
+  const ask = await serve(status, '0x1')
+  const [method, params] = balance
+  expect(await ask(method, [...params])).toMatchObject([status, { result: '0x1' }])
+})
