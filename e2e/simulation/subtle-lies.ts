@@ -242,6 +242,24 @@ export const subtleLies = {
     const logs = logsOf(lying)
     return logs.length === 0 ? null : reply(lying.call, withLast(logs, { ADDRESS: '0x' }))
   },
+  // Under a second name that some clients read first.
+  'block-under-second-name': (lying) => withBlock(lying, { prevRandao: `0x${'5'.repeat(64)}` }),
+  'transaction-under-second-name': (lying) =>
+    isTransaction(lying) && isObject(lying.result)
+      ? reply(lying.call, { ...lying.result, data: '0xdeadbeef' })
+      : null,
+  'transaction-in-block-under-second-name': (lying) =>
+    withTransactions(lying, (all) =>
+      isObject(all.at(-1)) ? withLast(all, { gasLimit: '0xdeadbeef' }) : null,
+    ),
+  'receipt-under-second-name': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, hash: `0x${'5'.repeat(64)}` })),
+  'receipts-under-second-name': (lying) =>
+    withOneReceipt(lying, (receipt) => ({ ...receipt, index: '0xffff' })),
+  'log-under-second-name': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { index: '0xffff' }))
+  },
   'receipt-of-more-gas': (lying) =>
     withReceipt(lying, (receipt) => ({
       ...receipt,

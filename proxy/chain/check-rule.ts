@@ -32,6 +32,12 @@ export type Shape = PlainShape | `${PlainShape}?`
 export type Members = ReadonlyMap<string, Shape>
 
 /**
+ * Other names that a node may give a member, which some clients read first, each with the member that
+ * it must repeat.
+ */
+export type SecondNames = ReadonlyMap<string, string>
+
+/**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
  * is wanted; null for a rule that needs nothing beyond the block asked about.
  */
@@ -80,6 +86,7 @@ export type CheckRule =
       readonly result: CheckPath
       /** What each item has. */
       readonly members: Members
+      readonly secondNames: SecondNames
       /** A hash that no two items have in common. */
       readonly distinct: string | null
       /** Members of an item that hold the height and the hash of its block. */
@@ -134,6 +141,7 @@ export type CheckRule =
       readonly result: CheckPath
       readonly as: Shape
       readonly members: Members
+      readonly secondNames: SecondNames
     }
   /** The hash of a block is that of the header that is shown beside it. */
   | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }

@@ -152,6 +152,24 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'asked, undefined)',
   },
   {
+    name: 'an object may say something else under a second name',
+    file: relay('integrity/shape'),
+    text: 'if (contradicts(bytes, own, other))',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'an item of a list may say something else under a second name',
+    file: relay('integrity/items'),
+    text: 'if (contradicts(bytes, fields.span(own), fields.span(second)))',
+    replacement: 'if (false)',
+  },
+  {
+    name: 'a log may say something else under a second name',
+    file: relay('integrity/logs'),
+    text: 'if (contradicts(bytes, fields.span(index), fields.span(secondIndex)))',
+    replacement: 'if (false)',
+  },
+  {
     name: 'members may be missing',
     file: relay('integrity/shape'),
     text: 'return isPending || plain !== shape',

@@ -24,7 +24,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
       const { hydrated, members = {}, distinct = null } = native
-      const tables = { like: mapOf(like), members: mapOf(members) }
+      const secondNames = mapOf(native['second-names'] ?? {})
+      const tables = { like: mapOf(like), members: mapOf(members), secondNames }
       const own = { number, hash, alike, counted, rising, used, each, distinct, ...tables }
       return { check: 'items', place: hydrated ? place(hydrated) : null, result, ...own }
     }
@@ -44,7 +45,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     }
     case 'shape': {
       const { result = [], as, members = {} } = native
-      return { check: 'shape', place: null, result, as, members: mapOf(members) }
+      const secondNames = mapOf(native['second-names'] ?? {})
+      return { check: 'shape', place: null, result, as, members: mapOf(members), secondNames }
     }
     case 'header':
       return { check: 'header', place: null, form: native.form }

@@ -35,7 +35,14 @@ test.each(values)('a value of type %s', (as, own) => {
   const is = (value: unknown, shape: Shape = as) => {
     const bytes = Buffer.from(`:${JSON.stringify(value)},`)
     const document = new ResultDocument(bytes, { start: 1, end: bytes.length - 1 })
-    const rule = { check: 'shape', place: null, result: [], as: shape, members: new Map() } as const
+    const rule = {
+      check: 'shape',
+      place: null,
+      result: [],
+      as: shape,
+      members: new Map(),
+      secondNames: new Map(),
+    } as const
     return checkShape(rule, document, { kind: 'none' }) === null
   }
   expect(own.filter((value) => !is(value))).toEqual([])

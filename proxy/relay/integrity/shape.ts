@@ -7,6 +7,7 @@ import { mayPend } from './block-range.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
+import { contradicts } from './second-name.ts'
 import { isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
@@ -39,7 +40,7 @@ const digits = {
  * what it says of the state nobody can tell. Of a pending block members may be missing.
  */
 export function checkShape(
-  { result, as, members }: Extract<CheckRule, { check: 'shape' }>,
+  { result, as, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
   document: ResultDocument,
   asked: BlockRef,
 ): Violation | null {
@@ -56,6 +57,11 @@ export function checkShape(
     const member = document.at([...result, name])
     if (!fits(shape, isPending, bytes, member?.start ?? -1, member?.end ?? -1))
       return violation('shape', `${name} is ${shownSpan(bytes, member)}, not of type ${shape}`)
+  }
+  for (const [second, name] of secondNames) {
+    const [own, other] = [document.at([...result, name]), document.at([...result, second])]
+    if (contradicts(bytes, own, other))
+      return violation('shape', `${second} is ${shownSpan(bytes, other)}, unlike ${name}`)
   }
   return null
 }
