@@ -242,6 +242,15 @@ export const subtleLies = {
     const logs = logsOf(lying)
     return logs.length === 0 ? null : reply(lying.call, withLast(logs, { ADDRESS: '0x' }))
   },
+  /** As if it were of a type that the router does not know. */
+  'transaction-of-unknown-type': (lying) =>
+    isTransaction(lying) && isObject(lying.result)
+      ? reply(lying.call, { ...lying.result, type: '0x7f', value: '0x123456' })
+      : null,
+  'transaction-in-block-of-unknown-type': (lying) =>
+    withTransactions(lying, (all) =>
+      isObject(all.at(-1)) ? withLast(all, { type: '0x7f', to: `0x${'6'.repeat(40)}` }) : null,
+    ),
   // Under a second name that some clients read first.
   'block-under-second-name': (lying) => withBlock(lying, { prevRandao: `0x${'5'.repeat(64)}` }),
   'transaction-under-second-name': (lying) =>
@@ -368,6 +377,8 @@ export const provableLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'other-value',
   'other-receiver',
   'other-input',
+  'transaction-of-unknown-type',
+  'transaction-in-block-of-unknown-type',
   'transaction-with-other-value',
   'transaction-of-other-height',
   'receipt-of-other-height',
