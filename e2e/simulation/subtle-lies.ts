@@ -269,6 +269,16 @@ export const subtleLies = {
     const logs = logsOf(lying)
     return logs.length === 0 ? null : reply(lying.call, withLast(logs, { index: '0xffff' }))
   },
+  // Of a type that breaks a client.
+  'block-of-no-size': (lying) => withBlock(lying, { size: 'x' }),
+  'receipt-of-no-sender': (lying) =>
+    withReceipt(lying, (receipt) => ({ ...receipt, from: 'hello' })),
+  'receipts-of-no-price': (lying) =>
+    withOneReceipt(lying, (receipt) => ({ ...receipt, effectiveGasPrice: 'x' })),
+  'log-of-no-time': (lying) => {
+    const logs = logsOf(lying)
+    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { blockTimestamp: 'x' }))
+  },
   'receipt-of-more-gas': (lying) =>
     withReceipt(lying, (receipt) => ({
       ...receipt,
@@ -320,6 +330,13 @@ export const subtleLies = {
       : null,
   'receipt-without-status': (lying) =>
     withReceipt(lying, (receipt) => ({ ...receipt, status: undefined })),
+  /** A root is what older receipts have in its place. */
+  'receipt-with-root': (lying) =>
+    withReceipt(lying, (receipt) =>
+      receipt['type'] === '0x0'
+        ? null
+        : { ...receipt, status: undefined, root: `0x${'5'.repeat(64)}` },
+    ),
   'transaction-without-block-hash': (lying) =>
     lying.call.method === 'eth_getTransactionByHash' && isObject(lying.result)
       ? reply(lying.call, { ...lying.result, blockHash: null })
@@ -399,6 +416,7 @@ function outOfPlace(method: string): { readonly code: number; readonly message: 
 export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'code-cut',
   'receipt-without-status',
+  'receipt-with-root',
   'transaction-without-block-hash',
   'log-far-above',
   'log-transaction-of-other-block',

@@ -176,6 +176,12 @@ export const checkMutants: readonly Mutant[] = [
     replacement: "return hash && !transactionDigest(document).form.includes('127') && compare(",
   },
   {
+    name: 'what is typed may tell a root in the place of its status',
+    file: relay('integrity/receipt'),
+    text: 'fields.holds(bytes, root) && !isTyped',
+    replacement: 'fields.holds(bytes, root)',
+  },
+  {
     name: 'members may be missing',
     file: relay('integrity/shape'),
     text: 'return isPending || plain !== shape',

@@ -24,6 +24,7 @@ const members: readonly (readonly [string, Shape])[] = [
   ['removed', 'boolean?'],
   ['data', 'data'],
   ['index', 'height?'],
+  ['blockTimestamp', 'quantity?'],
 ]
 /** The names of what is looked at in a log. */
 export const logMembers: readonly string[] = members.map(([name]) => name)
