@@ -171,8 +171,13 @@ export type CheckRule =
       /** Some chains keep something else there: an empty list beside another root is only doubted. */
       readonly isLenient: boolean
     }
-  /** Ethereum's fee history is one of the blocks asked for. `place` is how many are wanted. */
-  | { readonly check: 'fee-history'; readonly place: Place }
+  /** Ethereum's fee history is one of the blocks asked for. */
+  | {
+      readonly check: 'fee-history'
+      /** How many blocks are wanted; with `rewards` the percentiles of each. */
+      readonly place: Place
+      readonly rewards: boolean
+    }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */

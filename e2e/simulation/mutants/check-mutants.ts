@@ -182,6 +182,24 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'fields.holds(bytes, root)',
   },
   {
+    name: 'a fee history may be cut',
+    file: relay('integrity/fee-history'),
+    text: 'return mayPend(asked.block) ? null :',
+    replacement: 'return mayPend(asked.block) || count > 0 ? null :',
+  },
+  {
+    name: 'a fee history may have too few rewards',
+    file: relay('integrity/fee-history'),
+    text: 'if (count !== wanted.length)',
+    replacement: 'if (count > wanted.length)',
+  },
+  {
+    name: 'a fee history may hold anything',
+    file: relay('integrity/fee-history'),
+    text: '?? checkValues(document)',
+    replacement: '',
+  },
+  {
     name: 'members may be missing',
     file: relay('integrity/shape'),
     text: 'return isPending || plain !== shape',

@@ -59,7 +59,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), isLenient }
     }
     case 'fee-history':
-      return { check: 'fee-history', place: place(native) }
+      return { check: 'fee-history', place: place(native), rewards: native.rewards ?? false }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {

@@ -190,7 +190,7 @@ const checkSchema = z.discriminatedUnion('check', [
     'of-none': z.string().regex(/^0x[0-9a-f]{64}$/),
     lenient: z.boolean().optional(),
   }),
-  strict({ check: z.literal('fee-history'), ...place }),
+  strict({ check: z.literal('fee-history'), ...place, rewards: z.boolean().optional() }),
   strict({ check: z.literal('exists') }),
   strict({
     check: z.literal('sent'),

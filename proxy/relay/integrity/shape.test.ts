@@ -71,7 +71,7 @@ test.each([
   ['eth_call', [{ to: address }, 'latest'], '"0x"'],
   ['eth_estimateGas', [{ to: address }], '"0x5208"'],
   ['web3_sha3', ['0x'], '"0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"'],
-  ['eth_feeHistory', ['0x1', 'latest', []], '{"oldestBlock":"0x1"}'],
+  ['eth_feeHistory', ['0x0', 'latest', []], '{"oldestBlock":"0x1"}'],
 ])('%s says what it promises', (method, params, honest) => {
   expect(judged(method, params, honest)).toBeNull()
   for (const lie of ['null', '0', '"ok"', 'true', '[]'])
