@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { labelLies } from './label-lies.ts'
+import {
+  withOneReceipt,
+  withReceipt,
+  withLast,
+  withTransactions,
+  withBlock,
+  logsOf,
+  isBlock,
+  isTransaction,
+} from './lie-tools.ts'
 import {
   filterOf,
   isObject,
@@ -13,34 +24,6 @@ import {
   type Lying,
 } from './lying.ts'
 
-/** Receipts of a block, one of them changed; null when none can be. */
-function withOneReceipt(
-  { call, result }: Lying,
-  change: (receipt: Fields) => Fields | null,
-): string | null {
-  if (call.method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return null
-  for (const [at, receipt] of result.entries()) {
-    const changed = change(receipt as Fields)
-    if (changed) return reply(call, result.with(at, changed))
-  }
-  return null
-}
-
-/** A receipt, changed; null when it cannot be. */
-function withReceipt(
-  { call, result }: Lying,
-  change: (receipt: Fields) => Fields | null,
-): string | null {
-  if (call.method !== 'eth_getTransactionReceipt' || !isObject(result)) return null
-  const changed = change(result)
-  return changed && reply(call, changed)
-}
-
-/** The same list with other members in its last object. */
-function withLast(list: readonly unknown[], over: Fields): readonly unknown[] {
-  return [...list.slice(0, -1), { ...(list.at(-1) as Fields), ...over }]
-}
-
 /** The logs of a receipt with another value in the last one; null when there is none. */
 function withLogField(receipt: Fields, field: string): Fields | null {
   const logs = receipt['logs'] as readonly Fields[]
@@ -53,39 +36,10 @@ function withoutLogs(receipt: Fields): Fields | null {
   return (receipt['logs'] as readonly unknown[]).length === 0 ? null : { ...receipt, logs: [] }
 }
 
-/** A block with other transactions; null when it has none. */
-function withTransactions(
-  { call, result }: Lying,
-  change: (transactions: readonly unknown[]) => readonly unknown[] | null,
-): string | null {
-  if (!call.method.startsWith('eth_getBlockBy') || !isObject(result)) return null
-  const transactions = result['transactions'] as readonly unknown[]
-  const changed = transactions.length === 0 ? null : change(transactions)
-  return changed && reply(call, { ...result, transactions: changed })
-}
-
-/** A block without a member, or with another value in it. */
-function withBlock(lying: Lying, over: Fields): string | null {
-  const { call, result } = lying
-  return isBlock(lying) && isObject(result) ? reply(call, { ...result, ...over }) : null
-}
-
 /** The second to last object names what the last one names: each with a place of its own. */
 function withCopiedHash(list: readonly unknown[], field: string): readonly unknown[] | null {
   const [before, last] = list.slice(-2) as [Fields?, Fields?]
   return isObject(before) && last ? withLast(list, { [field]: before[field] }) : null
-}
-
-function logsOf({ call, result }: Lying): readonly Fields[] {
-  return call.method === 'eth_getLogs' && Array.isArray(result) ? (result as Fields[]) : []
-}
-
-function isBlock({ call }: Lying): boolean {
-  return call.method.startsWith('eth_getBlockBy')
-}
-
-function isTransaction({ call }: Lying): boolean {
-  return call.method.startsWith('eth_getTransactionBy')
 }
 
 /** The receipts of a block; null for another answer, and for a block without any. */
@@ -242,43 +196,7 @@ export const subtleLies = {
     const logs = logsOf(lying)
     return logs.length === 0 ? null : reply(lying.call, withLast(logs, { ADDRESS: '0x' }))
   },
-  /** As if it were of a type that the router does not know. */
-  'transaction-of-unknown-type': (lying) =>
-    isTransaction(lying) && isObject(lying.result)
-      ? reply(lying.call, { ...lying.result, type: '0x7f', value: '0x123456' })
-      : null,
-  'transaction-in-block-of-unknown-type': (lying) =>
-    withTransactions(lying, (all) =>
-      isObject(all.at(-1)) ? withLast(all, { type: '0x7f', to: `0x${'6'.repeat(40)}` }) : null,
-    ),
-  // Under a second name that some clients read first.
-  'block-under-second-name': (lying) => withBlock(lying, { prevRandao: `0x${'5'.repeat(64)}` }),
-  'transaction-under-second-name': (lying) =>
-    isTransaction(lying) && isObject(lying.result)
-      ? reply(lying.call, { ...lying.result, data: '0xdeadbeef' })
-      : null,
-  'transaction-in-block-under-second-name': (lying) =>
-    withTransactions(lying, (all) =>
-      isObject(all.at(-1)) ? withLast(all, { gasLimit: '0xdeadbeef' }) : null,
-    ),
-  'receipt-under-second-name': (lying) =>
-    withReceipt(lying, (receipt) => ({ ...receipt, hash: `0x${'5'.repeat(64)}` })),
-  'receipts-under-second-name': (lying) =>
-    withOneReceipt(lying, (receipt) => ({ ...receipt, index: '0xffff' })),
-  'log-under-second-name': (lying) => {
-    const logs = logsOf(lying)
-    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { index: '0xffff' }))
-  },
-  // Of a type that breaks a client.
-  'block-of-no-size': (lying) => withBlock(lying, { size: 'x' }),
-  'receipt-of-no-sender': (lying) =>
-    withReceipt(lying, (receipt) => ({ ...receipt, from: 'hello' })),
-  'receipts-of-no-price': (lying) =>
-    withOneReceipt(lying, (receipt) => ({ ...receipt, effectiveGasPrice: 'x' })),
-  'log-of-no-time': (lying) => {
-    const logs = logsOf(lying)
-    return logs.length === 0 ? null : reply(lying.call, withLast(logs, { blockTimestamp: 'x' }))
-  },
+  ...labelLies,
   'receipt-of-more-gas': (lying) =>
     withReceipt(lying, (receipt) => ({
       ...receipt,

@@ -44,9 +44,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'expected', place: null, verification, result }
     }
     case 'shape': {
-      const { result = [], as, members = {} } = native
+      const { result = [], as, members = {}, lenient: isLenient = false } = native
       const secondNames = mapOf(native['second-names'] ?? {})
-      return { check: 'shape', place: null, result, as, members: mapOf(members), secondNames }
+      const tables = { members: mapOf(members), secondNames }
+      return { check: 'shape', place: null, result, as, isLenient, ...tables }
     }
     case 'header':
       return { check: 'header', place: null, form: native.form }
@@ -55,8 +56,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'receipt':
       return { check: 'receipt', place: null, each: native.each ?? false }
     case 'root': {
-      const { list, root, 'of-none': ofNone, lenient: isLenient = false } = native
-      return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), isLenient }
+      const { list, root, 'of-none': ofNone, lenient = null } = native
+      return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), lenient }
     }
     case 'fee-history':
       return { check: 'fee-history', place: place(native), rewards: native.rewards ?? false }

@@ -118,7 +118,8 @@ describe('a fee history', () => {
 
 describe('a proof', () => {
   const proof = (...keys: string[]) => ({
-    ...{ address, accountProof: [] },
+    ...{ address, accountProof: ['0xf8'], balance: '0x0', nonce: '0x0' },
+    ...{ codeHash: a, storageHash: b },
     storageProof: keys.map((key) => ({ key, value: '0x0', proof: [] })),
   })
   const long = (digit: string) => `0x${digit.padStart(64, '0')}`
@@ -130,6 +131,16 @@ describe('a proof', () => {
     ['of no key', [a], { ...proof(a), storageProof: [{}] }, 'identity'],
     ['of a key too few', [a, b], proof(a), 'items-count'],
     ['of what is no key', [7], proof(a), undefined],
+    ['of what is no proof', [a], { ...proof(a), accountProof: ['hello'] }, 'shape'],
+    ['of no balance', [a], { ...proof(a), balance: undefined }, 'shape'],
+    ['of no nonce', [a], { ...proof(a), nonce: 'x' }, 'shape'],
+    ['of no code', [a], { ...proof(a), codeHash: null }, 'shape'],
+    [
+      'of a key by what is no proof',
+      [a],
+      { ...proof(a), storageProof: [{ key: a, value: '0x0', proof: ['hello'] }] },
+      'shape',
+    ],
   ])('%s', (_case, keys, result, check) => {
     expect(judged('eth_getProof', [address, keys, 'latest'], result)?.check).toBe(check)
   })

@@ -234,6 +234,19 @@ describe.each([...signed, blob].map((each) => shown(each)))(
   },
 )
 
+it('a typed transaction whose v tells another parity is a lie', () => {
+  const own = shown(signed[3]!)
+  const ask = (v: string) =>
+    judged(byHash, [own.hash], { ...own, v }, { memory: new BlockMemory() })?.certain ?? null
+  const isOdd = own.v === '0x1'
+  expect([isOdd ? '0x0' : '0x1', isOdd ? '0x1b' : '0x1c', '0x7'].map(ask)).toEqual([
+    ...[true, true, true],
+  ])
+  // As of an older transaction, without and with the chain.
+  const older = [own.v, isOdd ? '0x1c' : '0x1b', isOdd ? '0x26' : '0x25']
+  expect(older.map(ask)).toEqual([null, null, null])
+})
+
 it('a transaction that tells no type is believed', () => {
   const own = shown(signed[0]!)
   expect(judged(byHash, [own.hash], { ...own, type: undefined })).toBeNull()
@@ -270,13 +283,11 @@ describe('a transaction of a type that is not known', () => {
     expect(ask(memory, 'z')).toBe(true)
   })
 
-  it('is doubted inside of a block, also with a type that is none', () => {
+  it('is doubted inside of a block', () => {
     const memory = new BlockMemory()
     const found = (over: object) =>
       judged(byNumber, ['0x10', true], listing({ ...own, ...over }), { memory })
     expect(found({})).toMatchObject({ check: 'transaction-hash', certain: false })
-    const odd = { type: 'x', hash: a }
-    expect(found(odd)).toMatchObject({ check: 'transaction-hash', certain: false })
   })
 })
 

@@ -133,6 +133,7 @@ describe('the receipts of a block', () => {
 })
 
 describe('the transactions of a block', () => {
+  const transactionsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   const block = (over: object) => ({
     ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
     transactions: [],
@@ -145,6 +146,13 @@ describe('the transactions of a block', () => {
     ['none, in a block of no size', { size: 'x' }, 'shape'],
     ['none, in a block of no difficulty', { totalDifficulty: 'x' }, 'shape'],
     ['none, in a block that tells these', { size: '0x1', totalDifficulty: null }, undefined],
+    [
+      'one, though the root is that of none',
+      { transactions: [a], transactionsRoot },
+      'items-alike',
+    ],
+    ['none, of that root', { transactions: [], transactionsRoot }, undefined],
+    ['none, of another root', { transactions: [], transactionsRoot: a }, undefined],
     ['each once', { transactions: [a, b], gasUsed: '0x5208' }, undefined],
     ['one of them twice', { transactions: [a, b, a], gasUsed: '0x5208' }, 'items-order'],
     ['in two spellings', { transactions: [a, `0x${a.slice(2).toUpperCase()}`] }, 'items-order'],

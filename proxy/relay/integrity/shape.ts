@@ -40,14 +40,17 @@ const digits = {
  * what it says of the state nobody can tell. Of a pending block members may be missing.
  */
 export function checkShape(
-  { result, as, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
+  { result, as, isLenient, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
   document: ResultDocument,
   asked: BlockRef,
 ): Violation | null {
   const { bytes } = document
   const span = document.at(result)
   if (!fits(as, false, bytes, span?.start ?? -1, span?.end ?? -1))
-    return violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`)
+    return {
+      ...violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`),
+      certain: !isLenient,
+    }
   if (span === null) return null
   if (isUnusual(as, bytes, span.start, span.end))
     return { ...violation('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`), certain: false }
@@ -102,6 +105,12 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
       return first === 0x7b
     case 'list':
       return first === 0x5b
+    case 'structure':
+      return first === 0x7b || first === 0x5b
+    case 'syncing':
+      return first === 0x7b || isOf('boolean', bytes, start, end)
+    case 'data-list':
+      return first === 0x5b && areData(bytes, start)
     case 'boolean':
       return first === 0x74 || first === 0x66
     case 'number':
@@ -160,6 +169,15 @@ function areHashes(bytes: Uint8Array, start: number, most: number): boolean {
     if (cursor.index >= most) return false
     cursor.skip()
     if (!isHex('hash', bytes, cursor.start, cursor.end)) return false
+  }
+  return true
+}
+
+function areData(bytes: Uint8Array, start: number): boolean {
+  const cursor = new ItemCursor(bytes, start)
+  while (cursor.next()) {
+    cursor.skip()
+    if (!isOf('data', bytes, cursor.start, cursor.end)) return false
   }
   return true
 }

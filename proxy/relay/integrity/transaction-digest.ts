@@ -92,6 +92,19 @@ export function transactionDigest(document: ResultDocument): TransactionDigest {
   return { form, digest: keccak256(list.encoded(type)).toString('hex') }
 }
 
+/**
+ * `v` contradicts `yParity`. Of typed transactions it is the same; some nodes write it as older ones
+ * have it: 27 or 28, or from 35 on with the chain (EIP-155).
+ */
+export function hasTwoParities(document: ResultDocument): boolean {
+  const [v, parity] = ['v', 'yParity'].map((name) => {
+    const span = document.at([name])
+    return span === null ? NaN : numberAt(document.bytes, span.start, span.end)
+  }) as [number, number]
+  if (!types.has(typeOf(document)) || Number.isNaN(v) || Number.isNaN(parity)) return false
+  return (v < 27 ? v : (v - 27) % 2) !== parity
+}
+
 /** However a node writes letters and zeros. */
 function digestOfAnyType(document: ResultDocument): string {
   const texts = ofAnyType.map((name) => {
