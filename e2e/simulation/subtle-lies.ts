@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { labelLies } from './label-lies.ts'
+import {
+  withOneReceipt,
+  withReceipt,
+  withLast,
+  withTransactions,
+  withBlock,
+  logsOf,
+  isBlock,
+  isTransaction,
+} from './lie-tools.ts'
 import {
   filterOf,
   isObject,
@@ -13,34 +24,6 @@ import {
   type Lying,
 } from './lying.ts'
 
-/** Receipts of a block, one of them changed; null when none can be. */
-function withOneReceipt(
-  { call, result }: Lying,
-  change: (receipt: Fields) => Fields | null,
-): string | null {
-  if (call.method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return null
-  for (const [at, receipt] of result.entries()) {
-    const changed = change(receipt as Fields)
-    if (changed) return reply(call, result.with(at, changed))
-  }
-  return null
-}
-
-/** A receipt, changed; null when it cannot be. */
-function withReceipt(
-  { call, result }: Lying,
-  change: (receipt: Fields) => Fields | null,
-): string | null {
-  if (call.method !== 'eth_getTransactionReceipt' || !isObject(result)) return null
-  const changed = change(result)
-  return changed && reply(call, changed)
-}
-
-/** The same list with other members in its last object. */
-function withLast(list: readonly unknown[], over: Fields): readonly unknown[] {
-  return [...list.slice(0, -1), { ...(list.at(-1) as Fields), ...over }]
-}
-
 /** The logs of a receipt with another value in the last one; null when there is none. */
 function withLogField(receipt: Fields, field: string): Fields | null {
   const logs = receipt['logs'] as readonly Fields[]
@@ -53,39 +36,10 @@ function withoutLogs(receipt: Fields): Fields | null {
   return (receipt['logs'] as readonly unknown[]).length === 0 ? null : { ...receipt, logs: [] }
 }
 
-/** A block with other transactions; null when it has none. */
-function withTransactions(
-  { call, result }: Lying,
-  change: (transactions: readonly unknown[]) => readonly unknown[] | null,
-): string | null {
-  if (!call.method.startsWith('eth_getBlockBy') || !isObject(result)) return null
-  const transactions = result['transactions'] as readonly unknown[]
-  const changed = transactions.length === 0 ? null : change(transactions)
-  return changed && reply(call, { ...result, transactions: changed })
-}
-
-/** A block without a member, or with another value in it. */
-function withBlock(lying: Lying, over: Fields): string | null {
-  const { call, result } = lying
-  return isBlock(lying) && isObject(result) ? reply(call, { ...result, ...over }) : null
-}
-
 /** The second to last object names what the last one names: each with a place of its own. */
 function withCopiedHash(list: readonly unknown[], field: string): readonly unknown[] | null {
   const [before, last] = list.slice(-2) as [Fields?, Fields?]
   return isObject(before) && last ? withLast(list, { [field]: before[field] }) : null
-}
-
-function logsOf({ call, result }: Lying): readonly Fields[] {
-  return call.method === 'eth_getLogs' && Array.isArray(result) ? (result as Fields[]) : []
-}
-
-function isBlock({ call }: Lying): boolean {
-  return call.method.startsWith('eth_getBlockBy')
-}
-
-function isTransaction({ call }: Lying): boolean {
-  return call.method.startsWith('eth_getTransactionBy')
 }
 
 /** The receipts of a block; null for another answer, and for a block without any. */
@@ -242,6 +196,7 @@ export const subtleLies = {
     const logs = logsOf(lying)
     return logs.length === 0 ? null : reply(lying.call, withLast(logs, { ADDRESS: '0x' }))
   },
+  ...labelLies,
   'receipt-of-more-gas': (lying) =>
     withReceipt(lying, (receipt) => ({
       ...receipt,
@@ -293,6 +248,13 @@ export const subtleLies = {
       : null,
   'receipt-without-status': (lying) =>
     withReceipt(lying, (receipt) => ({ ...receipt, status: undefined })),
+  /** A root is what older receipts have in its place. */
+  'receipt-with-root': (lying) =>
+    withReceipt(lying, (receipt) =>
+      receipt['type'] === '0x0'
+        ? null
+        : { ...receipt, status: undefined, root: `0x${'5'.repeat(64)}` },
+    ),
   'transaction-without-block-hash': (lying) =>
     lying.call.method === 'eth_getTransactionByHash' && isObject(lying.result)
       ? reply(lying.call, { ...lying.result, blockHash: null })
@@ -350,6 +312,8 @@ export const provableLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'other-value',
   'other-receiver',
   'other-input',
+  'transaction-of-unknown-type',
+  'transaction-in-block-of-unknown-type',
   'transaction-with-other-value',
   'transaction-of-other-height',
   'receipt-of-other-height',
@@ -370,6 +334,7 @@ function outOfPlace(method: string): { readonly code: number; readonly message: 
 export const doubtedLies: ReadonlySet<string> = new Set<SubtleLieKind>([
   'code-cut',
   'receipt-without-status',
+  'receipt-with-root',
   'transaction-without-block-hash',
   'log-far-above',
   'log-transaction-of-other-block',

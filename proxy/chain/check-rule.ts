@@ -14,13 +14,13 @@ export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
 /**
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
  * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
- * list of hashes, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
- * from 0 on, `text` is not empty, `any` is whatever is not null.
+ * list of hashes, `data-list` one of data, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
+ * from 0 on, `structure` an object or a list, `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
  */
 export const plainShapes = [
   ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
   ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
-  ...(['boolean', 'false', 'any'] as const),
+  ...(['boolean', 'false', 'any', 'structure', 'syncing', 'data-list'] as const),
 ] as const
 
 export type PlainShape = (typeof plainShapes)[number]
@@ -30,6 +30,12 @@ export type Shape = PlainShape | `${PlainShape}?`
 
 /** The members that an object must have, by name. Of a pending block each may be null or missing. */
 export type Members = ReadonlyMap<string, Shape>
+
+/**
+ * Other names that a node may give a member, which some clients read first, each with the member that
+ * it must repeat.
+ */
+export type SecondNames = ReadonlyMap<string, string>
 
 /**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
@@ -80,6 +86,7 @@ export type CheckRule =
       readonly result: CheckPath
       /** What each item has. */
       readonly members: Members
+      readonly secondNames: SecondNames
       /** A hash that no two items have in common. */
       readonly distinct: string | null
       /** Members of an item that hold the height and the hash of its block. */
@@ -133,7 +140,10 @@ export type CheckRule =
       readonly place: null
       readonly result: CheckPath
       readonly as: Shape
+      /** Some nodes have their reasons: a value of another type is only doubted. */
+      readonly isLenient: boolean
       readonly members: Members
+      readonly secondNames: SecondNames
     }
   /** The hash of a block is that of the header that is shown beside it. */
   | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }
@@ -160,11 +170,20 @@ export type CheckRule =
       readonly root: string
       /** The root of an empty list, as 64 digits. */
       readonly ofNone: string
-      /** Some chains keep something else there: an empty list beside another root is only doubted. */
-      readonly isLenient: boolean
+      /**
+       * What is only doubted. `empty`: an empty list beside another root, for some chains keep something
+       * else there. `listed`: items beside the root of none, for some chains list what is no part of it;
+       * an empty list says nothing then.
+       */
+      readonly lenient: 'empty' | 'listed' | null
     }
-  /** Ethereum's fee history is one of the blocks asked for. `place` is how many are wanted. */
-  | { readonly check: 'fee-history'; readonly place: Place }
+  /** Ethereum's fee history is one of the blocks asked for. */
+  | {
+      readonly check: 'fee-history'
+      /** How many blocks are wanted; with `rewards` the percentiles of each. */
+      readonly place: Place
+      readonly rewards: boolean
+    }
   /** Null means that the node has not got the block. */
   | { readonly check: 'exists'; readonly place: null }
   /** It is the hash of the transaction that was sent. */

@@ -24,7 +24,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
       const { hydrated, members = {}, distinct = null } = native
-      const tables = { like: mapOf(like), members: mapOf(members) }
+      const secondNames = mapOf(native['second-names'] ?? {})
+      const tables = { like: mapOf(like), members: mapOf(members), secondNames }
       const own = { number, hash, alike, counted, rising, used, each, distinct, ...tables }
       return { check: 'items', place: hydrated ? place(hydrated) : null, result, ...own }
     }
@@ -43,8 +44,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'expected', place: null, verification, result }
     }
     case 'shape': {
-      const { result = [], as, members = {} } = native
-      return { check: 'shape', place: null, result, as, members: mapOf(members) }
+      const { result = [], as, members = {}, lenient: isLenient = false } = native
+      const secondNames = mapOf(native['second-names'] ?? {})
+      const tables = { members: mapOf(members), secondNames }
+      return { check: 'shape', place: null, result, as, isLenient, ...tables }
     }
     case 'header':
       return { check: 'header', place: null, form: native.form }
@@ -53,11 +56,11 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'receipt':
       return { check: 'receipt', place: null, each: native.each ?? false }
     case 'root': {
-      const { list, root, 'of-none': ofNone, lenient: isLenient = false } = native
-      return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), isLenient }
+      const { list, root, 'of-none': ofNone, lenient = null } = native
+      return { check: 'root', place: null, list, root, ofNone: ofNone.slice(2), lenient }
     }
     case 'fee-history':
-      return { check: 'fee-history', place: place(native) }
+      return { check: 'fee-history', place: place(native), rewards: native.rewards ?? false }
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {

@@ -115,6 +115,7 @@ const digest = z.literal('keccak256')
 const hashForm = z.literal('ethereum')
 const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
 const members = z.record(z.string().min(1), shape)
+const secondNames = z.record(z.string().min(1), z.string().min(1))
 
 /** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
 const checkSchema = z.discriminatedUnion('check', [
@@ -142,6 +143,7 @@ const checkSchema = z.discriminatedUnion('check', [
     result: path.optional(),
     hydrated: strict(place).optional(),
     members: members.optional(),
+    'second-names': secondNames.optional(),
     distinct: z.string().min(1).optional(),
     number: z.string().min(1).optional(),
     hash: z.string().min(1).optional(),
@@ -171,7 +173,9 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('shape'),
     result: path.optional(),
     as: shape,
+    lenient: z.boolean().optional(),
     members: members.optional(),
+    'second-names': secondNames.optional(),
   }),
   strict({ check: z.literal('header'), form: hashForm }),
   strict({
@@ -185,9 +189,9 @@ const checkSchema = z.discriminatedUnion('check', [
     list: z.string().min(1),
     root: z.string().min(1),
     'of-none': z.string().regex(/^0x[0-9a-f]{64}$/),
-    lenient: z.boolean().optional(),
+    lenient: z.enum(['empty', 'listed']).optional(),
   }),
-  strict({ check: z.literal('fee-history'), ...place }),
+  strict({ check: z.literal('fee-history'), ...place, rewards: z.boolean().optional() }),
   strict({ check: z.literal('exists') }),
   strict({
     check: z.literal('sent'),

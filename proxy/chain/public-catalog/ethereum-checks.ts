@@ -26,7 +26,8 @@ const hash = (result: CheckPath) => identity(param(0), result, 'hash')
 const index = identity(param(1), ['transactionIndex'], 'number')
 
 function shape(as: Shape): CheckRule {
-  return { check: 'shape', place: null, result: [], as, members: new Map() }
+  const tables = { members: new Map(), secondNames: new Map() }
+  return { check: 'shape', place: null, result: [], as, isLenient: false, ...tables }
 }
 
 const rules = new Map<string, readonly CheckRule[]>([

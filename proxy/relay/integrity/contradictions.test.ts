@@ -69,6 +69,47 @@ describe('a fee history', () => {
     expect(judged('eth_feeHistory', params, result)?.check).toBe(check)
   })
 
+  const rewards = (...rows: unknown[]) => history('0xf', 2, { reward: rows })
+  it.each<[string, unknown[], object, boolean | null]>([
+    ['of no fee', ['0x2', '0x10'], history('0xf', 2, { baseFeePerGas: ['a', 'b', 'c'] }), true],
+    [
+      'of a fee of null',
+      ['0x2', '0x10'],
+      history('0xf', 2, { baseFeePerGas: ['0x1', null, '0x1'] }),
+      false,
+    ],
+    ['of a negative share', ['0x2', '0x10'], history('0xf', 2, { gasUsedRatio: [-1, 0] }), true],
+    ['of a share in words', ['0x2', '0x10'], history('0xf', 2, { gasUsedRatio: [0, 'x'] }), true],
+    ['of more than all', ['0x2', '0x10'], history('0xf', 2, { gasUsedRatio: [7.5, 0] }), false],
+    ['of blocks all full', ['0x2', '0x10'], history('0xf', 2, { gasUsedRatio: [1, 1e-9] }), null],
+    ['of rewards', ['0x2', '0x10', [10, 50]], rewards(['0x1', '0x2'], ['0x0', '0x0']), null],
+    ['of too few', ['0x2', '0x10', [10, 50]], rewards(['0x1'], ['0x1']), true],
+    ['of too many', ['0x2', '0x10', [10]], rewards(['0x1'], ['0x1', '0x2']), true],
+    ['of what is no reward', ['0x2', '0x10', [10]], rewards(['0x1'], ['x']), true],
+    ['of rewards of null', ['0x2', '0x10', [10]], rewards(['0x1'], null), false],
+    ['cut', ['0x2', '0x10', []], { oldestBlock: '0xf' }, false],
+    ['without fees', ['0x2', '0x10', []], { oldestBlock: '0xf', gasUsedRatio: [0, 0] }, false],
+    [
+      'of empty lists',
+      ['0x2', '0x10', []],
+      { oldestBlock: '0xf', gasUsedRatio: [], baseFeePerGas: [] },
+      false,
+    ],
+    ['of a pending block that is not there', ['0x1', 'pending', []], none, null],
+  ])('%s', (_case, params, result, certain) => {
+    expect(judged('eth_feeHistory', params, result)?.certain ?? null).toBe(certain)
+  })
+
+  it('up to a block far above the tip is doubted', () => {
+    const asked = ['0x4', 'latest', []] as const
+    const options = { horizon: 0x100 }
+    expect(judged('eth_feeHistory', asked, history('0xfffffe', 4), options)).toMatchObject({
+      check: 'block-number',
+      certain: false,
+    })
+    expect(judged('eth_feeHistory', asked, history('0x99', 4), options)).toBeNull()
+  })
+
   it('without the last blocks is asked for elsewhere, and nobody is blamed', () => {
     const found = judged('eth_feeHistory', ['0x4', '0x10', []], history('0xd', 3))
     expect(found).toMatchObject({ check: 'items-count', certain: false })
@@ -77,7 +118,8 @@ describe('a fee history', () => {
 
 describe('a proof', () => {
   const proof = (...keys: string[]) => ({
-    ...{ address, accountProof: [] },
+    ...{ address, accountProof: ['0xf8'], balance: '0x0', nonce: '0x0' },
+    ...{ codeHash: a, storageHash: b },
     storageProof: keys.map((key) => ({ key, value: '0x0', proof: [] })),
   })
   const long = (digit: string) => `0x${digit.padStart(64, '0')}`
@@ -89,6 +131,16 @@ describe('a proof', () => {
     ['of no key', [a], { ...proof(a), storageProof: [{}] }, 'identity'],
     ['of a key too few', [a, b], proof(a), 'items-count'],
     ['of what is no key', [7], proof(a), undefined],
+    ['of what is no proof', [a], { ...proof(a), accountProof: ['hello'] }, 'shape'],
+    ['of no balance', [a], { ...proof(a), balance: undefined }, 'shape'],
+    ['of no nonce', [a], { ...proof(a), nonce: 'x' }, 'shape'],
+    ['of no code', [a], { ...proof(a), codeHash: null }, 'shape'],
+    [
+      'of a key by what is no proof',
+      [a],
+      { ...proof(a), storageProof: [{ key: a, value: '0x0', proof: ['hello'] }] },
+      'shape',
+    ],
   ])('%s', (_case, keys, result, check) => {
     expect(judged('eth_getProof', [address, keys, 'latest'], result)?.check).toBe(check)
   })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
+import type { Span } from '../../json/span.ts'
 import { isNamed, isNamedInAnyCase } from '../../json/text.ts'
 
 /**
@@ -50,6 +51,12 @@ export class FieldReader {
 
   end(index: number): number {
     return this.#spans[2 * index + 1] as number
+  }
+
+  /** Null for a member that the object has not got. */
+  span(index: number): Span | null {
+    const start = this.start(index)
+    return start < 0 ? null : { start, end: this.end(index) }
   }
 
   /**

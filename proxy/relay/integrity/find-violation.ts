@@ -128,7 +128,7 @@ function apply(
     case 'root':
       return checkRoot(rule, document)
     case 'fee-history':
-      return checkFeeHistory(document, block, wanted)
+      return checkFeeHistory(rule, document, asked, wanted)
     case 'exists':
       return null
   }

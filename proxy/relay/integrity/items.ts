@@ -7,6 +7,7 @@ import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
 import { ResultDocument } from './result-document.ts'
+import { contradicts } from './second-name.ts'
 import { fits, isOf } from './shape.ts'
 import { hashAt, isNull, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
@@ -55,6 +56,7 @@ export function checkItems(
       ...rule.alike,
       ...rule.like.keys(),
       ...rule.members.keys(),
+      ...[...rule.secondNames].flat(),
     ]),
   ].filter((name) => name !== null)
   const fields = new FieldReader(names)
@@ -65,6 +67,7 @@ export function checkItems(
   const rising = placeOf(rule.rising)
   const distinct = placeOf(rule.distinct)
   const members = [...rule.members].map(([name, shape]) => ({ place: placeOf(name), shape }))
+  const seconds = [...rule.secondNames].map(([second, name]) => [placeOf(second), placeOf(name)])
   const isPending = mayPend(asked)
   // What all items must say: told by the object around them, or by the first that says it.
   const outer = rule.result.slice(0, -1)
@@ -87,6 +90,12 @@ export function checkItems(
         return violation(
           'shape',
           `${names[place]} of ${which} is ${told(place)}, not of type ${shape}`,
+        )
+    for (const [second, own] of seconds as [number, number][])
+      if (contradicts(bytes, fields.span(own), fields.span(second)))
+        return violation(
+          'shape',
+          `${names[second]} of ${which} is ${told(second)}, unlike ${names[own]}`,
         )
     if (number >= 0 && fields.holds(bytes, number)) {
       const height = numberAt(bytes, fields.start(number), fields.end(number))

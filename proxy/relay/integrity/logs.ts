@@ -7,6 +7,7 @@ import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { LogFilter } from './log-filter.ts'
 import type { ResultDocument } from './result-document.ts'
+import { contradicts } from './second-name.ts'
 import { fits, isUnusual } from './shape.ts'
 import { hashAt, numberAt, shownAt, spellsHash } from './values.ts'
 import { violation, type CheckName, type Violation } from './violation.ts'
@@ -22,11 +23,15 @@ const members: readonly (readonly [string, Shape])[] = [
   ['transactionHash', 'hash'],
   ['removed', 'boolean?'],
   ['data', 'data'],
+  ['index', 'height?'],
+  ['blockTimestamp', 'quantity?'],
 ]
 /** The names of what is looked at in a log. */
 export const logMembers: readonly string[] = members.map(([name]) => name)
 const [address, topics, number, hash, index] = [0, 1, 2, 3, 4]
 const [transactionIndex, transaction, removed, data] = [5, 6, 7, 8]
+/** Which some clients read before `logIndex`. */
+const secondIndex = 9
 
 /**
  * Every log is of a block in the range, of an address and with topics that the filter names, and
@@ -90,6 +95,8 @@ export function checkLogs(
         continue
       return violation('shape', `${name} of log ${which} is ${told(place)}, not of type ${shape}`)
     }
+    if (contradicts(bytes, fields.span(index), fields.span(secondIndex)))
+      return violation('shape', `index of log ${which} is ${told(secondIndex)}, unlike logIndex`)
     if (isUnusual('data', bytes, fields.start(data), fields.end(data)))
       doubts('shape', `an unusual data of log ${which}, ${told(data)}`)
     if (!hasNumber) continue

@@ -234,12 +234,61 @@ describe.each([...signed, blob].map((each) => shown(each)))(
   },
 )
 
-it.each<[string, object]>([
-  ['of a type that is not known', { type: '0x7e', value: '0x77' }],
-  ['that tells no type', { type: undefined }],
-])('a transaction %s is believed', (_case, over) => {
+it('a typed transaction whose v tells another parity is a lie', () => {
+  const own = shown(signed[3]!)
+  const ask = (v: string) =>
+    judged(byHash, [own.hash], { ...own, v }, { memory: new BlockMemory() })?.certain ?? null
+  const isOdd = own.v === '0x1'
+  expect([isOdd ? '0x0' : '0x1', isOdd ? '0x1b' : '0x1c', '0x7'].map(ask)).toEqual([
+    ...[true, true, true],
+  ])
+  // As of an older transaction, without and with the chain.
+  const older = [own.v, isOdd ? '0x1c' : '0x1b', isOdd ? '0x26' : '0x25']
+  expect(older.map(ask)).toEqual([null, null, null])
+})
+
+it('a transaction that tells no type is believed', () => {
   const own = shown(signed[0]!)
-  expect(judged(byHash, [own.hash], { ...own, ...over })).toBeNull()
+  expect(judged(byHash, [own.hash], { ...own, type: undefined })).toBeNull()
+})
+
+describe('a transaction of a type that is not known', () => {
+  const own = { ...shown(signed[3]!), type: '0x7e', value: '0x77' }
+  const ask = (memory: BlockMemory, upstream: string, over: object = {}) => {
+    const told = { ...own, ...over }
+    return judged(byHash, [told.hash], told, { memory, upstream })?.certain ?? null
+  }
+
+  it('is doubted until two tell the same, and then so is none of that type', () => {
+    const memory = new BlockMemory()
+    expect([ask(memory, 'x'), ask(memory, 'x'), ask(memory, 'y')]).toEqual([false, false, null])
+    // However a node writes it, and whatever it tells besides.
+    expect(ask(memory, 'z', { from: own.from.toUpperCase().replace('X', 'x') })).toBe(null)
+    expect(ask(memory, 'z', { nonce: '0x01', sourceHash: a, mint: '0x1' })).toBe(null)
+    expect(ask(memory, 'x', { hash: a, value: '0x5' })).toBe(null)
+    expect(ask(memory, 'x', { hash: b, type: '0x7f' })).toBe(false)
+  })
+
+  it('is doubted where the same was told otherwise', () => {
+    const memory = new BlockMemory()
+    for (const upstream of ['x', 'y']) ask(memory, upstream)
+    for (const name of ['value', 'to', 'input', 'nonce', 'gas'])
+      expect(ask(memory, 'z', { [name]: `0x${'9'.repeat(40)}` })).toBe(false)
+  })
+
+  it('is a lie where its hash is that of another type', () => {
+    const memory = new BlockMemory()
+    const { hash } = signed[3]!
+    expect(judged(byHash, [hash], shown(signed[3]!), { memory })).toBeNull()
+    expect(ask(memory, 'z')).toBe(true)
+  })
+
+  it('is doubted inside of a block', () => {
+    const memory = new BlockMemory()
+    const found = (over: object) =>
+      judged(byNumber, ['0x10', true], listing({ ...own, ...over }), { memory })
+    expect(found({})).toMatchObject({ check: 'transaction-hash', certain: false })
+  })
 })
 
 it('a transaction that nobody signed is only doubted, such as those that anvil makes', () => {

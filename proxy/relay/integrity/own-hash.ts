@@ -10,9 +10,9 @@ import type { DigestMemory } from './digest-memory.ts'
 import { headerDigest } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { transactionDigest } from './transaction-digest.ts'
+import { hasTwoParities, transactionDigest } from './transaction-digest.ts'
 import { hashAt, numberAt } from './values.ts'
-import type { CheckName, Violation } from './violation.ts'
+import { violation, type CheckName, type Violation } from './violation.ts'
 
 /** Of the transactions of a block those are hashed that take no more than this, */
 const longTransactionBytes = 4 * 1024
@@ -86,9 +86,10 @@ function checkOne(
   memory: DigestMemory,
 ): Violation | null {
   const hash = hashIn(document)
-  const digest = hash === null ? null : transactionDigest(document)
-  if (hash === null || digest === null) return null
-  return compare('transaction-hash', hash, digest, teller, memory)
+  if (hash === null) return null
+  if (hasTwoParities(document))
+    return violation('transaction-hash', 'v tells another parity than yParity')
+  return compare('transaction-hash', hash, transactionDigest(document), teller, memory)
 }
 
 function compare(

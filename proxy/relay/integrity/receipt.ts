@@ -9,9 +9,9 @@ import { violation, type Violation } from './violation.ts'
 
 /** The names of what is looked at. */
 export const receiptMembers: readonly string[] = [
-  ...['gasUsed', 'cumulativeGasUsed', 'status', 'logs', 'root'],
+  ...['gasUsed', 'cumulativeGasUsed', 'status', 'logs', 'root', 'type'],
 ]
-const [gasUsed, cumulative, status, logs, root] = [0, 1, 2, 3, 4] as const
+const [gasUsed, cumulative, status, logs, root, type] = [0, 1, 2, 3, 4, 5] as const
 
 /**
  * What a receipt of Ethereum used is part of what was used up to it, and what failed has no logs.
@@ -44,10 +44,16 @@ export function checkReceipt(
   return doubt
 }
 
-/** It tells how it ended. Of what is older than the Byzantium fork some nodes have nothing to tell. */
+/**
+ * It tells how it ended. Of what is older than the Byzantium fork some nodes have nothing to tell; what
+ * is typed is younger, and its `root` tells nothing.
+ */
 function doubtOf(bytes: Uint8Array, fields: FieldReader, where: string): Violation | null {
-  if (fields.holds(bytes, status) || fields.holds(bytes, root)) return null
-  return { ...violation('receipt', `${where}neither status nor root`), certain: false }
+  if (fields.holds(bytes, status)) return null
+  const isTyped = valueOf(bytes, fields, type) > 0
+  if (fields.holds(bytes, root) && !isTyped) return null
+  const missing = isTyped ? 'no status' : 'neither status nor root'
+  return { ...violation('receipt', `${where}${missing}`), certain: false }
 }
 
 function judge(

@@ -46,6 +46,9 @@ describe('a receipt', () => {
     ['with a status', receipt({ status: '0x1' })],
     ['of what failed', receipt({ status: '0x0', logs: [], logsBloom: noBloom })],
     ['from before Byzantium', receipt({ status: undefined, root: c })],
+    ['from before it, of today', receipt({ status: undefined, root: c, type: '0x0' })],
+    ['that created a contract', receipt({ to: null, contractAddress: `0x${'3'.repeat(40)}` })],
+    ['that tells its price', receipt({ effectiveGasPrice: '0x1', type: '0x7e', root: c })],
     ['without logs', receipt({ logs: [], logsBloom: noBloom })],
     [
       'with more logs than are worth the digests',
@@ -73,6 +76,13 @@ describe('a receipt', () => {
     ['is of no block', receipt({ blockHash: null }), 'shape'],
     ['has a height that no chain has', receipt({ blockNumber: a, logs: [] }), 'shape'],
     ['has a status that is none', receipt({ status: 'maybe' }), 'shape'],
+    ['has a sender that is none', receipt({ from: 'hello' }), 'shape'],
+    ['has a receiver that is none', receipt({ to: 17 }), 'shape'],
+    ['has a contract that is none', receipt({ contractAddress: '0x1' }), 'shape'],
+    ['has a price that is none', receipt({ effectiveGasPrice: 'x' }), 'shape'],
+    ['has a type that is none', receipt({ type: 'x' }), 'shape'],
+    ['has a log of no time', receipt({ logs: [log(0, { blockTimestamp: 'x' })] }), 'shape'],
+    ['is typed and tells a root alone', receipt({ status: null, root: c, type: '0x2' }), 'receipt'],
     ['has lost all logs', receipt({ logs: [] }), 'bloom'],
     ['has lost one', receipt({ logsBloom: bloomOf(log(0).address, c, a, b) }), 'bloom'],
     [
@@ -112,6 +122,9 @@ describe('the receipts of a block', () => {
     ],
     ['a log without an index', [receipt({ logs: [log(0, { logIndex: null })] })], 'shape'],
     ['logs that are none', [receipt({ logs: [a] })], 'shape'],
+    ['a log of no time', [receipt({ logs: [log(0, { blockTimestamp: 'x' })] })], 'shape'],
+    ['a sender that is none', [receipt({ from: 'hello' })], 'shape'],
+    ['a price that is none', [receipt({ effectiveGasPrice: 'x' })], 'shape'],
     ['a receipt that lost all logs', [receipt(), { ...other, logs: [] }], 'bloom'],
     ['the first one missing', [other], 'items-order'],
   ])('%s', (_, result, check) => {
@@ -120,6 +133,7 @@ describe('the receipts of a block', () => {
 })
 
 describe('the transactions of a block', () => {
+  const transactionsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   const block = (over: object) => ({
     ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
     transactions: [],
@@ -129,6 +143,16 @@ describe('the transactions of a block', () => {
     ['none, and no gas was used', { transactions: [], gasUsed: '0x0' }, undefined],
     ['none, and nothing is said of gas', { gasUsed: undefined }, 'shape'],
     ['none, though gas was used', { transactions: [], gasUsed: '0x5208' }, 'items-order'],
+    ['none, in a block of no size', { size: 'x' }, 'shape'],
+    ['none, in a block of no difficulty', { totalDifficulty: 'x' }, 'shape'],
+    ['none, in a block that tells these', { size: '0x1', totalDifficulty: null }, undefined],
+    [
+      'one, though the root is that of none',
+      { transactions: [a], transactionsRoot },
+      'items-alike',
+    ],
+    ['none, of that root', { transactions: [], transactionsRoot }, undefined],
+    ['none, of another root', { transactions: [], transactionsRoot: a }, undefined],
     ['each once', { transactions: [a, b], gasUsed: '0x5208' }, undefined],
     ['one of them twice', { transactions: [a, b, a], gasUsed: '0x5208' }, 'items-order'],
     ['in two spellings', { transactions: [a, `0x${a.slice(2).toUpperCase()}`] }, 'items-order'],

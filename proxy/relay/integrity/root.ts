@@ -10,7 +10,7 @@ const rootDigits = 64
 
 /** A list that its header has only the root of is empty exactly when the root is that of an empty one. */
 export function checkRoot(
-  { list, root, ofNone, isLenient }: Extract<CheckRule, { check: 'root' }>,
+  { list, root, ofNone, lenient }: Extract<CheckRule, { check: 'root' }>,
   document: ResultDocument,
 ): Violation | null {
   const { bytes } = document
@@ -21,8 +21,9 @@ export function checkRoot(
   if (/^0*$/.test(digest)) return null
   const isEmpty = !new ItemCursor(bytes, array.start).next()
   if (isEmpty === (digest === ofNone)) return null
+  if (isEmpty && lenient === 'listed') return null
   const what = isEmpty
     ? `no ${list}, though ${root} is 0x${digest}`
     : `${list}, though ${root} is that of none`
-  return { ...violation('items-alike', what), certain: !(isEmpty && isLenient) }
+  return { ...violation('items-alike', what), certain: lenient !== (isEmpty ? 'empty' : 'listed') }
 }

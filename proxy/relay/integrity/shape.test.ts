@@ -29,13 +29,22 @@ const values: readonly (readonly [PlainShape, readonly unknown[]])[] = [
   ['number', [0, 12]],
   ['boolean', [true, false]],
   ['false', [false]],
+  ['syncing', [false, true, {}]],
 ]
 
 test.each(values)('a value of type %s', (as, own) => {
   const is = (value: unknown, shape: Shape = as) => {
     const bytes = Buffer.from(`:${JSON.stringify(value)},`)
     const document = new ResultDocument(bytes, { start: 1, end: bytes.length - 1 })
-    const rule = { check: 'shape', place: null, result: [], as: shape, members: new Map() } as const
+    const rule = {
+      check: 'shape',
+      place: null,
+      result: [],
+      isLenient: false,
+      as: shape,
+      members: new Map(),
+      secondNames: new Map(),
+    } as const
     return checkShape(rule, document, { kind: 'none' }) === null
   }
   expect(own.filter((value) => !is(value))).toEqual([])
@@ -64,7 +73,7 @@ test.each([
   ['eth_call', [{ to: address }, 'latest'], '"0x"'],
   ['eth_estimateGas', [{ to: address }], '"0x5208"'],
   ['web3_sha3', ['0x'], '"0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"'],
-  ['eth_feeHistory', ['0x1', 'latest', []], '{"oldestBlock":"0x1"}'],
+  ['eth_feeHistory', ['0x0', 'latest', []], '{"oldestBlock":"0x1"}'],
 ])('%s says what it promises', (method, params, honest) => {
   expect(judged(method, params, honest)).toBeNull()
   for (const lie of ['null', '0', '"ok"', 'true', '[]'])
@@ -90,6 +99,22 @@ test.each<[string, string, unknown[], unknown, boolean | null]>([
   ['no access list', 'eth_createAccessList', [{}], {}, true],
   ['an access list', 'eth_createAccessList', [{}], { accessList: [], gasUsed: '0x1' }, null],
   ['syncing null', 'eth_syncing', [], null, true],
+  ['syncing in words', 'eth_syncing', [], 'yes', true],
+  ['how far it is', 'eth_syncing', [], { currentBlock: '0x1' }, null],
+  ['a simulation in words', 'eth_simulateV1', [{}, 'latest'], 'hello', true],
+  ['a trace in words', 'debug_traceTransaction', [long], 'hello', false],
+  ['a trace of null', 'debug_traceTransaction', [long], null, false],
+  ['a trace', 'debug_traceTransaction', [long], { gas: 1 }, null],
+  ['a flat trace', 'debug_traceTransaction', [long], [{}], null],
+  ['traces in words', 'debug_traceBlockByNumber', ['0x1'], 'hello', false],
+  ['traces', 'debug_traceBlockByNumber', ['0x1'], [], null],
+  ['traces of null', 'trace_block', ['0x1'], null, false],
+  ['a raw header', 'debug_getRawHeader', ['0x1'], '0xf9', null],
+  ['a raw header in words', 'debug_getRawHeader', ['0x1'], 'hello', true],
+  ['a raw header of null', 'debug_getRawHeader', ['0x1'], null, null],
+  ['a raw block that is an object', 'debug_getRawBlock', ['0x1'], {}, true],
+  ['raw receipts', 'debug_getRawReceipts', ['0x1'], ['0xf9', '0x02'], null],
+  ['raw receipts in words', 'debug_getRawReceipts', ['0x1'], ['x'], true],
   ['syncing false', 'eth_syncing', [], false, null],
   ['another digest', 'web3_sha3', ['0x'], long, true],
   ['the digest of what is no data', 'web3_sha3', ['0x0'], long, null],

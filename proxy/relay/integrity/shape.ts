@@ -7,6 +7,7 @@ import { mayPend } from './block-range.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
+import { contradicts } from './second-name.ts'
 import { isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
@@ -39,14 +40,17 @@ const digits = {
  * what it says of the state nobody can tell. Of a pending block members may be missing.
  */
 export function checkShape(
-  { result, as, members }: Extract<CheckRule, { check: 'shape' }>,
+  { result, as, isLenient, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
   document: ResultDocument,
   asked: BlockRef,
 ): Violation | null {
   const { bytes } = document
   const span = document.at(result)
   if (!fits(as, false, bytes, span?.start ?? -1, span?.end ?? -1))
-    return violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`)
+    return {
+      ...violation('shape', `wanted a value of type ${as}, got ${shownSpan(bytes, span)}`),
+      certain: !isLenient,
+    }
   if (span === null) return null
   if (isUnusual(as, bytes, span.start, span.end))
     return { ...violation('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`), certain: false }
@@ -56,6 +60,11 @@ export function checkShape(
     const member = document.at([...result, name])
     if (!fits(shape, isPending, bytes, member?.start ?? -1, member?.end ?? -1))
       return violation('shape', `${name} is ${shownSpan(bytes, member)}, not of type ${shape}`)
+  }
+  for (const [second, name] of secondNames) {
+    const [own, other] = [document.at([...result, name]), document.at([...result, second])]
+    if (contradicts(bytes, own, other))
+      return violation('shape', `${second} is ${shownSpan(bytes, other)}, unlike ${name}`)
   }
   return null
 }
@@ -96,6 +105,12 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
       return first === 0x7b
     case 'list':
       return first === 0x5b
+    case 'structure':
+      return first === 0x7b || first === 0x5b
+    case 'syncing':
+      return first === 0x7b || isOf('boolean', bytes, start, end)
+    case 'data-list':
+      return first === 0x5b && areData(bytes, start)
     case 'boolean':
       return first === 0x74 || first === 0x66
     case 'number':
@@ -154,6 +169,15 @@ function areHashes(bytes: Uint8Array, start: number, most: number): boolean {
     if (cursor.index >= most) return false
     cursor.skip()
     if (!isHex('hash', bytes, cursor.start, cursor.end)) return false
+  }
+  return true
+}
+
+function areData(bytes: Uint8Array, start: number): boolean {
+  const cursor = new ItemCursor(bytes, start)
+  while (cursor.next()) {
+    cursor.skip()
+    if (!isOf('data', bytes, cursor.start, cursor.end)) return false
   }
   return true
 }

@@ -72,21 +72,46 @@ export interface TransactionDigest {
   readonly digest: string | null
 }
 
+/** What transactions of every type have, and what of it says the most. */
+const ofAnyType: readonly string[] = ['from', 'to', 'value', 'input', 'nonce', 'gas']
+
 /**
  * The hash of a transaction as Ethereum's JSON-RPC shows it. The sender is not in it: it follows
- * from the signature, which would cost a hundred times as much.
- * @returns null for what is of an unknown type
+ * from the signature, which would cost a hundred times as much. What is of an unknown type has a
+ * digest by which several can be compared, and which is not its hash.
  */
-export function transactionDigest(document: ResultDocument): TransactionDigest | null {
+export function transactionDigest(document: ResultDocument): TransactionDigest {
   const type = typeOf(document)
   const members = types.get(type)
-  if (members === undefined) return null
+  if (members === undefined) return { form: `type ${type}`, digest: digestOfAnyType(document) }
   const list = new RlpList(usualBytes)
   // What nobody signed, such as anvil's in the name of others, is hashed as the node likes.
   const isSigned = point.some(([name]) => digitsOf(document, name)?.search(/[^0]/) !== -1)
   const form = `type ${type}${isSigned ? '' : ' unsigned'}`
   if (!members.every((member) => add(list, document, member))) return { form, digest: null }
   return { form, digest: keccak256(list.encoded(type)).toString('hex') }
+}
+
+/**
+ * `v` contradicts `yParity`. Of typed transactions it is the same; some nodes write it as older ones
+ * have it: 27 or 28, or from 35 on with the chain (EIP-155).
+ */
+export function hasTwoParities(document: ResultDocument): boolean {
+  const [v, parity] = ['v', 'yParity'].map((name) => {
+    const span = document.at([name])
+    return span === null ? NaN : numberAt(document.bytes, span.start, span.end)
+  }) as [number, number]
+  if (!types.has(typeOf(document)) || Number.isNaN(v) || Number.isNaN(parity)) return false
+  return (v < 27 ? v : (v - 27) % 2) !== parity
+}
+
+/** However a node writes letters and zeros. */
+function digestOfAnyType(document: ResultDocument): string {
+  const texts = ofAnyType.map((name) => {
+    const digits = digitsOf(document, name)?.toLowerCase() ?? ''
+    return `${name} ${name === 'input' ? digits : digits.replace(/^0+/, '')}`
+  })
+  return keccak256(Buffer.from(texts.join(' '))).toString('hex')
 }
 
 /** Nodes from before EIP-2718 tell none. NaN for what is none. */

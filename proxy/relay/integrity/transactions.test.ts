@@ -72,7 +72,8 @@ describe('transactions and receipts', () => {
   const place = { blockHash: b, blockNumber: '0x1', transactionIndex: '0x0' }
   const logsBloom = `0x${'00'.repeat(256)}`
   const received = { ...place, transactionHash: a, logs: [], logsBloom, status: '0x1' }
-  const proof = { accountProof: [], storageProof: [] }
+  const account = { balance: '0x0', nonce: '0x0', codeHash: a, storageHash: b }
+  const proof = { ...account, accountProof: [], storageProof: [] }
   const upper = `0x${a.slice(2).toUpperCase()}`
   const hash = Transaction.from(legacy).hash as string
   it.each([
