@@ -10,7 +10,8 @@ export class GrpcTarget implements Disposable {
 
   /** @param address `HOST:PORT`, plaintext */
   constructor(address: string) {
-    this.session = connect(`http://${address}`)
+    // wasmd ends messages of errors with a space, which would be left out.
+    this.session = connect(`http://${address}`, { strictFieldWhitespaceValidation: false })
   }
 
   [Symbol.dispose](): void {
@@ -81,7 +82,8 @@ function answer(
 function textOf(fields: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, [value].flat().join(', ')]],
+      // Space around a value is none of it (RFC 9113, section 8.2.1), and the router passes none on.
+      value === undefined ? [] : [[name, [value].flat().join(', ').trim()]],
     ),
   )
 }

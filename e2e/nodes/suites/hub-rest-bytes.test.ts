@@ -99,16 +99,9 @@ test('queries, heights, other verbs, and bodies of every kind', async () => {
       ...['query=tx.height>0', 'events=tx.height>0', 'query=nonsense', ''].map((query) =>
         call({ path: `/cosmos/tx/v1beta1/txs?${encodeURI(query)}` }),
       ),
-      ...[
-        '/',
-        '/nosuch',
-        '/cosmos',
-        '/cosmos/',
-        '//',
-        `${balances}/`,
-        '/%2e%2e/x',
-        '/cosmos/../x',
-      ].map((path) => call({ path })),
+      ...['/', '/nosuch', '/cosmos', '/cosmos/', '//', `${balances}/`, '/cosmos/../x'].map((path) =>
+        call({ path }),
+      ),
       ...['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'POST'].flatMap((verb) => [
         call({ verb, path: balances }),
         call({ verb, path: '/cosmos/tx/v1beta1/txs' }),

@@ -99,7 +99,7 @@ test('URI style', async () => {
     // By GET it is the router's own.
     'health',
   ])
-  const asked = [...methods, 'nosuch', 'block/1', ''].filter((method) => !never.has(method))
+  const asked = [...methods, 'nosuch', 'block/1'].filter((method) => !never.has(method))
   const calls = asked.flatMap((method) =>
     ['', 'nonsense=1', ...(queries[method] ?? [])].map((query) => {
       const path = `/${method}${query === '' ? '' : `?${query.replaceAll(' ', '%20')}`}`
