@@ -264,7 +264,6 @@ export const upstreamProviderConditions = {
         remedy: 'Correct the field that the message names.',
       },
       InvalidConfig: invalidConfig,
-      Unsupported: unsupported,
       UnknownVariable: {
         status: 'False',
         when: 'A text has a ${NAME} that is not among the variables of the provider.',

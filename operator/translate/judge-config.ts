@@ -10,11 +10,11 @@ import { providerField, routerField } from './config-field.ts'
 import { standIn } from './environment.ts'
 import { configFile } from './pod-paths.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
-import type { ConfigRefusal, ProviderRefusal } from './violation.ts'
+import type { ConfigRefusal, ProviderRefusal, RouterRefusal } from './violation.ts'
 
 /** What the router itself says of a config: of which provider, or of the router object. */
 export interface Judgement {
-  readonly ofRouter: readonly ConfigRefusal[]
+  readonly ofRouter: readonly RouterRefusal[]
   /** By name of the provider. */
   readonly ofProviders: ReadonlyMap<string, readonly ProviderRefusal[]>
 }
@@ -30,7 +30,7 @@ export function judgeConfig(
 ): Judgement {
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
   const ofChains = checkUses(parsed.chainUses)
-  const ofRouter: ConfigRefusal[] = []
+  const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, ConfigRefusal[]>()
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')
   for (const problem of [...errors, ...ofChains]) {
@@ -39,7 +39,7 @@ export function judgeConfig(
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
       const field = routerField(problem.path, document.endpointNames, document.storeField)
-      ofRouter.push({ reason, field, message })
+      ofRouter.push({ reason: isUnsupported(problem) ? 'Unsupported' : reason, field, message })
       continue
     }
     if (isOfStandIn(place, environment)) continue
@@ -91,8 +91,12 @@ interface UrlEntry {
 
 const unsupportedEnding = unsupportedMessage('').trim()
 
-function reasonOf({ message, path }: Problem, isOfChains: boolean): ConfigRefusal['reason'] {
-  if (message.includes(unsupportedEnding)) return 'Unsupported'
+/** Settings of endpoints and of the router: of an upstream there is none that the router does not do. */
+function isUnsupported({ message }: Problem): boolean {
+  return message.includes(unsupportedEnding)
+}
+
+function reasonOf({ path }: Problem, isOfChains: boolean): ConfigRefusal['reason'] {
   return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
 }
 

@@ -3,7 +3,7 @@
 import type { Judgement } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Steps } from './steps.ts'
-import type { ConfigRefusal, ProviderRefusal } from './violation.ts'
+import type { ProviderRefusal, RouterRefusal } from './violation.ts'
 
 /** What one provider can be in the config. */
 export interface Choice {
@@ -21,7 +21,7 @@ export interface Pick {
   /** Why providers are not used in their best form. */
   readonly refusals: ReadonlyMap<string, readonly ProviderRefusal[]>
   /** What the router says of the rest of the config. */
-  readonly ofRouter: readonly ConfigRefusal[]
+  readonly ofRouter: readonly RouterRefusal[]
 }
 
 /**

@@ -24,13 +24,15 @@ const receipt = (over: object = {}) => ({
 })
 const open = [{ fromBlock: '0x1', toBlock: 'latest' }]
 const horizon = 0x12
-const isCertain = (method: string, params: unknown, result: unknown, memory?: BlockMemory) => {
-  const found = judged(method, params, result, {
-    horizon,
-    ...(memory && { memory, upstream: 'liar' }),
-  })
-  return found?.certain ?? null
+/** Two have shown that transactions of that type are like this one, so none is doubted for its type. */
+const newMemory = () => {
+  const memory = new BlockMemory()
+  for (const upstream of ['one', 'two'])
+    judged('eth_getTransactionByHash', [b], transaction(), { memory, upstream })
+  return memory
 }
+const isCertain = (method: string, params: unknown, result: unknown, memory = newMemory()) =>
+  judged(method, params, result, { horizon, memory, upstream: 'liar' })?.certain ?? null
 
 describe('an answer about what cannot be yet', () => {
   it.each<[string, string, unknown[], unknown, boolean | null]>([
@@ -162,7 +164,7 @@ describe('another height for a block that was shown', () => {
     ],
     ['of receipts', 'eth_getBlockReceipts', ['0x2'], [receipt({ blockNumber: other })]],
   ])('%s is refused', (_case, method, params, result) => {
-    const memory = new BlockMemory()
+    const memory = newMemory()
     memory.prove(a.slice(2), 16, b.slice(2))
     expect(isCertain(method, params, result, memory)).toBe(true)
   })
