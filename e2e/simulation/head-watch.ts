@@ -15,8 +15,11 @@ interface Told {
 export class HeadWatch {
   readonly #arena: Arena
   readonly #told = new Map<string, Told>()
-  /** The engine's sighting of each upstream at the last look, and the least that it was behind then. */
-  readonly #least = new Map<string, { readonly latest: object; readonly lag: number }>()
+  /** The engine's sighting of each upstream, and the least that it was behind the tip when it was new. */
+  readonly #least = new Map<
+    string,
+    { readonly latest: object; readonly lag: number; readonly tip: number }
+  >()
   readonly #isQuiet: boolean
   #tip = -1
 
@@ -50,10 +53,17 @@ export class HeadWatch {
       }
       if (!latest || tip === null) continue
       const before = this.#least.get(name)
-      const lag = before?.latest === latest ? before.lag : this.#tip - latest.block
-      this.#least.set(name, { latest, lag })
-      if (this.#isQuiet && tip >= this.#tip && upstream.lagBlocks < lag)
-        this.#arena.report('lag-is-told', `${name} lags ${lag} blocks, told ${upstream.lagBlocks}`)
+      const then =
+        before?.latest === latest
+          ? before
+          : { latest, lag: this.#tip - latest.block, tip: this.#tip }
+      this.#least.set(name, then)
+      // A tip that nobody told for a minute is forgotten, and the next one may be lower.
+      if (this.#isQuiet && tip >= Math.max(this.#tip, then.tip) && upstream.lagBlocks < then.lag)
+        this.#arena.report(
+          'lag-is-told',
+          `${name} lags ${then.lag} blocks, told ${upstream.lagBlocks}`,
+        )
     }
     if (witnessed !== null && (tip ?? -1) < witnessed)
       this.#arena.report('tip-is-true', `the tip is ${tip}, two have seen ${witnessed}`)
