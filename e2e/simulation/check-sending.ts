@@ -127,10 +127,14 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
   const saidNo = (upstream: Upstream) =>
     before.some(
-      ({ place, saysError, head, endedMs, isTakenBack }) =>
+      ({ place, fate, saysError, head, endedMs, isTakenBack }) =>
         place.upstream === upstream.name &&
-        // Null of what a hash names, from one that is behind, is a no as well.
-        (saysError || (isByHash(client) && head < (client.question.neededBlock ?? 0))) &&
+        (saysError ||
+          // Null of what a hash names, from one that is behind, is a no as well.
+          (isByHash(client)
+            ? head < (client.question.neededBlock ?? 0)
+            : // Had its newest state been believed, the call would be over.
+              isAboutTip(client) && fate.kind === 'honest')) &&
         endedMs !== null &&
         !isTakenBack,
     )
