@@ -142,6 +142,14 @@ describe('a lagging upstream', () => {
     expect(fixture.chosen({ untriedOnly: true, ...different })).toBe(names)
   })
 
+  it('no company either where it is not behind, and has not the block that the other one has', () => {
+    const fixture = pool()
+    fixture.tried.add('c')
+    const company = (block: number) =>
+      fixture.chosen({ untriedOnly: true, excluded: ['a'], block: number(block) })
+    expect([company(101), company(100)]).toEqual(['-', 'b'])
+  })
+
   it.each<[string, Partial<Wanted>, string]>([
     ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
     ['that it has, it comes before them', { block: number(90) }, 'a'],
