@@ -16,15 +16,17 @@ const node = () =>
     },
   })
 
+const routerBefore = (url: string) =>
+  serveRouter({
+    primaries: [{ name: 'a', url }],
+    urlSettings: { a: { 'skip-verifications': ['*'] } },
+  })
+
 const methods = ['parity_subscribe', 'starknet_subscribeNewHeads', 'debug_unsubscribe']
 
 test('what subscribes by its name alone is refused, and no node hears of it', async () => {
   await using upstream = await node()
-  const primaries = [{ name: 'a', url: upstream.url }]
-  await using router = await serveRouter({
-    primaries,
-    urlSettings: { a: { 'skip-verifications': ['*'] } },
-  })
+  await using router = await routerBefore(upstream.url)
   const client = new WebSocket(router.socketUrl)
   await new Promise((resolve) => client.once('open', resolve))
   for (const method of methods) {
@@ -48,11 +50,7 @@ test('what subscribes by its name alone is refused, and no node hears of it', as
 
 test('what subscribes by another name ends with the connection that it was opened on', async () => {
   await using upstream = await node()
-  const primaries = [{ name: 'a', url: upstream.url }]
-  await using router = await serveRouter({
-    primaries,
-    urlSettings: { a: { 'skip-verifications': ['*'] } },
-  })
+  await using router = await routerBefore(upstream.url)
   const ask = async (method: string) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
     const response = await fetch(router.url, { method: 'POST', body })

@@ -32,13 +32,17 @@ test('an object of our name that no watch tells of is not touched', async () => 
   await desk.pass()
   const metadata = { namespace: 'ns', name: 'r-router' }
   desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+  await expectConflict(desk)
+})
+
+async function expectConflict(desk: OperatorDesk): Promise<void> {
   const theirs = desk.get(services, 'r-router')
   desk.provider('a')
   desk.router('r')
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
   expect(desk.get(services, 'r-router')).toEqual(theirs)
-})
+}
 
 function ownedBy(apiVersion: string, uid: string): KubeObject {
   const ownerReferences = [{ apiVersion, kind: 'RpcRouter', name: 'r', uid, controller: true }]
@@ -49,12 +53,7 @@ function ownedBy(apiVersion: string, uid: string): KubeObject {
 test('an object of another group’s RpcRouter of the same name is not touched', async () => {
   await using desk = new OperatorDesk()
   desk.keeper.put(services, ownedBy('other.dev/v1', 'uid-of-theirs'))
-  const theirs = desk.get(services, 'r-router')
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
-  expect(desk.get(services, 'r-router')).toEqual(theirs)
+  await expectConflict(desk)
 })
 
 test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(

@@ -5,7 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { ChainKit } from './chain-kit.ts'
 import { DerivedSequence } from './derived.ts'
@@ -19,6 +19,7 @@ import { Sequencer } from './sequencer.ts'
 import type { Subscriber, Subscription, Subscriptions } from './subscriptions.ts'
 import type { Topic } from './topic.ts'
 import type { TopicAudience, TopicRun } from './topic-run.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export interface HubOptions {
   readonly chain: Chain
@@ -217,19 +218,4 @@ export class Hub implements Subscriptions {
 
 function tooLate(spentMs: number): RelayError {
   return new RelayError(errorKinds.timeout, `no upstream has subscribed within ${spentMs} ms`)
-}
-
-/** The same promise, but it is not waited for once nobody wants it. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => {
-    reject(new CallAborted())
-  }
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
-  try {
-    await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

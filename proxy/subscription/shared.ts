@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { CallAborted } from '../relay/errors.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 interface Going<T> {
   readonly promise: Promise<T>
@@ -21,17 +22,11 @@ export class Shared<T> {
     if (signal.aborted) throw new CallAborted()
     const going = this.#going.get(key) ?? this.#begin(key, work)
     going.wanted += 1
-    const { promise: left, reject } = Promise.withResolvers<never>()
-    const leave = () => {
-      going.wanted -= 1
-      if (going.wanted === 0) this.#end(key, going)
-      reject(new CallAborted())
-    }
-    signal.addEventListener('abort', leave, { once: true })
     try {
-      return await Promise.race([going.promise, left])
+      return await unlessAborted(going.promise, signal)
     } finally {
-      signal.removeEventListener('abort', leave)
+      going.wanted -= 1
+      if (going.wanted === 0 && this.#forget(key, going)) going.gone.abort()
     }
   }
 
@@ -46,12 +41,8 @@ export class Shared<T> {
     return going
   }
 
-  #end(key: string, going: Going<T>): void {
-    this.#forget(key, going)
-    going.gone.abort()
-  }
-
-  #forget(key: string, going: Going<T>): void {
-    if (this.#going.get(key) === going) this.#going.delete(key)
+  /** @returns false when it has ended already */
+  #forget(key: string, going: Going<T>): boolean {
+    return this.#going.get(key) === going && this.#going.delete(key)
   }
 }
