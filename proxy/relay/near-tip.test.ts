@@ -73,6 +73,11 @@ describe('an answer about the newest state', () => {
     expect((await relay.ask(asked)).upstream).toBe('near')
   })
 
+  it('is the answer of the nearest, also when the last one that was asked is not', async () => {
+    const relay = pool({ near: hex(90), far: hex(0) })
+    expect((await relay.ask(asked)).upstream).toBe('near')
+  })
+
   it('is the answer when nobody else can be asked', async () => {
     const relay = pool({ late: hex(50) })
     expect((await relay.ask(asked)).upstream).toBe('late')

@@ -56,6 +56,33 @@ describe('what does not make its hash', () => {
       [proof, lie, ['y', 'now', 'h2', 'no'], ['z', 'now', 'h2', 'no']],
     ],
     [
+      'is believed from then on, also where something else was proven before',
+      'fits',
+      [proof, lie, ['y', 'now', 'h2', 'no'], ['z', 'now', 'h2', 'no'], ['z', 'now', 'h3', 'other']],
+    ],
+    [
+      'is doubted of two whom two contradict',
+      'doubted',
+      [['a', 'now', 'h2', 'else'], ['b', 'now', 'h2', 'else'], lie, ['y', 'now', 'h2', 'no']],
+    ],
+    [
+      'is believed of three whom two contradict',
+      'fits',
+      [
+        ...[['a', 'now', 'h2', 'else'] as const, ['b', 'now', 'h2', 'else'] as const, lie],
+        ...[['y', 'now', 'h2', 'no'] as const, ['z', 'now', 'h2', 'no'] as const],
+      ],
+    ],
+    [
+      'is doubted again after somebody has shown what does, though that is forgotten',
+      'doubted',
+      [
+        ...[lie, ['y', 'now', 'h2', 'no'] as const, proof],
+        ...Array.from({ length: 64 }, (_, at): Told => ['x', `form ${at}`, `p${at}`, `p${at}`]),
+        ['z', 'now', 'h3', 'other'],
+      ],
+    ],
+    [
       'is a lie of three where the hash was shown',
       'contradicted',
       [['x', 'now', 'h2', 'h2'], lie, ['y', 'now', 'h2', 'no'], ['z', 'now', 'h2', 'no']],

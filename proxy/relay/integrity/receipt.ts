@@ -38,8 +38,9 @@ export function checkReceipt(
     const found = judge(bytes, fields, before, `item ${cursor.index}: `)
     if (found) return found
     doubt ??= doubtOf(bytes, fields, `item ${cursor.index}: `)
+    // Of a long list only the last one before this is still there: what came before one without a sum is not known.
     const sum = valueOf(bytes, fields, cumulative)
-    before = Number.isNaN(sum) ? before : sum
+    before = Number.isNaN(sum) ? 0 : sum
   }
   return doubt
 }

@@ -105,6 +105,8 @@ describe('the receipts of a block', () => {
   it('are believed with their logs, and with more of them than the first has', () => {
     expect(judged('eth_getBlockReceipts', ['0x10'], [receipt(), other])).toBeNull()
     expect(judged('eth_getBlockReceipts', ['0x10'], [])).toBeNull()
+    const summed = { ...other, cumulativeGasUsed: '0x64' }
+    expect(judged('eth_getBlockReceipts', ['0x10'], [receipt(), summed])).toBeNull()
   })
 
   it.each([
@@ -127,6 +129,11 @@ describe('the receipts of a block', () => {
     ['a price that is none', [receipt({ effectiveGasPrice: 'x' })], 'shape'],
     ['a receipt that lost all logs', [receipt(), { ...other, logs: [] }], 'bloom'],
     ['the first one missing', [other], 'items-order'],
+    [
+      'a sum that falls',
+      [receipt({ cumulativeGasUsed: '0x64' }), { ...other, cumulativeGasUsed: '0x32' }],
+      'receipt',
+    ],
   ])('%s', (_, result, check) => {
     expect(judged('eth_getBlockReceipts', ['0x10'], result)?.check).toBe(check)
   })

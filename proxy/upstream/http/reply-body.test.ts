@@ -94,6 +94,38 @@ test('without such a bound it rests as long as it likes', async () => {
   expect(await seen).toEqual({ bytes: waitingBytes + 1, fault: null })
 })
 
+test('a source that obeys never has more waiting than is allowed, and all comes through', async () => {
+  const piece = 16
+  let mayPush = true
+  let given = 0
+  const body: ReplyBody = new ReplyBody({
+    ...{ collectBytes: 0, waitingBytes, stallMs: null, maxBytes: 1_000_000, length: null },
+    ...{ clock: new VirtualClock(), streamed: () => {}, ready: () => {} },
+    source: {
+      pause: () => (mayPush = false),
+      resume: () => (mayPush = true),
+      abort: (error) => {
+        body.fail(error)
+      },
+    },
+  })
+  const give = () => {
+    while (mayPush && given < 100 * piece) {
+      given += piece
+      body.push(Buffer.alloc(piece))
+    }
+    if (given === 100 * piece) body.end()
+  }
+  give()
+  let bytes = 0
+  for await (const { length } of body) {
+    bytes += length
+    give()
+    expect(given - bytes).toBeLessThanOrEqual(waitingBytes)
+  }
+  expect(bytes).toBe(100 * piece)
+})
+
 test('no pace makes it wait for longer than its bytes allow', async () => {
   await fc.assert(
     fc.asyncProperty(

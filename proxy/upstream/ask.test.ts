@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { beforeAll, expect, test } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain } from '../chain/types.ts'
+import { seededRandom } from '../clock/random.ts'
+import { VirtualClock } from '../clock/virtual-clock.ts'
+import { ask } from './ask.ts'
+import { dialects } from './dialect.ts'
+import { HoldOff } from './hold-off.ts'
+import { NodeUrl } from './node-url.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport } from './testing/scripted-transport.ts'
+
+let chain: Chain
+beforeAll(async () => {
+  const found = (await loadCatalog([])).find('ETH1')
+  if (!found) throw new Error('the bundled specs lack ETH1')
+  chain = found
+})
+
+test.each<[string, number | null, number | null, number]>([
+  ['neither says anything', null, null, 5_000],
+  ['the spec says', null, 2_000, 2_000],
+  ['the URL says', 700, null, 700],
+  ['both say: the URL has the word', 9_000, 2_000, 9_000],
+])('a question that nobody answers, when %s', async (_case, ofUrlMs, ofSpecMs, expectedMs) => {
+  const clock = new VirtualClock()
+  const transport = new ScriptedTransport(clock, () => ({ hang: true }))
+  const config = nodeUrlConfig('http://node.test', { timeoutMs: ofUrlMs })
+  const probe = chain.interfaces.get('jsonrpc')?.latestBlock
+  if (!probe) throw new Error('ETH1 lacks its question for the latest block')
+  let endedMs = 0
+  const answer = ask(
+    new NodeUrl(config, transport, new HoldOff(clock, seededRandom(1))),
+    { ...probe, timeoutMs: ofSpecMs },
+    {
+      ...{ dialect: dialects.jsonrpc, failures: chain.failures, clock },
+      signal: new AbortController().signal,
+    },
+  ).finally(() => (endedMs = clock.nowMs()))
+  await clock.advance(20_000)
+  expect(await answer).toMatchObject({ kind: 'failed', why: 'timeout' })
+  expect(endedMs).toBe(expectedMs)
+  expect(transport.open).toBe(0)
+})
