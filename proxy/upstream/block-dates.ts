@@ -8,6 +8,10 @@ export interface DatedHead {
   readonly block: number
   /** Null: it could not say. */
   readonly madeMs: number | null
+}
+
+/** The same of one that is below another. */
+export interface LowerHead extends DatedHead {
   /** When it told its head. */
   readonly toldMs: number
   /** How long the blocks below took, by their own times; null: unknown. */
@@ -50,7 +54,7 @@ export function madeMsOf(value: unknown): number | null {
 /** @param wallMs now, by the clock of the world */
 export function compareDates(
   higher: DatedHead,
-  lower: DatedHead,
+  lower: LowerHead,
   wallMs: number,
   pace: BoundedPace,
 ): Verdict {

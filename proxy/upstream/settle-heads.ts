@@ -4,8 +4,7 @@ import type { ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
-import { compareDates, madeMsOf, type DatedHead } from './block-dates.ts'
-import type { NodeUrl } from './node-url.ts'
+import { compareDates, madeMsOf, type DatedHead, type LowerHead } from './block-dates.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -29,7 +28,7 @@ export async function settleHeads(upstream: Upstream, options: SettleHeadsOption
   if (dispute === null || !iface.blockTimeAt) return
   const [higher, ...lower] = await Promise.all([
     datedHeadOf(dispute.higher, options),
-    ...dispute.lower.map((each) => datedHeadOf(each, options)),
+    ...dispute.lower.map((each) => lowerHeadOf(each, options)),
   ])
   const wallMs = clock.wallMs()
   if (!higher) return
@@ -45,31 +44,44 @@ async function datedHeadOf(
   upstream: Upstream,
   options: SettleHeadsOptions,
 ): Promise<DatedHead | null> {
-  const { clock, pool } = options
+  const block = datedBlockOf(upstream, options)
+  const madeMs = block === null ? undefined : await dateOf(upstream, block, options)
+  return block === null || madeMs === undefined ? null : { block, madeMs }
+}
+
+/** The same, and how fast its blocks came. */
+async function lowerHeadOf(
+  upstream: Upstream,
+  options: SettleHeadsOptions,
+): Promise<LowerHead | null> {
+  const { clock } = options
   const { latest } = upstream
-  const [url] = upstream.urlsFor([])
-  if (!latest || !url) return null
+  const block = datedBlockOf(upstream, options)
+  if (!latest || block === null) return null
   const toldMs = clock.wallMs() - (clock.nowMs() - latest.atMs)
-  // The newest block may not be on all machines behind the URL yet.
-  const block = Math.max(0, latest.block - pool.pace.allowedLagBlocks)
   const before = Math.max(0, block - historyBlocks)
-  const [madeMs, madeBeforeMs] = await Promise.all([
-    dateOf(upstream, url, block, options),
-    dateOf(upstream, url, before, options),
+  const [head, madeBeforeMs] = await Promise.all([
+    datedHeadOf(upstream, options),
+    dateOf(upstream, before, options),
   ])
-  if (madeMs === undefined) return null
-  const tookMs = (madeMs ?? 0) - (madeBeforeMs ?? Infinity)
-  return { block, madeMs, toldMs, blockTimeMs: tookMs > 0 ? tookMs / (block - before) : null }
+  if (head === null) return null
+  const tookMs = (head.madeMs ?? 0) - (madeBeforeMs ?? Infinity)
+  return { ...head, toldMs, blockTimeMs: tookMs > 0 ? tookMs / (block - before) : null }
+}
+
+/** The newest block may not be on all machines behind a URL yet. */
+function datedBlockOf({ latest }: Upstream, { pool }: SettleHeadsOptions): number | null {
+  return latest && Math.max(0, latest.block - pool.pace.allowedLagBlocks)
 }
 
 /** When a block was made; null: it does not say. Undefined where it could not be asked. */
 async function dateOf(
   upstream: Upstream,
-  url: NodeUrl,
   height: number,
   { iface, ask }: SettleHeadsOptions,
 ): Promise<number | null | undefined> {
-  if (!iface.blockTimeAt) return undefined
+  const [url] = upstream.urlsFor([])
+  if (!url || !iface.blockTimeAt) return undefined
   const answer = await ask(url, iface.blockTimeAt(height))
   if (isTrouble(answer)) {
     applyProbe(upstream, url, answer, 'probe')
