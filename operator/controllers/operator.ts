@@ -26,6 +26,8 @@ import { RedisPasswords } from './redis-passwords.ts'
 import { ReferenceLoader } from './reference-loader.ts'
 import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
+import { RouterTranslator } from './router-translator.ts'
+import { RunningFleets } from './running-fleets.ts'
 import { StatusWriter } from './status-writer.ts'
 import { TranslationMemo } from './translation-memo.ts'
 import { connectTriggers } from './triggers.ts'
@@ -117,22 +119,25 @@ export class Operator {
     const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
     const verdicts = new Verdicts()
     const references = new ReferenceLoader(client, world.children)
+    const fleets = new RunningFleets(children)
+    const translator = new RouterTranslator({
+      ...{ world, references, children, fleets, chains, build, clock },
+      passwords: new RedisPasswords(reader, children, options.generatePassword),
+      memo: new TranslationMemo(),
+    })
     const routerReconciler = new RouterReconciler({
       world,
-      children,
-      fleet: new FleetApplier(
+      fleets,
+      translator,
+      applier: new FleetApplier(
         children,
         new DeploymentApplier(reader, children),
         new Revisions(client, world.replicaSets),
         (kind) => this.#optional.lost(kind),
       ),
-      passwords: new RedisPasswords(reader, children, options.generatePassword),
       statuses: routerStatuses,
       verdicts,
       events,
-      references,
-      translations: new TranslationMemo(),
-      chains,
       build,
       clock,
       onVerdicts: (keys) => {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
+import { configMapName } from '../resources/config-map.ts'
+import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
+import { routerObjectName } from '../translate/object-names.ts'
+import { nothingRuns, type Running } from '../translate/translation.ts'
+import { belongsTo, type ChildApplier } from './child-applier.ts'
+import { revisionOf } from './revisions.ts'
+import { runningWith } from './running-config.ts'
+
+/** What there is of each router's pods, as of now. */
+export class RunningFleets {
+  readonly #children: Pick<ChildApplier, 'latest'>
+
+  constructor(children: Pick<ChildApplier, 'latest'>) {
+    this.#children = children
+  }
+
+  /** Null: there is none, or none that is the router's. */
+  deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
+    const key = keyOf({ namespace: metadata.namespace, name: routerObjectName({ metadata }) })
+    const found = this.#children.latest<Deployment>(deployments, key)
+    return found !== null && belongsTo(found, { metadata }) ? found : null
+  }
+
+  /** The upstreams of the config that the Deployment has now, and the Secrets that it was started with. */
+  running(router: RpcRouter): Running {
+    const deployment = this.deployment(router)
+    const hash = deployment === null ? null : revisionOf(deployment).configHash
+    if (deployment === null || hash === null) return nothingRuns
+    const { namespace } = router.metadata
+    const key = keyOf({ namespace, name: configMapName(router, hash) })
+    const configMap = this.#children.latest<ConfigMap>(configMaps, key)
+    return runningWith(router, deployment, configMap)
+  }
+}
