@@ -5,9 +5,10 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { instanceKeys, isChild } from '../resources/labels.ts'
+import { podSecretsOf } from '../resources/pod-secrets.ts'
 import { owningRouter } from './owner.ts'
 
-type ChildStore = Store<KubeObject, 'owner'>
+type ChildStore = Store<KubeObject, 'owner' | 'podSecret'>
 
 /** An object of a router, with its kind. */
 export interface Child {
@@ -22,7 +23,7 @@ export class ChildStores {
   constructor(resources: readonly Resource[]) {
     this.#stores = new Map(
       resources.map((resource) => {
-        const store: ChildStore = new Store({ owner: ownerUids })
+        const store: ChildStore = new Store({ owner: ownerUids, podSecret: podSecretKeys })
         return [resource.plural, { resource, store }]
       }),
     )
@@ -64,6 +65,12 @@ export class ChildStores {
 function ownerUids(object: KubeObject): readonly string[] {
   const owner = owningRouter(object)
   return owner === undefined ? [] : [owner.uid]
+}
+
+/** Foreign Deployments have Secrets that are no business of ours. */
+function podSecretKeys(object: KubeObject): readonly string[] {
+  const { namespace } = object.metadata
+  return isChild(object) ? podSecretsOf(object).map((name) => keyOf({ namespace, name })) : []
 }
 
 /** The key of the router that an object belongs to, if it belongs to one. */

@@ -3,7 +3,14 @@
 import { expect, test } from 'vitest'
 import type { Condition } from '../api/condition.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { rpcRouters, secrets, services, upstreamProviders } from '../resources/kinds.ts'
+import {
+  deployments,
+  rpcRouters,
+  secrets,
+  services,
+  upstreamProviders,
+} from '../resources/kinds.ts'
+import { secretHashesAnnotation } from '../resources/labels.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
 /*
@@ -90,6 +97,24 @@ test.each([
   put(desk, 'a', text)
   await desk.pass()
   expect(told(desk)).toEqual([asStarted, expect.stringMatching(/^False/)])
+})
+
+/** The hashes of the Secrets with which the pods were started. */
+function startedWith(desk: OperatorDesk): string | undefined {
+  return desk.get(deployments, 'r-router').metadata.annotations?.[secretHashesAnnotation]
+}
+
+test('pods that go on with the last good form of a provider follow its Secret, which nobody refers to any more', async () => {
+  await using desk = await servingDesk()
+  put(desk, 'next', 'a\nkey')
+  desk.provider('a', '', withKey('next'))
+  await desk.pass()
+  expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^False/)
+  const before = startedWith(desk)
+  expect(before).toBeDefined()
+  put(desk, 'a', 'another key')
+  await desk.pass()
+  expect(startedWith(desk)).not.toBe(before)
 })
 
 test('what came after the Deployment may fail: the key is applied then', async () => {

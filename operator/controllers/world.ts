@@ -9,7 +9,13 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
 import { configMapData, secretData } from '../translate/decode-data.ts'
-import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
+import {
+  type ConfigMap,
+  configMaps,
+  deployments,
+  type Secret,
+  secrets,
+} from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import {
   type ReferenceNames,
@@ -19,7 +25,7 @@ import {
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
 import type { Running, UnreadableProvider } from '../translate/translation.ts'
-import { ChildStores } from './child-stores.ts'
+import { ChildStores, routersOf as ownersOf } from './child-stores.ts'
 import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
@@ -124,16 +130,26 @@ export class World {
     return this.routers.get(router)?.metadata.deletionTimestamp !== undefined
   }
 
-  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
+  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves, by their providers or by their pods. */
   routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
     const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
     const byProvider = this.providers.byIndex(kind, key).flatMap((each) => this.routersOf(each))
-    return [...new Set([...own, ...byProvider])]
+    const byPods = this.#fleetsWith(kind, key).flatMap(ownersOf)
+    return [...new Set([...own, ...byProvider, ...byPods])]
   }
 
-  /** Whether a router or a provider refers to a Secret or a ConfigMap. */
+  /** Whether a router or a provider refers to a Secret or a ConfigMap, or pods run with it. */
   isReferredTo(kind: 'secret' | 'configMap', key: string): boolean {
-    return [this.routers, this.providers].some((store) => store.byIndex(kind, key).length > 0)
+    const isWanted = [this.routers, this.providers].some((store) => store.byIndex(kind, key).length)
+    return isWanted || this.#fleetsWith(kind, key).length > 0
+  }
+
+  /**
+   * Deployments that go on with the last good form of a provider may have Secrets that nobody refers to any more. Of
+   * ConfigMaps they have none but their own.
+   */
+  #fleetsWith(kind: 'secret' | 'configMap', key: string): readonly KubeObject[] {
+    return kind === 'secret' ? this.children.store(deployments).byIndex('podSecret', key) : []
   }
 
   /** All that a router's config is made from: what it refers to, its providers do, and the pods run with. */
