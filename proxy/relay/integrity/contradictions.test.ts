@@ -87,6 +87,8 @@ describe('a fee history', () => {
     ['of too many', ['0x2', '0x10', [10]], rewards(['0x1'], ['0x1', '0x2']), true],
     ['of what is no reward', ['0x2', '0x10', [10]], rewards(['0x1'], ['x']), true],
     ['of rewards of null', ['0x2', '0x10', [10]], rewards(['0x1'], null), false],
+    ['of no rewards', ['0x2', '0x10', [10]], history('0xf', 2), false],
+    ['of no rewards, where none are wanted', ['0x2', '0x10', []], history('0xf', 2), null],
     ['cut', ['0x2', '0x10', []], { oldestBlock: '0xf' }, false],
     ['without fees', ['0x2', '0x10', []], { oldestBlock: '0xf', gasUsedRatio: [0, 0] }, false],
     [

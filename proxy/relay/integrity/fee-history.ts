@@ -90,7 +90,7 @@ function checkValues(document: ResultDocument): Violation | null {
 function checkRewards(document: ResultDocument, wanted: unknown): Violation | null {
   if (!Array.isArray(wanted)) return null
   let found: Violation | null = null
-  eachItem(document, 'reward', (bytes, start, end) => {
+  const hasRewards = eachItem(document, 'reward', (bytes, start, end) => {
     if (found) return
     if (bytes[start] !== 0x5b) {
       const evidence = `reward holds ${shownAt(bytes, start, end)}`
@@ -108,7 +108,8 @@ function checkRewards(document: ResultDocument, wanted: unknown): Violation | nu
     if (count !== wanted.length)
       found ??= violation('items-count', `asked for ${wanted.length} percentiles, got ${count}`)
   })
-  return found
+  const isMissing = !hasRewards && wanted.length > 0 && (countAt(document, 'gasUsedRatio') ?? 0) > 0
+  return found ?? (isMissing ? doubt('items-count', 'percentiles were asked for, got none') : null)
 }
 
 function doubt(check: CheckName, evidence: string): Violation {

@@ -26,6 +26,14 @@ export function transactionHash(raw: unknown): string | null {
   return `0x${keccak256(hashed).toString('hex')}`
 }
 
+/** Whether something begins as a transaction does whose hash is known: as a list, or with a type of Ethereum. */
+export function isOfKnownType(raw: unknown): boolean {
+  const [, first] = typeof raw === 'string' ? (/^0x([0-9a-f]{2})/i.exec(raw) ?? []) : []
+  if (first === undefined) return false
+  const type = Number.parseInt(first, 16)
+  return type >= 0xc0 || plainTypes.has(type)
+}
+
 /** Where the content of an RLP list starts and ends; null where there is no whole list. */
 function listAt(bytes: Uint8Array, at: number): { start: number; end: number } | null {
   const head = bytes[at] ?? 0

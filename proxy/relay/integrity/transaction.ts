@@ -5,7 +5,7 @@ import { parseSpan } from '../../json/text.ts'
 import { shownSpan } from './block.ts'
 import { keccak256 } from './keccak256.ts'
 import type { ResultDocument } from './result-document.ts'
-import { transactionHash } from './transaction-hash.ts'
+import { isOfKnownType, transactionHash } from './transaction-hash.ts'
 import { bareHash, isNull, shown, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
@@ -47,7 +47,11 @@ export function checkRaw(document: ResultDocument, wanted: unknown): Violation |
   if (typeof wanted !== 'string' || bytes[span.start] !== 0x22) return null
   const raw = parseSpan(bytes, span.start, span.end)
   const hash = transactionHash(raw)
-  if (hash === null || bareHash(hash) === bareHash(wanted)) return null
+  if (hash === null) {
+    if (!isOfKnownType(raw)) return null
+    return violation('transaction-hash', `asked for ${shown(wanted)}, got no whole transaction`)
+  }
+  if (bareHash(hash) === bareHash(wanted)) return null
   const found = violation('transaction-hash', `asked for ${shown(wanted)}, got one of hash ${hash}`)
   // What nobody signed, as test nodes let one send it, has whatever hash they give it.
   return { ...found, certain: !(typeof raw === 'string' && unsigned.test(raw)) }

@@ -123,6 +123,27 @@ describe('transactions and receipts', () => {
       `"${legacy}"`,
       'transaction-hash',
     ],
+    [
+      'a raw transaction that is cut',
+      'eth_getRawTransactionByHash',
+      [hash],
+      `"${legacy.slice(0, -2)}"`,
+      'transaction-hash',
+    ],
+    [
+      'a raw transaction with more behind it',
+      'eth_getRawTransactionByHash',
+      [hash],
+      `"${legacy}00"`,
+      'transaction-hash',
+    ],
+    [
+      'a typed raw transaction that is cut',
+      'eth_getRawTransactionByHash',
+      [hash],
+      `"${feeMarket.slice(0, -2)}"`,
+      'transaction-hash',
+    ],
     ['another hash of what was sent', send, [legacy], `"${a}"`, 'transaction-hash'],
     ['no hash of what was sent', send, [legacy], '"ok"', 'transaction-hash'],
     [
