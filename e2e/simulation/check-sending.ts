@@ -103,7 +103,8 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each.serves(addons) &&
       !lacksBlock(arena, each, client),
   )
-  const isFresh = (each: Upstream) => !lags(arena, each)
+  // Who lied to the call, or failed it twice, keeps nobody from being asked who lags.
+  const isFresh = (each: Upstream) => !lags(arena, each) && !isGivenUp(client, each)
   // Who lags is passed over for what may be new, as long as one of its tier or a better one does not.
   const isPassedOver = (each: Upstream) =>
     isAboutTip(client) &&
@@ -146,6 +147,13 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
   const having = lacksBlock(arena, chosen, client) && earlier[0]
   if (having) arena.report('fresh-first', `${where}, which lacks the block, before ${having.name}`)
+}
+
+function isGivenUp({ call }: ClientCall, { name }: Upstream): boolean {
+  const failed = call.journal.attempts.filter(
+    ({ upstream, result }) => upstream === name && result !== null && typeof result === 'object',
+  )
+  return failed.length > 1 || failed.some(({ violation }) => violation !== null)
 }
 
 /** About the latest state, or about what its hash names and may be as new. */

@@ -92,6 +92,37 @@ describe('an answer about the newest state', () => {
   })
 })
 
+describe('one that lags', () => {
+  const balance: Asked = { method: 'eth_getBalance', params: [from, 'latest'] }
+  // The third is there so that two agree on the tip; it takes no calls.
+  const heads: Readonly<Record<string, number>> = { fresh: 100, late: 80, witness: 100 }
+  const asks = async (script: readonly unknown[]) => {
+    let turn = 0
+    const answers = script.map((each) =>
+      each === 'reset' ? ({ fault: 'reset' } as const) : result(each),
+    )
+    const relay = new RelayFixture(chain, iface, {
+      fresh: { script: () => answers[turn++] ?? result('0x5') },
+      late: { script: () => result('0x7') },
+      witness: { script: () => ({ fault: 'reset' }) },
+    })
+    for (const upstream of relay.pool.upstreams)
+      relay.pool.sighted(upstream, heads[upstream.name] ?? 0, 0)
+    const directives = { blockProviders: ['witness'] }
+    const { upstream, call } = await relay.ask({ ...balance, directives })
+    return [upstream, ...call.journal.attempts.map((each) => each.upstream)]
+  }
+
+  it.each<[string, unknown[], string[]]>([
+    ['is not asked while the others answer', [], ['fresh', 'fresh']],
+    ['is not asked after one failure', ['reset'], ['fresh', 'fresh', 'fresh']],
+    ['is asked after two', ['reset', 'reset'], ['late', 'fresh', 'fresh', 'late']],
+    ['is asked after a lie', ['zz'], ['late', 'fresh', 'late']],
+  ])('%s', async (_case, script, expected) => {
+    expect(await asks(script)).toEqual(expected)
+  })
+})
+
 function header(height: number) {
   return { number: hex(height), hash, parentHash: `0x${'b'.repeat(64)}`, timestamp: '0x1' }
 }

@@ -21,6 +21,7 @@ export function wantedBy(call: Call): Wanted {
     prefer: directives.selectProvider,
     excluded: [...directives.blockProviders, ...refusedBy(call), ...busyWith(call)],
     tried: (upstream) => journal.tried(upstream),
+    gaveUpOn: (upstream) => gaveUpOn(call, upstream),
     untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
   }
 }
@@ -35,6 +36,16 @@ function refusedBy({ journal: { attempts } }: Call): readonly string[] {
   return attempts
     .filter(({ upstream, result }) => isSettled(result) && !isAsked(upstream))
     .map(({ upstream }) => upstream)
+}
+
+/** One failure may be a hiccup, after which who is at the tip has the better answer still. */
+const patience = 2
+
+function gaveUpOn({ journal: { attempts } }: Call, upstream: string): boolean {
+  const failed = attempts.filter(
+    (each) => each.upstream === upstream && typeof each.result === 'object' && each.result,
+  )
+  return failed.length >= patience || failed.some(({ violation }) => violation !== null)
 }
 
 /** Upstreams that are late with the call: asked again beside that, they would be later still. */

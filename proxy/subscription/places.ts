@@ -45,6 +45,7 @@ export class Places {
         .filter(({ sockets }) => !sockets.some(isOpen))
         .map(({ name }) => name),
       tried: () => false,
+      gaveUpOn: () => false,
       untriedOnly: false,
     } as const
     const upstream = this.#pool.choose(wanted, this.#strategy)

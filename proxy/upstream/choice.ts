@@ -123,7 +123,9 @@ export class Choice {
     if (point?.kind === 'number')
       return (upstream.latest?.block ?? Infinity) < point.number ? 'lacks' : 'fit'
     const isFresh = (each: Upstream) =>
-      !this.#heads.lags(each) && ownRankOf(each) <= ownRankOf(upstream)
+      !this.#heads.lags(each) &&
+      !wanted.gaveUpOn(each.name) &&
+      ownRankOf(each) <= ownRankOf(upstream)
     if (!isAboutTip(wanted) || !able.some(isFresh)) return 'fit'
     return isByHash(wanted) ? 'may-lack' : 'behind'
   }

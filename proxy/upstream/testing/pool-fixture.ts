@@ -78,6 +78,7 @@ export class PoolFixture {
       prefer: null,
       excluded: [],
       tried: (name) => this.tried.has(name),
+      gaveUpOn: () => false,
       untriedOnly: false,
       ...different,
     }
