@@ -51,6 +51,14 @@ describe('of two heads', () => {
     expect(compareDates(higher, lower, wallMs, pace)).toBe(expected)
   })
 
+  it.each<[number, Verdict]>([
+    [100_000, 'unknown'],
+    [130_000, 'unknown'],
+    [142_000, 'behind'],
+  ])('the lower one is one of two that agree, and %i ms old', (agoMs, expected) => {
+    expect(compareDates(head(110, 45_000), head(100, agoMs), wallMs, pace, true)).toBe(expected)
+  })
+
   it('the lower one told its head a while ago', () => {
     const lower = { ...head(100, 110_000, 12_000), toldMs: wallMs - 60_000 }
     expect(compareDates(head(105, 45_000), lower, wallMs, pace)).toBe('keeps-up')

@@ -32,6 +32,8 @@ export type Verdict = 'behind' | 'keeps-up' | 'refuted' | 'unknown'
 const futureMs = 60_000
 /** How wrong the clock of the router, or of who makes blocks, commonly is. */
 const clockErrorMs = 5_000
+/** A chain that goes on makes no break that is as long as so many of its blocks take. */
+const longBreak = 8
 /** Blocks may come so many times as fast as usual for a while: on a chain of proof of work they do. */
 const burst = 4
 
@@ -51,12 +53,16 @@ export function madeMsOf(value: unknown): number | null {
   return Number.isNaN(dateMs) ? null : dateMs
 }
 
-/** @param wallMs now, by the clock of the world */
+/**
+ * @param wallMs now, by the clock of the world
+ * @param isOutvoted the lower one is one of two that agree: then it takes more to show that it is behind
+ */
 export function compareDates(
   higher: DatedHead,
   lower: LowerHead,
   wallMs: number,
   pace: BoundedPace,
+  isOutvoted = false,
 ): Verdict {
   const { allowedLagBlocks, blockTimeMs, leastBlockTimeMs } = pace
   if (higher.madeMs === null || higher.madeMs > wallMs + futureMs) return 'refuted'
@@ -71,6 +77,7 @@ export function compareDates(
   const ageMs = lower.toldMs - lower.madeMs - clockErrorMs
   // It is the block that is as far below the head as heads may differ.
   if (ageMs <= (allowedLagBlocks + 2) * usualMs) return 'keeps-up'
-  const isOld = ageMs > (2 * allowedLagBlocks + 1) * usualMs
+  const mostBlocks = allowedLagBlocks + (isOutvoted ? longBreak : allowedLagBlocks + 1)
+  const isOld = ageMs > mostBlocks * usualMs
   return isOld && betweenMs > (allowedLagBlocks + 1) * usualMs ? 'behind' : 'unknown'
 }

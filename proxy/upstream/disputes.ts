@@ -4,12 +4,14 @@ import type { Verdict } from './block-dates.ts'
 import { sightingLifeMs } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 
-/** An upstream tells a head that is far above those of all others, and two of these do not agree. */
+/** An upstream tells a head that is far above those of all others. */
 export interface Dispute {
   readonly higher: Upstream
   /** The head that it tells. */
   readonly block: number
   readonly lower: readonly Upstream[]
+  /** Two of the lower ones agree, and all of them go on. */
+  readonly isOutvoted: boolean
 }
 
 /** Who was found right. */
@@ -30,6 +32,8 @@ export class Disputes {
   /** Whose head cannot be the chain's. */
   readonly #refuted = new Set<Upstream>()
   #settlement: Settlement | null = null
+  /** Of the last one against two that agree: they are right most often, and are not asked all the time. */
+  #outvoted: Settlement | null = null
 
   isRefuted(upstream: Upstream): boolean {
     return this.#refuted.has(upstream)
@@ -45,15 +49,31 @@ export class Disputes {
     return this.#settlement?.higher ?? null
   }
 
+  /** Those of whom it was not shown that they are behind the one that is believed; all, when somebody was not heard. */
+  votersAmong<T extends Upstream>(told: readonly T[]): readonly T[] {
+    const { higher, lower } = this.#settlement ?? {}
+    const wasHeard = (each: Upstream) => each === higher || lower?.has(each)
+    return told.every(wasHeard) ? told.filter((each) => each === higher) : told
+  }
+
   /** What was found out is so for a while, and only against those who were heard. */
-  isSettled({ higher, lower }: Dispute, nowMs: number): boolean {
-    const settled = this.#settlement
-    if (settled?.higher !== higher || nowMs - settled.atMs > sightingLifeMs) return false
-    return lower.every((each) => settled.lower.has(each))
+  isSettled({ higher, lower, isOutvoted }: Dispute, nowMs: number): boolean {
+    return [this.#settlement, isOutvoted ? this.#outvoted : null].some(
+      (settled) =>
+        settled?.higher === higher &&
+        nowMs - settled.atMs <= sightingLifeMs &&
+        lower.every((each) => settled.lower.has(each)),
+    )
   }
 
   /** @param verdicts one for each of the lower heads */
-  rule({ higher, lower }: Dispute, verdicts: readonly Verdict[], nowMs: number): Ruling {
+  rule(
+    { higher, lower, isOutvoted }: Dispute,
+    verdicts: readonly Verdict[],
+    nowMs: number,
+  ): Ruling {
+    const heard = { higher, lower: new Set(lower), atMs: nowMs }
+    if (isOutvoted) this.#outvoted = heard
     const isBelieved = this.#settlement?.higher === higher
     const speaksAgainst = verdicts.includes('refuted') || verdicts.includes('keeps-up')
     if (verdicts.includes('refuted')) this.#refuted.add(higher)
@@ -64,7 +84,7 @@ export class Disputes {
     const isProven = verdicts.every((verdict) => verdict === 'behind')
     if (!isProven && !isBelieved) return 'open'
     if (isProven) this.#refuted.delete(higher)
-    this.#settlement = { higher, lower: new Set(lower), atMs: nowMs }
+    this.#settlement = heard
     return isProven ? 'believed' : 'open'
   }
 }

@@ -267,6 +267,86 @@ describe('a head that nobody else is near to', () => {
   })
 })
 
+describe('one that is above two that agree with each other', () => {
+  const verdict = (fixture: PoolFixture, ...verdicts: readonly Verdict[]) => {
+    const dispute = fixture.pool.disputeOf(fixture.upstream('a'))
+    if (dispute) fixture.pool.settled(dispute, verdicts)
+    return dispute?.isOutvoted ?? null
+  }
+  /** All tell their heads once a block, so many times. */
+  const follow = async (
+    fixture: PoolFixture,
+    headsAt: (turn: number) => Readonly<Record<string, number>>,
+    turns = 3,
+  ) => {
+    for (let turn = 0; turn < turns; turn++) {
+      for (const [name, block] of Object.entries(headsAt(turn))) fixture.sees(name, block)
+      await fixture.clock.advance(chain.blockTimeMs)
+    }
+  }
+  const farBehind = (turn: number) => ({ a: 1_000 + turn, b: 990 + turn, c: 988 + turn })
+
+  it('is believed when these follow the chain far behind it', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, farBehind)
+    expect(fixture.pool.tip).toBe(992)
+    expect(verdict(fixture, 'behind', 'behind')).toBe(true)
+    expect(fixture.pool.tip).toBe(1_002)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+    // And stays so.
+    await follow(fixture, (turn) => farBehind(turn + 3), 10)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+  })
+
+  it.each<[string, readonly Verdict[]]>([
+    ['keeps up by the clock', ['behind', 'keeps-up']],
+    ['refutes it', ['refuted', 'behind']],
+    ['shows nothing', ['behind', 'unknown']],
+  ])('is not when one of them %s, and is not asked about all the time', async (_, verdicts) => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, farBehind)
+    expect(verdict(fixture, ...verdicts)).toBe(true)
+    expect(fixture.chosen({ block: latest })).toBe('bc')
+    expect(verdict(fixture)).toBeNull()
+    await follow(fixture, (turn) => farBehind(turn + 3), 8)
+    expect(verdict(fixture, ...verdicts)).toBe(true)
+  })
+
+  it('is not when these stand still: then the chain does', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 }), 10)
+    expect(verdict(fixture)).toBeNull()
+    expect(fixture.chosen({ block: latest })).toBe('bc')
+  })
+
+  it('nor when they stood still after they had followed', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, farBehind)
+    await follow(fixture, (turn) => ({ a: 1_003 + turn, b: 992, c: 990 }), 10)
+    expect(verdict(fixture)).toBeNull()
+  })
+
+  it('is not believed against a third one that was not heard', async () => {
+    const fixture = new PoolFixture('abcd')
+    await follow(fixture, farBehind)
+    verdict(fixture, 'behind', 'behind')
+    fixture.sees('d', 991)
+    expect(fixture.pool.tip).toBe(992)
+  })
+})
+
+test('of two, an answer that leaps above what was agreed on is off the tip', async () => {
+  const fixture = new PoolFixture('ab')
+  const a = fixture.upstream('a')
+  for (const name of 'ab') fixture.sees(name, 1_000)
+  await fixture.clock.advance(2 * chain.blockTimeMs)
+  const off = (block: number) => {
+    fixture.sees('a', block)
+    return fixture.pool.blocksOff(a, block, 1_000)
+  }
+  expect([1_000, 1_005, 2_000].map(off)).toEqual([0, 0, 1_000])
+})
+
 describe('the head of an upstream', () => {
   it('is not lowered by an answer that was overtaken', async () => {
     const fixture = new PoolFixture('ab')

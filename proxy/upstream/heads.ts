@@ -5,7 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Verdict } from './block-dates.ts'
 import { Disputes, type Dispute } from './disputes.ts'
 import { lagOf } from './lag.ts'
-import { headInPace, isFarBelow, isOutvoted, runsAhead } from './lone-head.ts'
+import { headInPace, isFarBelow, isInPace, isOutvoted, runsAhead } from './lone-head.ts'
 import type { PoolObserver } from './observer.ts'
 import { SeenPace, type BoundedPace } from './seen-pace.ts'
 import { corroboratedTip, sightingLifeMs, TipMemory, type Sighting } from './tip.ts'
@@ -42,7 +42,7 @@ export class Heads {
     const told = this.#told()
     const tip = tipOf(told, this.#options.chain)
     return this.#memory.recall(
-      tip === null ? null : (this.#loneHead(told, tip) ?? tip),
+      tip === null ? null : (this.#loneHead(tip) ?? tip),
       this.#options.clock.nowMs(),
     )
   }
@@ -73,9 +73,10 @@ export class Heads {
     if (tip === null || block <= tip) return 0
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
-    // Of two that disagree nobody knows who is right, until the blocks themselves have shown it.
-    const isRefuted = this.#disputes.isRefuted(upstream)
-    return runsAhead(head, others, this.pace, isRefuted) ? block - tip : 0
+    // Of two that disagree nobody knows who is right, until the blocks themselves have shown it; but no chain leaps.
+    const isLeap = this.#agreed !== null && !isInPace(head, this.#agreed, this.pace)
+    const isDoubted = this.#disputes.isRefuted(upstream) || isLeap
+    return runsAhead(head, others, this.pace, isDoubted) ? block - tip : 0
   }
 
   /** How the chain grows, as far as that was seen. */
@@ -109,9 +110,13 @@ export class Heads {
     if (lower.length === heard.length) return null
     const isFar = ({ latest }: Heard) => isFarBelow(latest, head, this.pace)
     const told = heard.map(({ latest }) => latest)
-    if (lower.length === 0 || !lower.every(isFar) || isOutvoted(head, told, this.pace)) return null
-    const dispute = { higher, block: head.block, lower }
-    return this.#disputes.isSettled(dispute, this.#options.clock.nowMs()) ? null : dispute
+    if (lower.length === 0 || !lower.every(isFar)) return null
+    const nowMs = this.#options.clock.nowMs()
+    const outvoted = isOutvoted(head, told, this.pace)
+    // Those that stand still say that the chain does.
+    if (outvoted && !lower.every((each) => this.#seenPace.isMoving(each, nowMs))) return null
+    const dispute = { higher, block: head.block, lower, isOutvoted: outvoted }
+    return this.#disputes.isSettled(dispute, nowMs) ? null : dispute
   }
 
   /** What the times of the blocks tell, for each of the lower heads. */
@@ -144,7 +149,8 @@ export class Heads {
   }
 
   /** The head of one alone that is above what the others agree on, and in pace. */
-  #loneHead(told: readonly Sighting[], tip: number): number | null {
+  #loneHead(tip: number): number | null {
+    const told = this.#disputes.votersAmong(this.#heard()).map(({ latest }) => latest)
     const lone = this.#agreed && headInPace(told, this.#agreed, this.pace)
     return lone && lone.block > tip ? lone.block : null
   }
@@ -158,7 +164,7 @@ export class Heads {
     const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
     if (witnesses.length < Math.min(2, this.#upstreams.length)) return
     this.#memory.keep(tip, clock.nowMs())
-    if (this.#loneHead(told, tip) !== null) return
+    if (this.#loneHead(tip) !== null) return
     this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
   }
 

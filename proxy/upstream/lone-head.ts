@@ -21,6 +21,16 @@ export function isFarBelow(
   return block + growth < head.block - allowedLagBlocks
 }
 
+/** The chain may have grown as high since the tip was agreed on, at its usual pace. */
+export function isInPace(
+  { block, atMs }: Sighting,
+  agreed: Sighting,
+  { allowedLagBlocks, blockTimeMs }: Pace,
+): boolean {
+  const growth = Math.floor(Math.max(0, atMs - agreed.atMs) / blockTimeMs)
+  return block <= agreed.block + growth + allowedLagBlocks
+}
+
 /**
  * The highest head that only one upstream is at and that may well be the chain's: it is no higher
  * than the chain may have grown at its usual pace since the tip was last agreed on, and no two others
@@ -34,12 +44,8 @@ export function headInPace(
   agreed: Sighting,
   pace: Pace,
 ): Sighting | null {
-  const { allowedLagBlocks, blockTimeMs } = pace
-  const isInPace = ({ block, atMs }: Sighting) => {
-    const growth = Math.floor(Math.max(0, atMs - agreed.atMs) / blockTimeMs)
-    return block <= agreed.block + growth + allowedLagBlocks
-  }
-  const [highest] = told.filter(isInPace).toSorted((a, b) => b.block - a.block)
+  const inPace = told.filter((each) => isInPace(each, agreed, pace))
+  const [highest] = inPace.toSorted((a, b) => b.block - a.block)
   return highest && !isOutvoted(highest, told, pace) ? highest : null
 }
 

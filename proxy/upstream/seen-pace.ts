@@ -13,6 +13,9 @@ const leastMs = 10_000
 /** A chain may be so many times faster than its spec says. */
 const fastest = 50
 
+/** The first rise may be that of an answer that was overtaken. */
+const leastRises = 2
+
 /** A pace that was seen, and how much faster the chain may be at the very most. */
 export interface BoundedPace extends Pace {
   readonly leastBlockTimeMs: number
@@ -23,6 +26,10 @@ interface Growth {
   readonly since: Sighting
   /** As it was measured last; null: not yet. */
   readonly blockTimeMs: number | null
+  readonly last: Sighting
+  /** When it last told a higher block than before, and how often it has. */
+  readonly roseMs: number
+  readonly rises: number
 }
 
 /**
@@ -53,10 +60,28 @@ export class SeenPace<Upstream extends object> {
     if (seenMs !== this.#value.blockTimeMs) this.#value = { ...this.#value, blockTimeMs: seenMs }
   }
 
+  /** Its head rose lately, and not for the first time: it follows the chain, be it far behind. */
+  isMoving(upstream: Upstream, nowMs: number): boolean {
+    const growth = this.#growths.get(upstream)
+    if (growth === undefined || growth.rises < leastRises) return false
+    const { allowedLagBlocks, blockTimeMs } = this.#value
+    return nowMs - growth.roseMs <= (allowedLagBlocks + 1) * blockTimeMs
+  }
+
   #grown(before: Growth | undefined, head: Sighting): Growth {
     // A chain that went back is measured from there.
-    if (before === undefined || head.block < before.since.block)
-      return { since: head, blockTimeMs: before?.blockTimeMs ?? null }
+    if (before === undefined || head.block < before.since.block) {
+      const blockTimeMs = before?.blockTimeMs ?? null
+      return { since: head, blockTimeMs, last: head, roseMs: head.atMs, rises: 0 }
+    }
+    const { since, blockTimeMs } = this.#measured(before, head)
+    const hasRisen = head.block > before.last.block
+    const roseMs = hasRisen ? head.atMs : before.roseMs
+    const rises = before.rises + (hasRisen ? 1 : 0)
+    return { since, blockTimeMs, last: head, roseMs, rises }
+  }
+
+  #measured(before: Growth, head: Sighting): Pick<Growth, 'since' | 'blockTimeMs'> {
     const { allowedLagBlocks, blockTimeMs: most } = this.#spec
     const blocks = head.block - before.since.block
     const tookMs = head.atMs - before.since.atMs

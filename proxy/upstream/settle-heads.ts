@@ -33,7 +33,7 @@ export async function settleHeads(upstream: Upstream, options: SettleHeadsOption
   const wallMs = clock.wallMs()
   if (!higher) return
   const verdicts = lower.flatMap((each) =>
-    each ? [compareDates(higher, each, wallMs, pool.pace)] : [],
+    each ? [compareDates(higher, each, wallMs, pool.pace, dispute.isOutvoted)] : [],
   )
   // Who could not be asked may be the one that keeps up.
   if (verdicts.length === lower.length) pool.settled(dispute, verdicts)

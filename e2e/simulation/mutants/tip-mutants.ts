@@ -45,7 +45,7 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'whatever the blocks show, the higher head is right',
     file: upstream('settle-heads'),
-    text: 'compareDates(higher, each, wallMs, pool.pace)',
+    text: 'compareDates(higher, each, wallMs, pool.pace, dispute.isOutvoted)',
     replacement: "('behind' as const)",
   },
   {
@@ -81,13 +81,37 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'who was believed once is believed against whoever comes',
     file: upstream('disputes'),
-    text: 'return lower.every((each) => settled.lower.has(each))',
-    replacement: 'return true',
+    text: 'lower.every((each) => settled.lower.has(each))',
+    replacement: 'true',
+  },
+  {
+    name: 'two that agree outvote one that goes on, though they follow far behind',
+    file: upstream('disputes'),
+    text: 'told.every(wasHeard) ?',
+    replacement: 'false ?',
+  },
+  {
+    name: 'two that agree and follow the chain are taken for late when they are a little old',
+    file: upstream('block-dates'),
+    text: '(isOutvoted ? longBreak : allowedLagBlocks + 1)',
+    replacement: '(allowedLagBlocks + 1)',
+  },
+  {
+    name: 'two that stand still are taken for ones that follow far behind',
+    file: upstream('heads'),
+    text: '!lower.every((each) => this.#seenPace.isMoving(each, nowMs))',
+    replacement: 'false',
+  },
+  {
+    name: 'of two, an answer that leaps is the answer',
+    file: upstream('heads'),
+    text: 'this.#disputes.isRefuted(upstream) || isLeap',
+    replacement: 'this.#disputes.isRefuted(upstream)',
   },
   {
     name: 'who was believed once is believed for ever',
     file: upstream('disputes'),
-    text: ' || nowMs - settled.atMs > sightingLifeMs',
+    text: 'nowMs - settled.atMs <= sightingLifeMs &&',
     replacement: '',
   },
   {
