@@ -16,6 +16,9 @@ function another(text: string): string {
 const next = (value: string | number) =>
   typeof value === 'string' ? String(Number(value) + 1) : value + 1
 const gone = () => undefined
+const half = (text: string) => text.slice(text.length / 2)
+/** A transaction of Bitcoin ends in its lock time. */
+const otherEnd = (raw: string) => `${raw.slice(0, -8)}${another(raw.slice(-8))}`
 const whenText = (forge: (text: string) => unknown) => (result: Json) =>
   typeof result === 'string' ? forge(result) : undefined
 const whenObject = (forge: (object: Json) => unknown) => (result: Json) =>
@@ -27,9 +30,19 @@ function about(of: string, lies: Readonly<Record<string, Lie['forge']>>): readon
 }
 
 export const bitcoinLies: readonly Lie[] = [
-  ...about('getblockcount', { 'a text': () => '300', null: () => null }),
-  ...about('getbestblockhash', { 'a number': () => 300 }),
-  ...about('getblockhash', { 'a number': () => 300, null: () => null }),
+  ...about('getblockcount', {
+    'a text': () => '300',
+    'half a block': (height: number) => height + 0.5,
+    null: () => null,
+  }),
+  ...about('getbestblockhash', { 'a number': () => 300, 'half a hash': half }),
+  ...about('getblockhash', {
+    'a number': () => 300,
+    'half a hash': half,
+    'no hash': () => 'zz'.repeat(32),
+    'a hash of Ethereum': (hash: string) => `0x${hash}`,
+    null: () => null,
+  }),
   ...about('getblock', {
     'another hash': whenObject(having(['hash'], another)),
     'no hash': whenObject(having(['hash'], gone)),
@@ -37,12 +50,17 @@ export const bitcoinLies: readonly Lie[] = [
     'transactions that are no list': whenObject(having(['tx'], () => 'none')),
     'another raw block': whenText((raw) => `${raw.slice(0, 8)}${another(raw.slice(8))}`),
     'half a raw block': whenText((raw) => raw.slice(0, 100)),
+    'a raw block that is its header': whenText((raw) => raw.slice(0, 160)),
+    'a raw block without its last byte': whenText((raw) => raw.slice(0, -2)),
+    'a raw block with a byte too much': whenText((raw) => `${raw}00`),
+    'a raw block of other transactions': whenText(otherEnd),
     null: () => null,
   }),
   ...about('getblockheader', {
     'another hash': whenObject(having(['hash'], another)),
     'no height': whenObject(having(['height'], gone)),
     'another raw header': whenText((raw) => `${raw.slice(0, 20)}${another(raw.slice(20))}`),
+    'a raw header with a byte too much': whenText((raw) => `${raw}00`),
     null: () => null,
   }),
   ...about('getblockstats', {
@@ -51,6 +69,9 @@ export const bitcoinLies: readonly Lie[] = [
   }),
   ...about('getrawtransaction', {
     'another transaction': whenObject(having(['txid'], another)),
+    'another raw transaction': whenText(otherEnd),
+    'half a raw transaction': whenText(half),
+    'a raw transaction with a byte too much': whenText((raw) => `${raw}00`),
     null: () => null,
   }),
 ]

@@ -15,12 +15,14 @@ export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
  * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
  * list of hashes, `data-list` one of data, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
- * from 0 on, `structure` an object or a list, `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
+ * from 0 on, an `integer` a whole one below 2^53; `bare-hash` is 64 digits in hex without `0x`, `bare-hashes` a list of them,
+ * `mempool` such a list or an object, `structure` an object or a list, `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
  */
 export const plainShapes = [
   ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
   ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
   ...(['boolean', 'false', 'any', 'structure', 'syncing', 'data-list'] as const),
+  ...(['integer', 'bare-hash', 'bare-hashes', 'mempool'] as const),
 ] as const
 
 export type PlainShape = (typeof plainShapes)[number]
@@ -54,8 +56,11 @@ export type CheckRule =
       readonly absent: CheckPath | null
       /** Nothing at the end of a path is no violation: the request may have left the member out. */
       readonly optional: boolean
-      /** An answer that is one text is the block in hex, whose header has the hash asked for. */
-      readonly raw: 'bitcoin-header' | null
+      /**
+       * An answer that is one text is the block in hex, or nothing but its header, which has the hash
+       * asked for.
+       */
+      readonly raw: 'bitcoin-block' | 'bitcoin-header' | null
       /** The height of the chain's first block; null where that is not known. */
       readonly earliest: number | null
     }
@@ -131,6 +136,8 @@ export type CheckRule =
   | {
       readonly check: 'expected'
       readonly place: null
+      /** Only of the block of this height; null: whatever is asked. */
+      readonly height: number | null
       readonly verification: string
       readonly result: CheckPath
     }
@@ -197,8 +204,12 @@ export type CheckRule =
     }
   /** It is the digest of what the request tells in hex. */
   | { readonly check: 'digest'; readonly place: Place; readonly digest: 'keccak256' }
-  /** It is the raw transaction of the hash asked for. */
-  | { readonly check: 'raw'; readonly place: Place; readonly digest: 'keccak256' }
+  /** It is the raw transaction of the hash asked for; with `bitcoin-txid`, in hex without `0x`. */
+  | {
+      readonly check: 'raw'
+      readonly place: Place
+      readonly digest: 'keccak256' | 'bitcoin-txid'
+    }
 
 /** A rule and what one request wants by it. */
 export interface Check {

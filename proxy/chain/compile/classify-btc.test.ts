@@ -84,7 +84,7 @@ describe('what else is said of a method', () => {
     const { checks, block } = btc.jsonrpc('getblock', [blockHash, 0])
     expect(block).toEqual(hash(blockHash))
     expect(checks.map(({ rule }) => rule)).toMatchObject([
-      { check: 'block', hash: ['hash'], raw: 'bitcoin-header' },
+      { check: 'block', hash: ['hash'], raw: 'bitcoin-block' },
       { check: 'shape', as: 'any' },
       { check: 'parent', parent: ['previousblockhash'] },
     ])

@@ -40,8 +40,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
-      const { verification, result = [] } = native
-      return { check: 'expected', place: null, verification, result }
+      const { verification, result = [], height = null } = native
+      return { check: 'expected', place: null, verification, result, height }
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native

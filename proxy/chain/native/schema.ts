@@ -126,7 +126,7 @@ const checkSchema = z.discriminatedUnion('check', [
     older: z.int().min(1).max(1_000_000).optional(),
     absent: path.optional(),
     optional: z.boolean().optional(),
-    raw: z.literal('bitcoin-header').optional(),
+    raw: z.enum(['bitcoin-block', 'bitcoin-header']).optional(),
     earliest: blocks.optional(),
   }),
   strict({
@@ -168,7 +168,12 @@ const checkSchema = z.discriminatedUnion('check', [
     parent: path.optional(),
     each: z.boolean().optional(),
   }),
-  strict({ check: z.literal('expected'), verification: word, result: path.optional() }),
+  strict({
+    check: z.literal('expected'),
+    verification: word,
+    result: path.optional(),
+    height: blocks.optional(),
+  }),
   strict({
     check: z.literal('shape'),
     result: path.optional(),
@@ -201,7 +206,7 @@ const checkSchema = z.discriminatedUnion('check', [
     confirm: strict({ method: z.string().min(1), result: path }).optional(),
   }),
   strict({ check: z.literal('digest'), ...place, digest }),
-  strict({ check: z.literal('raw'), ...place, digest }),
+  strict({ check: z.literal('raw'), ...place, digest: z.enum(['keccak256', 'bitcoin-txid']) }),
 ])
 
 const methodSchema = strict({

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath } from '../../chain/check-rule.ts'
-import { plainEnd, plainName } from '../../json/text.ts'
+import { plainEnd } from '../../json/text.ts'
 import { keyOf, ResultDocument } from './result-document.ts'
+import { WantedNames } from './wanted-names.ts'
 
 /** Of a text, which is no hash or height when it is longer. */
 const keptTextBytes = 2_048
@@ -18,7 +19,6 @@ const mostBytes = 2 * fullBytes
 const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-const nothing = new Uint8Array()
 /** In the place of a word that is none of those that are compared. */
 const noNumber = Buffer.from('true')
 
@@ -53,12 +53,8 @@ type Fate = 'name' | 'kept' | 'cut' | 'dropped'
  * not grow with the result. What comes in must be valid JSON.
  */
 export class AbridgedResult {
-  /** With quotes, and what is written before the member's value. */
-  readonly #names: ReadonlyMap<string, Buffer>
-  /** The same names by the length of their usual spelling. */
-  readonly #namesByLength: readonly (readonly string[])[]
+  readonly #names: WantedNames
   readonly #lists: readonly CheckPath[]
-  readonly #maxNameBytes: number
   readonly #windowBytes: number
   readonly #window: (part: ResultDocument) => void
   readonly #skipped = new Map<string, number>()
@@ -78,6 +74,10 @@ export class AbridgedResult {
   #fate: Fate = 'dropped'
   #isText = false
   #tokenStart = 0
+  /** How long the text or word at hand is by now. */
+  #tokenBytes = 0
+  /** The result itself is a text or a word of which not all is kept. */
+  #isCut = false
   #room = 0
   #spelling: Buffer[] = []
   #spellingBytes = 0
@@ -96,14 +96,8 @@ export class AbridgedResult {
     windowBytes: number,
     window: (part: ResultDocument) => void,
   ) {
-    const quoted = [...names].map((name) => JSON.stringify(name))
-    this.#names = new Map(quoted.map((name) => [name, Buffer.from(`${name}:`)]))
-    const longest = Math.max(0, ...[...this.#names.values()].map(({ length }) => length))
-    this.#namesByLength = Array.from({ length: longest }, (_, length) =>
-      quoted.filter((name) => Buffer.byteLength(name) === length),
-    )
+    this.#names = new WantedNames(names)
     this.#lists = lists
-    this.#maxNameBytes = Math.max(0, ...quoted.map((name) => 6 * name.length))
     this.#windowBytes = windowBytes
     this.#window = window
   }
@@ -159,7 +153,7 @@ export class AbridgedResult {
   #pushQuote(bytes: Uint8Array, start: number): number {
     const end = plainEnd(bytes, start + 1) + 1
     const isHere = end <= bytes.length && bytes[end - 1] === quote
-    if (this.#awaitsName && isHere) this.#name = this.#nameSpelled(bytes, start, end)
+    if (this.#awaitsName && isHere) this.#name = this.#names.usual(bytes, start, end)
     else if (isHere && end - start <= keptTextBytes) this.#pushWholeText(bytes, start, end)
     else {
       this.#pushStructure(quote)
@@ -172,16 +166,6 @@ export class AbridgedResult {
     const isKept = this.#memberBegins()
     if (isKept) this.#copy(bytes, start, end)
     this.#valueEnded(isKept)
-  }
-
-  #nameSpelled(bytes: Uint8Array, start: number, end: number): string | null {
-    for (const name of this.#namesByLength[end - start] ?? []) {
-      const wanted = this.#names.get(name) as Buffer
-      let at = 1
-      while (at < end - start && bytes[start + at] === wanted[at]) at++
-      if (at === end - start) return name
-    }
-    return null
   }
 
   #pushText(bytes: Uint8Array, start: number): number {
@@ -223,7 +207,7 @@ export class AbridgedResult {
     if (outer.hasKept) this.#writeByte(comma)
     outer.hasKept = true
     if (outer.isObject) {
-      const name = this.#names.get(this.#name ?? '') ?? nothing
+      const name = this.#names.written(this.#name)
       this.#copy(name, 0, name.length)
     }
     if (outer.list) outer.list.itemStart = this.#length
@@ -237,6 +221,7 @@ export class AbridgedResult {
     this.#fate = isKept ? 'kept' : 'dropped'
     this.#room = keptTextBytes
     this.#tokenStart = this.#length
+    this.#tokenBytes = 0
     this.#awaits = this.#isText ? 'text' : 'word'
     if (isKept) this.#writeByte(byte)
   }
@@ -285,10 +270,9 @@ export class AbridgedResult {
       if (this.#fate === 'kept') this.#writeByte(quote)
       return this.#valueEnded(this.#fate !== 'dropped')
     }
-    const isShort = this.#spellingBytes < this.#maxNameBytes
+    const isShort = this.#spellingBytes < this.#names.mostBytes
     const spelling = isShort ? Buffer.concat([...this.#spelling, Buffer.from('"')]) : null
-    const name = spelling && plainName(spelling, 0, spelling.length)
-    this.#name = name !== null && this.#names.has(name) ? name : null
+    this.#name = spelling && this.#names.spelled(spelling)
   }
 
   #wordEnded(): void {
@@ -338,14 +322,18 @@ export class AbridgedResult {
   }
 
   #documentOf(bytes: Uint8Array): ResultDocument {
-    return new ResultDocument(bytes, { start: 0, end: bytes.length }, new Map(this.#skipped))
+    const cutBytes = this.isComplete ? this.#tokenBytes : NaN
+    const longTextBytes = this.#isCut ? cutBytes : null
+    const span = { start: 0, end: bytes.length }
+    return new ResultDocument(bytes, span, new Map(this.#skipped), longTextBytes)
   }
 
   #take(bytes: Uint8Array, start: number, end: number): void {
+    this.#tokenBytes += end - start
     if (this.#fate === 'name') {
       this.#spellingBytes += end - start
       // A copy: a slice would hold the whole chunk.
-      if (this.#spellingBytes < this.#maxNameBytes)
+      if (this.#spellingBytes < this.#names.mostBytes)
         this.#spelling.push(Buffer.from(bytes.subarray(start, end)))
     } else if (this.#fate === 'kept') {
       const last = Math.min(end, start + this.#room)
@@ -364,6 +352,7 @@ export class AbridgedResult {
       this.#write(noNumber)
     }
     this.#fate = 'cut'
+    this.#isCut = this.#containers.length === 0
     this.#markWhole()
   }
 

@@ -3,7 +3,7 @@
 import type { CheckRule } from '../../chain/check-rule.ts'
 import type { Span } from '../../json/span.ts'
 import type { ResultDocument } from './result-document.ts'
-import { checkHeader, isText } from './bitcoin-header.ts'
+import { checkRawBlock, isText } from './bitcoin-block.ts'
 import type { HeightAsked } from './block-range.ts'
 import { isNull, numberAt, shownAt, spellsBytes } from './values.ts'
 import { violation, type Violation } from './violation.ts'
@@ -30,7 +30,7 @@ export function checkBlock(
     return violation('block-number', `asked for ${asked.number}, got ${shownSpan(bytes, span)}`)
   }
   if (asked.kind === 'hash' && rule.raw !== null && isText(document))
-    return checkHeader(document, asked.hash)
+    return checkRawBlock(document, rule.raw, asked.hash)
   if (asked.kind === 'hash' && rule.hash !== null) {
     const span = document.at(rule.hash)
     if (span === null && rule.optional) return null

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { shownSpan } from './block.ts'
+import type { Asked } from './find-violation.ts'
 import type { ResultDocument } from './result-document.ts'
 import { numberAt, spellsText, toNumber } from './values.ts'
 import { violation, type Violation } from './violation.ts'
@@ -14,9 +15,11 @@ export function checkExpected(
   rule: Extract<CheckRule, { check: 'expected' }>,
   document: ResultDocument,
   expected: unknown,
-  skipped: readonly string[],
+  { block, skipVerifications: skipped }: Asked,
 ): Violation | null {
   if (typeof expected !== 'string') return null
+  const isAbout = block.kind === 'number' && block.number === rule.height
+  if (rule.height !== null && !isAbout) return null
   if (skipped.includes('*') || skipped.includes(rule.verification)) return null
   const span = document.at(rule.result)
   const number = toNumber(expected)

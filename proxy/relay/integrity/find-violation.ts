@@ -93,7 +93,7 @@ function apply(
   asked: Asked,
   memory: BlockMemory,
 ): Violation | null {
-  const { block, upstream, skipVerifications } = asked
+  const { block, upstream } = asked
   switch (rule.check) {
     case 'block':
       return checkBlock(rule, document, asked)
@@ -108,13 +108,13 @@ function apply(
     case 'parent':
       return checkParent(rule, document, asked, memory)
     case 'expected':
-      return checkExpected(rule, document, wanted, skipVerifications)
+      return checkExpected(rule, document, wanted, asked)
     case 'sent':
       return checkSent(rule, document, wanted)
     case 'digest':
       return checkDigest(document, wanted)
     case 'raw':
-      return checkRaw(document, wanted)
+      return checkRaw(rule, document, wanted)
     case 'bloom':
       return checkBloom(rule, document)
     case 'shape':

@@ -4,85 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { AskedChain } from '../../chain/testing/asked-chain.ts'
 import type { Classification } from '../../chain/types.ts'
-import { BlockMemory } from './block-memory.ts'
-import { findViolation } from './find-violation.ts'
+import { wrongWith } from './testing/answered.ts'
 
-const btc = await AskedChain.load('BTC')
 const slots = await AskedChain.load('SLOTCHAIN')
 const move = await AskedChain.load('MOVECHAIN')
 const hub = await AskedChain.load('HUBCHAIN')
 const catalog = fileURLToPath(new URL('../../chain/testdata/catalog', import.meta.url))
 const base = await AskedChain.load('BASE', [catalog])
 
-/** The name of what is wrong with an answer; null when nothing is. */
-function wrongWith({ checks, block }: Classification, result: unknown): string | null {
-  const bytes = Buffer.from(`{"result": ${JSON.stringify(result)} }`)
-  const asked = { checks, block, upstream: 'a', skipVerifications: [], horizon: () => null }
-  const span = { start: 11, end: bytes.length - 2 }
-  return findViolation(bytes, span, asked, new BlockMemory())?.check ?? null
-}
-
-// The first block of Bitcoin.
-const firstHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
-const firstHeader =
-  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e' +
-  '67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c'
 const otherHash = 'ab'.repeat(32)
-
-describe('Bitcoin', () => {
-  const block = (params: unknown[]) => btc.jsonrpc('getblock', params)
-  const first = { hash: firstHash, height: 0, tx: [otherHash] }
-  it.each<[string, Classification, unknown, string | null]>([
-    ['the block', block([firstHash]), first, null],
-    // The first block has no `previousblockhash`.
-    [
-      'the header',
-      btc.jsonrpc('getblockheader', [firstHash]),
-      { hash: firstHash, height: 0 },
-      null,
-    ],
-    ['a block without a height', block([firstHash]), { ...first, height: null }, 'shape'],
-    ['a height in words', block([firstHash]), { ...first, height: '0' }, 'shape'],
-    ['a text for transactions', block([firstHash]), { ...first, tx: 'x' }, 'shape'],
-    // btcd at verbosity 2.
-    ['raw transactions', block([firstHash, 2]), { ...first, tx: undefined, rawtx: [] }, null],
-    ['a list for a block', block([firstHash]), [first], 'block-hash'],
-    ['null for a block', block([firstHash]), null, 'shape'],
-    ['another block', block([firstHash]), { hash: otherHash, height: 0 }, 'block-hash'],
-    ['the block in hex', block([firstHash, 0]), `${firstHeader}0101`, null],
-    ['the header in hex', btc.jsonrpc('getblockheader', [firstHash, false]), firstHeader, null],
-    ['in capitals', block([firstHash.toUpperCase(), 0]), firstHeader.toUpperCase(), null],
-    ['another block in hex', block([otherHash, 0]), firstHeader, 'block-hash'],
-    ['half a header', block([firstHash, 0]), firstHeader.slice(0, 100), 'shape'],
-    ['no hex at all', block([firstHash, 0]), 'zz', 'shape'],
-    ['the height', btc.jsonrpc('getblockcount', []), 5, null],
-    ['null for the height', btc.jsonrpc('getblockcount', []), null, 'shape'],
-    ['null for a hash', btc.jsonrpc('getblockhash', [5]), null, 'shape'],
-    [
-      'a transaction',
-      btc.jsonrpc('getrawtransaction', [otherHash, true]),
-      { txid: otherHash },
-      null,
-    ],
-    [
-      'another transaction',
-      btc.jsonrpc('getrawtransaction', [otherHash, 1]),
-      { txid: firstHash },
-      'identity',
-    ],
-    ['a transaction in hex', btc.jsonrpc('getrawtransaction', [otherHash]), '0100', null],
-    ['null for a transaction', btc.jsonrpc('getrawtransaction', [otherHash]), null, 'shape'],
-    ['an output that was spent', btc.jsonrpc('gettxout', [otherHash, 0]), null, null],
-    ['null for what was sent', btc.jsonrpc('sendrawtransaction', ['0100']), null, 'shape'],
-    ['stats by height', btc.jsonrpc('getblockstats', [5]), { height: 5 }, null],
-    // Bitcoin Core gives the members that were asked for, and no others.
-    ['some stats', btc.jsonrpc('getblockstats', [5, ['txs']]), { txs: 1 }, null],
-    ['null for stats', btc.jsonrpc('getblockstats', [5]), null, 'shape'],
-    ['stats of another height', btc.jsonrpc('getblockstats', [5]), { height: 6 }, 'block-number'],
-  ])('%s', (_case, asked, result, found) => {
-    expect(wrongWith(asked, result)).toBe(found)
-  })
-})
 
 describe('the slot chain', () => {
   const accounts = slots.jsonrpc('getMultipleAccounts', [['a', 'b']])

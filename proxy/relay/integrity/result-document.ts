@@ -30,13 +30,24 @@ function spelledName(bytes: Uint8Array, start: number, end: number): string {
 export class ResultDocument {
   readonly bytes: Uint8Array
   readonly span: Span
+  /**
+   * How long the text is of which the result is the beginning, in bytes between its quotes; NaN as long
+   * as it goes on. Null: the result is no text, or a whole one.
+   */
+  readonly longTextBytes: number | null
   readonly #skipped: SkippedItems
   #members: { readonly names: readonly Span[]; readonly values: readonly Span[] } | null = null
 
   /** @param skipped items that a part of a long result does not show */
-  constructor(bytes: Uint8Array, span: Span, skipped: SkippedItems = noItems) {
+  constructor(
+    bytes: Uint8Array,
+    span: Span,
+    skipped: SkippedItems = noItems,
+    longTextBytes: number | null = null,
+  ) {
     this.bytes = bytes
     this.span = span
+    this.longTextBytes = longTextBytes
     this.#skipped = skipped
   }
 

@@ -8,12 +8,13 @@ import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { contradicts } from './second-name.ts'
-import { isHexDigit, isNull, numberAt } from './values.ts'
+import { hexAt, isHexDigit, isNull, numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 const quote = 0x22
 /** The opcodes that write a log are LOG0 to LOG4. */
 const mostTopics = 4
+const hashBytes = 32
 
 /** What each shape is without its `?`. */
 const plainOf: ReadonlyMap<Shape, PlainShape> = new Map(
@@ -110,11 +111,19 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
     case 'syncing':
       return first === 0x7b || isOf('boolean', bytes, start, end)
     case 'data-list':
-      return first === 0x5b && areData(bytes, start)
+      return first === 0x5b && areAll(isData, bytes, start)
     case 'boolean':
       return first === 0x74 || first === 0x66
     case 'number':
       return isDigit(first)
+    case 'integer':
+      return isDigit(first) && !Number.isNaN(numberAt(bytes, start, end))
+    case 'bare-hash':
+      return isBareHash(bytes, start, end)
+    case 'bare-hashes':
+      return first === 0x5b && areAll(isBareHash, bytes, start)
+    case 'mempool':
+      return first === 0x7b || isOf('bare-hashes', bytes, start, end)
     case 'text':
       return first === quote && end - start > 2
     case 'decimal':
@@ -173,13 +182,23 @@ function areHashes(bytes: Uint8Array, start: number, most: number): boolean {
   return true
 }
 
-function areData(bytes: Uint8Array, start: number): boolean {
+type IsOne = (bytes: Uint8Array, start: number, end: number) => boolean
+
+function areAll(isOne: IsOne, bytes: Uint8Array, start: number): boolean {
   const cursor = new ItemCursor(bytes, start)
   while (cursor.next()) {
     cursor.skip()
-    if (!isOf('data', bytes, cursor.start, cursor.end)) return false
+    if (!isOne(bytes, cursor.start, cursor.end)) return false
   }
   return true
+}
+
+function isBareHash(bytes: Uint8Array, start: number, end: number): boolean {
+  return hexAt(bytes, start, end)?.length === hashBytes
+}
+
+function isData(bytes: Uint8Array, start: number, end: number): boolean {
+  return isOf('data', bytes, start, end)
 }
 
 function isDigit(byte: number): boolean {

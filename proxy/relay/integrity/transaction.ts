@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { parseSpan } from '../../json/text.ts'
+import { isText } from './bitcoin-block.ts'
+import { bitcoinTxid } from './bitcoin-transaction.ts'
 import { shownSpan } from './block.ts'
 import { keccak256 } from './keccak256.ts'
 import type { ResultDocument } from './result-document.ts'
 import { isOfKnownType, transactionHash } from './transaction-hash.ts'
-import { bareHash, isNull, shown, spellsHash } from './values.ts'
+import { bareHash, hexAt, isNull, shown, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /**
@@ -42,9 +44,35 @@ export function checkDigest({ bytes, span }: ResultDocument, wanted: unknown): V
 const unsigned = /(?:80|[0-7][0-9a-f]){2}$/i
 
 /** A raw transaction has the hash by which it was asked for. */
-export function checkRaw(document: ResultDocument, wanted: unknown): Violation | null {
-  const { bytes, span } = document
-  if (typeof wanted !== 'string' || bytes[span.start] !== 0x22) return null
+export function checkRaw(
+  { digest }: Extract<CheckRule, { check: 'raw' }>,
+  document: ResultDocument,
+  wanted: unknown,
+): Violation | null {
+  if (typeof wanted !== 'string') return null
+  if (digest === 'bitcoin-txid') return checkTxid(document, wanted)
+  return isText(document) ? checkKeccak(document, wanted) : null
+}
+
+/** An object is one that is not raw. Of one that is not held as a whole only the length is known. */
+function checkTxid(
+  { bytes, span, longTextBytes }: ResultDocument,
+  wanted: string,
+): Violation | null {
+  if (bytes[span.start] === 0x7b) return null
+  if (longTextBytes !== null)
+    return longTextBytes % 2 === 1 ? violation('shape', 'half a byte of a transaction') : null
+  const raw = hexAt(bytes, span.start, span.end)
+  const txid = raw && bitcoinTxid(raw)
+  if (txid === null) return violation('shape', 'the answer is no transaction in hex')
+  if (txid === bareHash(wanted)) return null
+  return violation('transaction-hash', `asked for ${shown(wanted)}, got one of txid ${txid}`)
+}
+
+function checkKeccak(document: ResultDocument, wanted: string): Violation | null {
+  const { bytes, span, longTextBytes } = document
+  // Of a long one only the beginning is there.
+  if (longTextBytes !== null) return null
   const raw = parseSpan(bytes, span.start, span.end)
   const hash = transactionHash(raw)
   if (hash === null) {

@@ -24,6 +24,8 @@ const feeMarket = await wallet.signTransaction({
   data: `0x${'ab'.repeat(300)}`,
 })
 
+const long = await wallet.signTransaction({ ...fields, data: `0x${'ab'.repeat(40_000)}` })
+
 describe('the hash of a raw transaction', () => {
   it.each([
     ['legacy', legacy],
@@ -175,6 +177,12 @@ describe('transactions and receipts', () => {
     ['a receipt without logs', receipt, [a], received],
     ['no receipt', receipt, [a], 'null'],
     ['the raw transaction', 'eth_getRawTransactionByHash', [hash], `"${legacy}"`],
+    [
+      'a long raw transaction',
+      'eth_getRawTransactionByHash',
+      [Transaction.from(long).hash],
+      `"${long}"`,
+    ],
     ['a raw transaction of an unknown type', 'eth_getRawTransactionByHash', [a], '"0x7101"'],
     ['no raw transaction', 'eth_getRawTransactionByHash', [a], '"0x"'],
     ['the hash of what was sent', send, [legacy], `"${hash.toUpperCase().replace('X', 'x')}"`],

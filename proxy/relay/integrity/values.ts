@@ -112,6 +112,15 @@ export function digitsAt(bytes: Uint8Array, start: number, end: number): string 
   return /^0x/i.test(parsed) ? parsed.slice(2) : null
 }
 
+/** The bytes of a value that is hex without `0x` from its first letter to its last; null for others. */
+export function hexAt(bytes: Uint8Array, start: number, end: number): Buffer | null {
+  if (bytes[start] !== quote) return null
+  const spelled = bufferOf(bytes).toString('latin1', start + 1, end - 1)
+  const text = spelled.includes('\\') ? String(parseSpan(bytes, start, end)) : spelled
+  const hex = Buffer.from(text, 'hex')
+  return 2 * hex.length === text.length ? hex : null
+}
+
 function textAt(bytes: Uint8Array, start: number, end: number) {
   if (bytes[start] !== quote || end - start > longestText) return null
   for (let at = start; at < end; at++)
