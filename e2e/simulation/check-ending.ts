@@ -170,7 +170,9 @@ function checkRefusal(arena: Arena, { outcome, call, plan, id }: ClientCall, whe
   if (!seats.some((seat) => seat.upstream.name === teller && isHeldOff(seat)))
     arena.report('own-answer', `${where} got a refusal of ${teller}, which is not held off`)
   const { maxSessions } = arena.schedule.settings
-  const free = seats.find((seat) => !isHeldOff(seat) && seat.upstream.sessions < maxSessions)
+  const free = seats.find(
+    (seat) => isInService(seat) && !isHeldOff(seat) && seat.upstream.sessions < maxSessions,
+  )
   if (free) arena.report('breaker-is-right', `${where} was refused, ${free.upstream.name} is free`)
 }
 
@@ -201,6 +203,8 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   const able = ableFor(arena, client)
   if (able === null) return
   const { outcome } = client
+  // Whoever is well again shows it to the call that is let through on trial.
+  if (outcome?.kind === 'error' && outcome.error.kind === errorKinds.breakerOpen) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
 }
@@ -208,10 +212,23 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
 function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): void {
   if (outcome?.kind !== 'error' || outcome.error.kind !== errorKinds.breakerOpen) return
   const nowMs = arena.clock.nowMs()
-  for (const { upstream, url, heldOffUntilMs } of arena.seats.values())
-    if (url.verified === true && heldOffUntilMs <= nowMs)
-      return arena.report(
-        'breaker-is-right',
-        `${where} was refused while ${upstream.name} may be asked`,
-      )
+  const askable = [...arena.seats.values()].filter(
+    ({ url, heldOffUntilMs }) => url.verified === true && heldOffUntilMs <= nowMs,
+  )
+  const inService = askable.find(isInService)
+  if (inService)
+    return arena.report(
+      'breaker-is-right',
+      `${where} was refused while ${inService.upstream.name} is in service`,
+    )
+  // A disabled one may be asked on trial, by one call at a time.
+  const isTried = [...arena.calls.values()].some(
+    ({ endedMs, exchanges }) => endedMs === null && exchanges.length > 0,
+  )
+  if (askable.length > 0 && !isTried)
+    arena.report('breaker-is-right', `${where} was refused, and nobody is trying`)
+}
+
+function isInService({ upstream }: Seat): boolean {
+  return upstream.availability.standing === 'eligible'
 }

@@ -31,7 +31,7 @@ export function createRelay(options: RelayOptions): Relay {
     [
       heldOff(pool),
       budget(config),
-      breaker(() => pool.hasAny, observer),
+      breaker(pool, clock, observer),
       knownTransaction(options),
       broadcast(pool, attempt, clock),
       retry(config, clock, trustIn),

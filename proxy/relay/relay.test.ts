@@ -673,55 +673,6 @@ describe('availability under traffic', () => {
   })
 })
 
-describe('the breaker', () => {
-  it('does not open for add-ons that nobody has while the others could be tried', async () => {
-    const relay = fixture({ a: refused })
-    for (let each = 0; each < 3; each++) await relay.ask()
-    expect(relay.events).toEqual(['a: eligible > disabled'])
-    const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
-    for (let each = 0; each < 3; each++) await relay.ask(traced)
-    relay.transport('a').play(() => ok)
-    expect((await relay.ask()).outcome).toBe(okBody)
-  })
-
-  it('opens after two empty pools, fails at once, and closes when an upstream is up', async () => {
-    const relay = fixture({ a: { script: () => ok, verified: false } })
-    const outcomes = [await relay.ask(), await relay.ask(), await relay.ask()]
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
-      'no-upstream',
-      'no-upstream',
-      'breaker-open',
-    ])
-    for (const url of relay.pool.upstreams[0]!.urls) url.verified = true
-    relay.pool.upstreams[0]!.availability.verified()
-    expect((await relay.ask()).outcome).toBe(okBody)
-    expect(relay.events).toEqual(['breaker open', 'a: unverified > eligible', 'breaker closed'])
-  })
-
-  it('counts empty pools in a row: an answer between them begins anew', async () => {
-    const relay = fixture({ a: { script: () => ok, verified: false } })
-    const [upstream] = relay.pool.upstreams
-    const outcomes = [(await relay.ask()).outcome]
-    for (const url of upstream!.urls) url.verified = true
-    upstream!.availability.verified()
-    outcomes.push((await relay.ask()).outcome)
-    for (const url of upstream!.urls) url.verified = false
-    for (let each = 0; each < 3; each++) outcomes.push((await relay.ask()).outcome)
-    const empty = 'no-upstream'
-    expect(outcomes).toEqual([empty, okBody, empty, empty, 'breaker-open'])
-  })
-
-  it('is not opened by a client that excludes everybody', async () => {
-    const relay = fixture({ a: ok, b: ok })
-    for (let each = 0; each < 4; each++) {
-      const seen = await relay.ask({ directives: { blockProviders: ['a', 'b'] } })
-      expect(seen.outcome).toBe('no-upstream')
-    }
-    expect((await relay.ask()).outcome).toBe(okBody)
-    expect(relay.events).toEqual([])
-  })
-})
-
 describe('hedging', () => {
   /** Reads that are answered at once, so that extra calls are saved up. */
   async function warmUp(relay: RelayFixture, reads = 100): Promise<void> {

@@ -152,14 +152,32 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'the breaker never closes',
     file: relay('breaker'),
-    text: 'if (!hasAny())\n',
-    replacement: 'if (true)\n',
+    text: 'if (emptyPools >= threshold && pool.hasEligible) set(0)',
+    replacement: '',
   },
   {
     name: 'the breaker keeps calls from disabled upstreams that could be tried',
-    file: relay('pipeline'),
-    text: 'pool.hasAny',
-    replacement: 'pool.hasEligible',
+    file: relay('breaker'),
+    text: 'pool.hasAny && (trialSinceMs',
+    replacement: 'pool.hasEligible && (trialSinceMs',
+  },
+  {
+    name: 'a trial that hangs keeps all others from trying',
+    file: relay('breaker'),
+    text: 'clock.nowMs() - trialSinceMs >= trialMs',
+    replacement: 'false',
+  },
+  {
+    name: 'everybody is on trial at once',
+    file: relay('breaker'),
+    text: 'if (isTrial) trialSinceMs = sinceMs',
+    replacement: '',
+  },
+  {
+    name: 'only a pool that nobody may be asked in is empty',
+    file: relay('breaker'),
+    text: 'isUnanswered && !pool.hasEligible',
+    replacement: 'isUnanswered && !pool.hasAny',
   },
   {
     name: 'a write goes on after the time of its call',
@@ -284,8 +302,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'an answer between two empty pools leaves the breaker half open',
     file: relay('breaker'),
-    text: '      set(0)\n      return reply',
-    replacement: '      return reply',
+    text: 'if (!isTrial || pool.hasEligible) set(0)',
+    replacement: 'if (isTrial && pool.hasEligible) set(0)',
   },
   {
     name: 'looking for company costs an extra call though there is none',
