@@ -115,8 +115,12 @@ export class Operator {
       children: world.children,
       clock,
     })
-    const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
-    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
+    const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters, world.routers)
+    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(
+      applier,
+      upstreamProviders,
+      world.providers,
+    )
     const verdicts = new Verdicts()
     const references = new ReferenceLoader(client, world.children)
     const fleets = new RunningFleets(children)
