@@ -118,9 +118,9 @@ export class RouterTranslator {
     const objects = world.fingerprint(router, providers, running)
     const basis = {
       objects: JSON.stringify([objects, unreadable, redisPassword]),
-      running: JSON.stringify([newPods, running.upstreams, [...running.secretHashes]]),
+      running: JSON.stringify([running.upstreams, [...running.secretHashes]]),
     }
-    return memo.of(keyOf(router.metadata), basis, () =>
+    return memo.of(keyOf(router.metadata), newPods, basis, () =>
       takeTurns(
         translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
         clock,
