@@ -62,7 +62,7 @@ export class RouterTranslator {
     const translation = await references.read(
       router.metadata.namespace,
       () => world.referencesOf(router, world.providersOf(router), running),
-      () => this.#settle(router, running, redisPassword),
+      () => this.#settle(router, running, redisPassword, signal),
       signal,
     )
     return { translation, redisPassword }
@@ -78,6 +78,7 @@ export class RouterTranslator {
     router: RpcRouter,
     running: Running,
     redisPassword: string | null,
+    signal: AbortSignal,
   ): Promise<Translation> {
     const { world } = this.#parts
     // What is there now, for both: while one is made, events may come.
@@ -86,9 +87,11 @@ export class RouterTranslator {
       unreadable: world.unreadableProvidersOf(router),
       data: world.dataOf(router.metadata.namespace),
     }
-    const kept = await this.#translate(router, running, redisPassword, seen, false)
+    const translate = (newPods: boolean) =>
+      this.#translate(router, running, redisPassword, seen, newPods, signal)
+    const kept = await translate(false)
     const goesOn = kept.startable || kept.config === null || this.#goesOn(router, kept, kept.config)
-    return goesOn ? kept : this.#translate(router, running, redisPassword, seen, true)
+    return goesOn ? kept : translate(true)
   }
 
   /**
@@ -112,6 +115,7 @@ export class RouterTranslator {
     redisPassword: string | null,
     { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
     newPods: boolean,
+    signal: AbortSignal,
   ): Promise<Translation> {
     const { world, chains, memo, clock } = this.#parts
     const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
@@ -124,6 +128,7 @@ export class RouterTranslator {
       takeTurns(
         translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
         clock,
+        signal,
       ),
     )
   }
