@@ -41,7 +41,6 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
-  #hasSynced = false
   #version: string | null = null
   #heardAtMs: number
 
@@ -55,10 +54,6 @@ export class Reflector<T extends KubeObject> {
   /** Resolves when the first list is in the store. */
   get synced(): Promise<void> {
     return this.#firstList.promise
-  }
-
-  get hasSynced(): boolean {
-    return this.#hasSynced
   }
 
   /** Where it looks; null for the whole cluster. */
@@ -103,8 +98,6 @@ export class Reflector<T extends KubeObject> {
     store.replace(items, resourceVersion, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
-    if (this.#hasSynced) return
-    this.#hasSynced = true
     this.#firstList.resolve()
   }
 
