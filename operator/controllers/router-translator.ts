@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import { canShareState } from '../api/capabilities.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { Clock } from '../kube/clock.ts'
 import { keyOf } from '../kube/object.ts'
@@ -36,9 +36,6 @@ export interface RouterTranslatorParts {
   readonly build: BuildContext
   readonly clock: Clock
 }
-
-/** Nothing runs for a router whose config will be refused. */
-const canShareState = unsupportedName('shared-state', 'true') === null
 
 /** Brings together what a router's config is made from, and chooses the form of it that its pods can go on with. */
 export class RouterTranslator {
@@ -136,6 +133,7 @@ export class RouterTranslator {
   /** Of the Redis that the operator runs for the router; null when it runs none. */
   async #redisPassword(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
     const { store, refusals } = chooseState(router.spec)
+    // Nothing runs for a router whose config will be refused.
     const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
     return isHere && !isPaused(router) ? this.#parts.passwords.of(router, signal) : null
   }
