@@ -104,7 +104,11 @@ async function operate(
       { version, server: cluster.server, instance, ...(elector && { lease: keyOf(lease) }) },
       'Operator started',
     )
-    await work(operator, elector, stop).finally(() => admin?.close())
+    try {
+      await work(operator, elector, stop)
+    } finally {
+      await admin?.close()
+    }
   } finally {
     await client.close()
   }
