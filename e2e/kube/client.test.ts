@@ -175,13 +175,6 @@ describe('server-side apply', () => {
     expect(error.message).toContain('.nothing: field not declared in schema')
   })
 
-  test('a dry run stores nothing', async () => {
-    const options = { fieldManager: 'one', dryRun: true }
-    await client.apply(configMaps, configMap('tried'), options, signal)
-    const error = await refusal(client.get(configMaps, { namespace, name: 'tried' }, signal))
-    expect(isNotFound(error)).toBe(true)
-  })
-
   test('the status has a manager of its own, and touches nothing else', async () => {
     const meta = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name: 'd' } }
     const labels = { app: 'd' }

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { Controller } from '../../operator/kube/controller.ts'
 import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
-import { refOf, withoutManagedFields } from '../../operator/kube/object.ts'
+import { keyOf, refOf, withoutManagedFields } from '../../operator/kube/object.ts'
 import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
@@ -41,7 +41,9 @@ export class PretendKubelet {
       workers: 16,
       settleMs: 0,
     })
-    this.#controller.watch(this.#store)
+    this.#store.subscribe(({ object }) => {
+      this.#controller.enqueue(keyOf(object.metadata))
+    })
   }
 
   /** Changes the fate of the pods, of those that run as well. */

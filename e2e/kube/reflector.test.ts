@@ -211,8 +211,10 @@ test('a stop ends a list in flight, and opens no watch', async () => {
   })
   const run = reflect(proxy.access)
   await eventually(() => kinds.length === 1)
+  let hasSynced = false
+  void run.reflector.synced.then(() => (hasSynced = true))
   await run.end()
-  expect([kinds, run.store.size, run.reflector.hasSynced]).toEqual([['list'], 0, false])
+  expect([kinds, run.store.size, hasSynced]).toEqual([['list'], 0, false])
 })
 
 test('what a listener throws ends it, loudly', async () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isIP } from 'node:net'
 import { Environment, type ParseResult } from '@marcbachmann/cel-js'
-import { quantityValue } from '../kube/quantity-value.ts'
+import { quantityValue } from '../api/quantity-value.ts'
 import { isList, isMap, type Json } from './fault.ts'
 
 /** What a rule finds of a value: whether it holds, or why that cannot be told. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
-import { plainValue } from '../kube/yaml/plain-scalar.ts'
+import { plainValue } from '../yaml/plain-scalar.ts'
 import { textLength } from '../api/text-length.ts'
 import { fieldOf, type Fault, isList, isMap, type Json } from './fault.ts'
 

@@ -19,9 +19,15 @@ export interface AdminServer {
 
 /**
  * Listens on `host:port`.
+ *
+ * @param onFailure called with the path of a page that could not be made, and why: who asked for it sees a 500
  * @throws Error that names the address, why nothing can listen there, and what to do
  */
-export async function openAdminServer(address: string, pages: Pages): Promise<AdminServer> {
+export async function openAdminServer(
+  address: string,
+  pages: Pages,
+  onFailure: (path: string, error: unknown) => void,
+): Promise<AdminServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
@@ -38,7 +44,8 @@ export async function openAdminServer(address: string, pages: Pages): Promise<Ad
           response.writeHead(status, { 'content-type': contentType })
           response.end(request.method === 'HEAD' ? undefined : body)
         },
-        () => {
+        (error: unknown) => {
+          onFailure(path, error)
           response.writeHead(500)
           response.end()
         },

@@ -5,6 +5,7 @@ import { OperatorDesk } from '../controllers/testing/operator-desk.ts'
 import { ApiError } from '../kube/errors.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { createMetrics } from './metrics.ts'
+import { series } from './series.ts'
 
 /** Reads one metric without labels, or with the labels that are given. */
 function reader(desk: OperatorDesk): (series: string) => Promise<number> {
@@ -31,4 +32,16 @@ test('what cannot be listed is silent since the start, until it is', async () =>
   const since = await read(series)
   expect(since).toBeGreaterThan(0)
   expect(since).toBeLessThanOrEqual(120)
+})
+
+test('each series of the table is served, as its type, and no other', async () => {
+  await using desk = new OperatorDesk()
+  const metrics = createMetrics()
+  metrics.follow(desk.operator)
+  const served = [...(await metrics.scrape()).matchAll(/^# TYPE (.*)$/gm)].map(
+    ([, type = '']) => type,
+  )
+  const table = Object.values(series).map(({ name, type }) => `${name} ${type}`)
+  expect(new Set(served)).toEqual(new Set(table))
+  expect(served).toHaveLength(table.length)
 })

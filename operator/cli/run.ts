@@ -12,7 +12,7 @@ import { keyOf } from '../kube/object.ts'
 import { monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { knownChains } from '../translate/known-chains.ts'
-import { type AdminServer, openAdminServer, textPage } from './admin-server.ts'
+import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
 import type { CommandIo } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -39,15 +39,20 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   })
   // While the API server is away there may be no connection, and nothing to do but to wait.
   const end = stayAlive()
+  const stop = onceStopped(logger)
   try {
-    const stop = onceStopped(logger)
-    return await operate(values, version, io, logger, stop)
+    await operate(values, version, io, logger, stop)
   } catch (error) {
-    logger.error({ error }, 'Operator ended')
-    return exitCodes.failed
+    // What was asked last when it was told to stop is no failure.
+    if (!stop.aborted || error !== stop.reason) {
+      logger.error({ error }, 'Operator ended')
+      return exitCodes.failed
+    }
   } finally {
     end()
   }
+  logger.info('Operator stopped')
+  return exitCodes.done
 }
 
 async function operate(
@@ -56,7 +61,7 @@ async function operate(
   { environment }: CommandIo,
   logger: Logger,
   stop: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   const metrics = createMetrics()
   const observer = combineObservers(metrics.observer, logObserver(logger))
   const cluster = await findCluster({
@@ -72,57 +77,58 @@ async function operate(
     limit: { perSecond, burst: perSecond * 2 },
     observer,
   })
-  await requireDefinitions(client, stop)
-  const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
-  const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
-  const elector =
-    valueOf(values, 'leader-elect') === 'true'
-      ? new LeaderElector({
-          client,
-          lease,
-          identity: instance,
-          clock: systemClock,
-          random: systemRandom,
-          observer,
-        })
-      : null
-  const operator = new Operator({
-    client,
-    writer: elector === null ? client : client.guardedBy(elector.guard),
-    clock: systemClock,
-    random: systemRandom,
-    observer,
-    namespaces: namespacesOf(values),
-    build: { images: imagesOf(values, version), monitors: await knownMonitors(client, stop) },
-    chains: knownChains(bundledChains),
-    workers: Number(valueOf(values, 'workers')),
-    instance,
-    generatePassword: () => randomBytes(passwordBytes).toString('base64url'),
-  })
-  metrics.follow(operator)
-  const admin = await openAdmin(
-    valueOf(values, 'listen-address') ?? 'off',
-    metrics,
-    operator,
-    elector,
-  )
-  logger.info(
-    { version, server: cluster.server, instance, ...(elector && { lease: keyOf(lease) }) },
-    'Operator started',
-  )
+  try {
+    await requireDefinitions(client, stop)
+    const monitors = await knownMonitors(client, stop)
+    const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
+    const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
+    const common = { client, clock: systemClock, random: systemRandom, observer }
+    const elector =
+      valueOf(values, 'leader-elect') === 'true'
+        ? new LeaderElector({ ...common, lease, identity: instance })
+        : null
+    const operator = new Operator({
+      ...common,
+      writer: elector === null ? client : client.guardedBy(elector.guard),
+      namespaces: namespacesOf(values),
+      build: { images: imagesOf(values, version), monitors },
+      chains: knownChains(bundledChains),
+      workers: Number(valueOf(values, 'workers')),
+      instance,
+      generatePassword: () => randomBytes(passwordBytes).toString('base64url'),
+    })
+    metrics.follow(operator)
+    const address = valueOf(values, 'listen-address') ?? 'off'
+    const admin = await openAdmin(address, metrics, operator, elector, logger)
+    logger.info(
+      { version, server: cluster.server, instance, ...(elector && { lease: keyOf(lease) }) },
+      'Operator started',
+    )
+    try {
+      await work(operator, elector, stop)
+    } finally {
+      await admin?.close()
+    }
+  } finally {
+    await client.close()
+  }
+}
+
+/** Watches, and acts while it leads, until it is told to stop. */
+async function work(
+  operator: Operator,
+  elector: LeaderElector | null,
+  stop: AbortSignal,
+): Promise<void> {
   const watching = new AbortController()
   try {
     const watches = operator.watch(watching.signal)
-    const work =
+    const led =
       elector === null ? operator.lead(stop) : elector.run(stop, (term) => operator.lead(term))
     // A watch never ends by itself: if it does, that is a mistake, and is thrown here.
-    await Promise.race([work, watches])
-    logger.info('Operator stopped')
-    return exitCodes.done
+    await Promise.race([led, watches])
   } finally {
     watching.abort()
-    await admin?.close()
-    await client.close()
   }
 }
 
@@ -149,10 +155,11 @@ function openAdmin(
   metrics: Metrics,
   operator: Operator,
   elector: LeaderElector | null,
+  logger: Logger,
 ): Promise<AdminServer> | null {
   if (address === 'off') return null
   const isHealthy = () => elector?.isHealthy ?? true
-  return openAdminServer(address, {
+  const pages: Pages = {
     '/metrics': async () => ({
       status: 200,
       contentType: metrics.contentType,
@@ -162,7 +169,10 @@ function openAdmin(
       isHealthy() ? textPage(200, 'ok') : textPage(503, 'the lease could not be renewed'),
     '/readyz': () =>
       operator.hasSynced ? textPage(200, 'ready') : textPage(503, underWay(operator.missing)),
-  })
+  }
+  return openAdminServer(address, pages, (path, error) =>
+    logger.error({ path, error }, 'Page could not be made'),
+  )
 }
 
 /** What is yet to be listed; null for all of the cluster. */

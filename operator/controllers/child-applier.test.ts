@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
+import { ChildApplier } from './child-applier.ts'
+import { ChildStores } from './child-stores.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
+import { ownedByPlainRouter, plainRouter } from './testing/plain-router.ts'
 
 function asked(desk: OperatorDesk): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
@@ -168,4 +173,28 @@ test('an object of the router’s own that is on its way out is not said to be o
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   expect(desk.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
+})
+
+test('nothing is kept of an object whose end the watch told before the answer to its apply came', async () => {
+  const children = new ChildStores([services])
+  const store = children.store(services)
+  const metadata = { namespace: 'ns', name: 'r', ...ownedByPlainRouter }
+  const made = { ...metadata, uid: 'uid-of-the-service', resourceVersion: '5' }
+  const applier = new ChildApplier({
+    client: new ObjectKeeper().client,
+    ...{ children, clock: new VirtualClock() },
+    applier: {
+      applyNew: <T extends KubeObject>(_: Resource<T>, object: T) => {
+        const answer: KubeObject = { ...object, metadata: { ...object.metadata, ...made } }
+        store.set(structuredClone(answer))
+        store.delete({ ...answer, metadata: { ...made, resourceVersion: '6' } })
+        store.reached('6')
+        return Promise.resolve(answer as T)
+      },
+      apply: () => Promise.reject(new Error('there is none to apply over')),
+    },
+  })
+  const wanted = { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [] } }
+  await applier.apply(plainRouter, services, wanted, new AbortController().signal)
+  expect(applier.isOwnWrite(services, { metadata: made })).toBe(false)
 })

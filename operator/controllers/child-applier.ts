@@ -36,7 +36,7 @@ interface Written {
 
 export interface ChildApplierOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'delete' | 'mergePatch'>
-  readonly applier: Applier
+  readonly applier: Pick<Applier, 'apply' | 'applyNew'>
   readonly children: ChildStores
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -123,7 +123,8 @@ export class ChildApplier {
 
   #notePutBack(router: RpcRouter, resource: Resource, found: KubeObject, wanted: KubeObject): void {
     const by = contendersOf(found, wanted)
-    if (by.managers.length === 0) return
+    const isGone = this.latest(resource, keyOf(wanted.metadata)) === null
+    if (by.managers.length === 0 || isGone) return
     const path = pathOf(resource, keyOf(wanted.metadata))
     this.#contests.putBack(path, router.metadata.generation, by)
   }
@@ -146,7 +147,8 @@ export class ChildApplier {
       if (found === null || !belongsTo(found, router) || isChild(found)) return
       const patch = { metadata: { labels: childLabel } }
       const labelled = await client.mergePatch(resource, ref, patch, signal)
-      children.store(resource).set(withForeignFields(labelled))
+      // A list that was begun before would take it away again.
+      children.store(resource).wrote(withForeignFields(labelled))
     } catch (error) {
       // In a namespace that goes, the rights may go first; what is applied is refused as well then.
       if (!isForbidden(error) && !isNotFound(error)) throw error
@@ -258,8 +260,13 @@ export class ChildApplier {
 
   #remember(resource: Resource, hash: string, object: KubeObject): void {
     const kept = withForeignFields(object)
-    this.#written.set(pathOf(resource, keyOf(object.metadata)), { hash, object: kept })
+    const key = keyOf(object.metadata)
+    const path = pathOf(resource, key)
+    // First this: the store tells others of the object, who ask whose write it is.
+    this.#written.set(path, { hash, object: kept })
     this.#options.children.store(resource).wrote(kept)
+    // The watch was faster than the answer, and told of its end as well: nothing would ever forget it.
+    if (this.latest(resource, key) === null) this.#written.delete(path)
   }
 }
 

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { rpcRouterSchema } from '../api/rpc-router.ts'
 import { Applier } from '../kube/applier.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -22,16 +21,10 @@ import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { FleetApplier } from './fleet-applier.ts'
 import { Revisions } from './revisions.ts'
+import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
 import { World } from './world.ts'
 
 const { signal } = new AbortController()
-const router = rpcRouterSchema.parse({
-  apiVersion: 'rpcrouter.dev/v1alpha1',
-  kind: 'RpcRouter',
-  metadata: { namespace: 'ns', name: 'r', uid: 'uid-of-r', generation: 1 },
-  spec: { endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }] },
-})
-
 const context = {
   images: { router: 'router:test', redis: 'redis:test' },
   monitors: new Set<string>(),
@@ -120,11 +113,9 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
 test('the config that the Deployment asks for by now stays, though no watch told of it and it has no ReplicaSet yet', async () => {
   const keeper = new ObjectKeeper()
   const { fleet, world } = applierOn(keeper)
-  const owner = { apiVersion: router.apiVersion, kind: router.kind, controller: true }
-  const ownerReferences = [{ ...owner, name: 'r', uid: 'uid-of-r' }]
   const labels = childLabels(router, 'router')
   for (const hash of ['before', 'now', 'refused', 'wanted']) {
-    const metadata = { namespace: 'ns', name: `r-router-${hash}`, labels, ownerReferences }
+    const metadata = { namespace: 'ns', name: `r-router-${hash}`, labels, ...ownedByPlainRouter }
     const put = keeper.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
     world.children.store(configMaps).set(structuredClone(put))
   }

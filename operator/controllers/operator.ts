@@ -6,11 +6,12 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
-import { Controller } from '../kube/controller.ts'
+import { Controller, type ControllerOptions } from '../kube/controller.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
+import type { Store } from '../kube/store.ts'
 import type { BuildContext } from '../resources/build-context.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
@@ -55,6 +56,34 @@ export interface OperatorOptions {
   readonly generatePassword: () => string
 }
 
+type Reconciler = Pick<ControllerOptions, 'reconcile'>
+
+/** What writes to the API server. */
+interface Writers {
+  /** Reads as anybody, writes as who leads. */
+  readonly mixed: Pick<KubeClient, 'get' | 'list' | 'delete' | 'apply' | 'mergePatch'>
+  readonly children: ChildApplier
+  readonly routerStatuses: StatusWriter<RpcRouterStatus>
+  readonly providerStatuses: StatusWriter<UpstreamProviderStatus>
+}
+
+function writersOf({ client, writer, clock }: OperatorOptions, world: World): Writers {
+  const applier = new Applier({ client: writer, fieldManager, statusManager })
+  const mixed: Writers['mixed'] = {
+    get: client.get.bind(client),
+    list: client.list.bind(client),
+    delete: writer.delete.bind(writer),
+    apply: writer.apply.bind(writer),
+    mergePatch: writer.mergePatch.bind(writer),
+  }
+  return {
+    mixed,
+    children: new ChildApplier({ client: mixed, applier, children: world.children, clock }),
+    routerStatuses: new StatusWriter(applier, rpcRouters, world.routers),
+    providerStatuses: new StatusWriter(applier, upstreamProviders, world.providers),
+  }
+}
+
 /** All controllers on one cluster: what they watch, and what they do about it. */
 export class Operator {
   readonly routers: Controller
@@ -68,21 +97,55 @@ export class Operator {
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
-    const { client, writer, clock, random, observer, workers, chains, instance } = options
+    const { clock, random, observer, workers } = options
     const monitors = new Set(options.build.monitors)
-    const build = { ...options.build, monitors, chainIdOf: chainNames(chains) }
-    this.world = new World(childKinds)
-    const { asked, others } = reflectWorld(this.world, monitorKinds, options)
+    const world = new World(childKinds)
+    this.world = world
+    const { asked, others } = reflectWorld(world, monitorKinds, options)
     this.#scopes = options.namespaces ?? [null]
     this.#lists = new FirstLists(this.#scopes)
     this.#asked = asked
     this.#others = others
-    this.#optional = new OptionalKinds({
-      client,
+    this.#optional = this.#lookForKinds(options, monitors)
+    this.#events = new EventRecorder({
+      client: options.writer,
+      reportingController: 'rpcrouter.dev/operator',
+      reportingInstance: options.instance,
       clock,
+      random,
       observer,
+    })
+    const writers = writersOf(options, world)
+    const build = { ...options.build, monitors, chainIdOf: chainNames(options.chains) }
+    const reconcilers = this.#reconcilers(options, writers, build)
+    const departures = new Departures(world.routers, world.providers)
+    const controllerOf = (
+      name: string,
+      store: Store<KubeObject, string>,
+      { reconcile }: Reconciler,
+    ) => {
+      const controller: Controller = new Controller({
+        name,
+        reconcile: this.#lists.heeded(departures.heeded(store, reconcile), (key) =>
+          controller.enqueue(key),
+        ),
+        ...{ clock, random, observer, workers },
+      })
+      return controller
+    }
+    this.routers = controllerOf('rpcrouter', world.routers, reconcilers.router)
+    this.providers = controllerOf('upstreamprovider', world.providers, reconcilers.provider)
+    const { children, routerStatuses, providerStatuses } = writers
+    const { routers, providers } = this
+    connectTriggers({ world, children, routers, providers, routerStatuses, providerStatuses })
+  }
+
+  /** @param known names of kinds that are there, which is kept up to date */
+  #lookForKinds(options: OperatorOptions, known: Set<string>): OptionalKinds {
+    const { client, clock, observer } = options
+    return new OptionalKinds({
+      ...{ client, clock, observer, known },
       kinds: monitorKinds,
-      known: monitors,
       isWanted: ({ kind }) => this.world.routersWithMonitor(kind).length > 0,
       reflect: (kind, each) => reflectChildren(this.world, kind, { ...options, observer: each }),
       onChange: (kind, isKnown) => {
@@ -91,95 +154,42 @@ export class Operator {
         for (const router of this.world.routersWithMonitor(kind.kind)) this.routers.enqueue(router)
       },
     })
-    this.#events = new EventRecorder({
-      client: writer,
-      reportingController: 'rpcrouter.dev/operator',
-      reportingInstance: instance,
-      clock,
-      random,
-      observer,
-    })
+  }
+
+  #reconcilers(
+    { client, clock, chains, generatePassword }: OperatorOptions,
+    { mixed, children, routerStatuses, providerStatuses }: Writers,
+    build: BuildContext,
+  ) {
     const { world } = this
-    const events = this.#events
-    const applier = new Applier({ client: writer, fieldManager, statusManager })
-    const reader = {
-      get: client.get.bind(client),
-      list: client.list.bind(client),
-      delete: writer.delete.bind(writer),
-      apply: writer.apply.bind(writer),
-      mergePatch: writer.mergePatch.bind(writer),
-    }
-    const children = new ChildApplier({
-      client: reader,
-      applier,
-      children: world.children,
-      clock,
-    })
-    const routerStatuses = new StatusWriter<RpcRouterStatus>(applier, rpcRouters)
-    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(applier, upstreamProviders)
     const verdicts = new Verdicts()
     const references = new ReferenceLoader(client, world.children)
     const fleets = new RunningFleets(children)
+    const shared = { world, verdicts, clock, events: this.#events }
     const translator = new RouterTranslator({
       ...{ world, references, children, fleets, chains, build, clock },
-      passwords: new RedisPasswords(reader, children, options.generatePassword),
+      passwords: new RedisPasswords(mixed, children, generatePassword),
       memo: new TranslationMemo(),
     })
-    const routerReconciler = new RouterReconciler({
-      world,
-      fleets,
-      translator,
-      applier: new FleetApplier(
-        children,
-        new DeploymentApplier(reader, children),
-        new Revisions(client, world.replicaSets),
-        (kind) => this.#optional.lost(kind),
-      ),
+    const applier = new FleetApplier(
+      children,
+      new DeploymentApplier(mixed, children),
+      new Revisions(client, world.replicaSets),
+      (kind) => this.#optional.lost(kind),
+    )
+    const router = new RouterReconciler({
+      ...{ ...shared, fleets, translator, applier, build },
       statuses: routerStatuses,
-      verdicts,
-      events,
-      build,
-      clock,
       onVerdicts: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
     })
-    const providerReconciler = new ProviderReconciler({
-      world,
-      references,
+    const provider = new ProviderReconciler({
+      ...{ ...shared, references, chains },
       statuses: providerStatuses,
-      verdicts,
-      events,
-      chains,
-      clock,
-      isInWork: (router) => this.routers.queue.has(router),
+      isInWork: (key) => this.routers.queue.has(key),
     })
-    const departures = new Departures(world.routers, world.providers)
-    const shared = { clock, random, observer, workers }
-    this.routers = new Controller({
-      name: 'rpcrouter',
-      reconcile: this.#lists.heeded(
-        departures.heeded(world.routers, routerReconciler.reconcile),
-        (key) => this.routers.enqueue(key),
-      ),
-      ...shared,
-    })
-    this.providers = new Controller({
-      name: 'upstreamprovider',
-      reconcile: this.#lists.heeded(
-        departures.heeded(world.providers, providerReconciler.reconcile),
-        (key) => this.providers.enqueue(key),
-      ),
-      ...shared,
-    })
-    connectTriggers({
-      world,
-      children,
-      routers: this.routers,
-      providers: this.providers,
-      routerStatuses,
-      providerStatuses,
-    })
+    return { router, provider }
   }
 
   get #reflectors(): readonly Reflector<KubeObject>[] {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { ApiError } from '../kube/errors.ts'
 import { deployments, rpcRouters } from '../resources/kinds.ts'
+import { childLabel } from '../resources/labels.ts'
+import { ChildApplier } from './child-applier.ts'
+import { ChildStores } from './child-stores.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
+import { ownedByPlainRouter, plainRouter } from './testing/plain-router.ts'
 
 test('a Deployment that cannot be looked for is told of, and nothing is applied over it', async () => {
   await using desk = new OperatorDesk()
@@ -31,4 +37,33 @@ test('a Deployment that cannot be looked for is told of, and nothing is applied 
   await desk.pass(121_000)
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@2/)
   expect(desk.get(deployments, 'r-router').spec.replicas).toBe(3)
+})
+
+test('a list that was begun before does not take away again what was found', async () => {
+  const found = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      namespace: 'ns',
+      name: 'r-router',
+      uid: 'uid-of-the-deployment',
+      resourceVersion: '4',
+      ...ownedByPlainRouter,
+    },
+    spec: { template: { spec: { containers: [] } } },
+  }
+  const labelled = { ...found.metadata, labels: childLabel, resourceVersion: '6' }
+  const client = {
+    get: () => Promise.resolve(found),
+    mergePatch: () => Promise.resolve({ ...found, metadata: labelled }),
+  } as unknown as KubeClient
+  const children = new ChildStores([deployments])
+  const applier = new ChildApplier({
+    ...{ client, children, clock: new VirtualClock() },
+    applier: null as never,
+  })
+  children.store(deployments).reached('3')
+  await applier.reclaim(plainRouter, deployments, 'r-router', new AbortController().signal)
+  children.store(deployments).replace([], '5')
+  expect(applier.latest(deployments, 'ns/r-router')?.metadata.resourceVersion).toBe('6')
 })

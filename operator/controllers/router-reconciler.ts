@@ -45,7 +45,10 @@ const heldAgainMs = 30_000
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
 const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
 
-/** What may pass is told when so many tries in a row have failed: after about a second. */
+/**
+ * What may pass is told in the status when so many tries in a row have failed: after about a second. The log waits longer,
+ * and for missing rights alone: see `controller.ts`.
+ */
 const patientTries = 8
 
 function mayPass({ status }: ApiError): boolean {

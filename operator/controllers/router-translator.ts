@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import { canShareState } from '../api/capabilities.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { Clock } from '../kube/clock.ts'
 import { keyOf } from '../kube/object.ts'
@@ -37,9 +37,6 @@ export interface RouterTranslatorParts {
   readonly clock: Clock
 }
 
-/** Nothing runs for a router whose config will be refused. */
-const canShareState = unsupportedName('shared-state', 'true') === null
-
 /** Brings together what a router's config is made from, and chooses the form of it that its pods can go on with. */
 export class RouterTranslator {
   readonly #parts: RouterTranslatorParts
@@ -62,7 +59,7 @@ export class RouterTranslator {
     const translation = await references.read(
       router.metadata.namespace,
       () => world.referencesOf(router, world.providersOf(router), running),
-      () => this.#settle(router, running, redisPassword),
+      () => this.#settle(router, running, redisPassword, signal),
       signal,
     )
     return { translation, redisPassword }
@@ -78,6 +75,7 @@ export class RouterTranslator {
     router: RpcRouter,
     running: Running,
     redisPassword: string | null,
+    signal: AbortSignal,
   ): Promise<Translation> {
     const { world } = this.#parts
     // What is there now, for both: while one is made, events may come.
@@ -86,9 +84,11 @@ export class RouterTranslator {
       unreadable: world.unreadableProvidersOf(router),
       data: world.dataOf(router.metadata.namespace),
     }
-    const kept = await this.#translate(router, running, redisPassword, seen, false)
+    const translate = (newPods: boolean) =>
+      this.#translate(router, running, redisPassword, seen, newPods, signal)
+    const kept = await translate(false)
     const goesOn = kept.startable || kept.config === null || this.#goesOn(router, kept, kept.config)
-    return goesOn ? kept : this.#translate(router, running, redisPassword, seen, true)
+    return goesOn ? kept : translate(true)
   }
 
   /**
@@ -112,18 +112,20 @@ export class RouterTranslator {
     redisPassword: string | null,
     { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
     newPods: boolean,
+    signal: AbortSignal,
   ): Promise<Translation> {
     const { world, chains, memo, clock } = this.#parts
     const known = redisPassword === null ? data : withPassword(data, router, redisPassword)
     const objects = world.fingerprint(router, providers, running)
     const basis = {
       objects: JSON.stringify([objects, unreadable, redisPassword]),
-      running: JSON.stringify([newPods, running.upstreams, [...running.secretHashes]]),
+      running: JSON.stringify([running.upstreams, [...running.secretHashes]]),
     }
-    return memo.of(keyOf(router.metadata), basis, () =>
+    return memo.of(keyOf(router.metadata), newPods, basis, () =>
       takeTurns(
         translateInSteps({ router, providers, unreadable, data: known, chains, running, newPods }),
         clock,
+        signal,
       ),
     )
   }
@@ -131,6 +133,7 @@ export class RouterTranslator {
   /** Of the Redis that the operator runs for the router; null when it runs none. */
   async #redisPassword(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
     const { store, refusals } = chooseState(router.spec)
+    // Nothing runs for a router whose config will be refused.
     const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
     return isHere && !isPaused(router) ? this.#parts.passwords.of(router, signal) : null
   }

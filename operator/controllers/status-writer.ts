@@ -3,21 +3,29 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Applier } from '../kube/applier.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { isOlder, type KubeObject } from '../kube/object.ts'
+import { isOlder, keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
+import type { Store } from '../kube/store.ts'
 
 type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 
 /** Writes statuses, and none that is there already. */
 export class StatusWriter<S extends object> {
-  readonly #applier: Applier
+  readonly #applier: Pick<Applier, 'applyStatus'>
   readonly #resource: Resource
+  readonly #store: Pick<Store<KubeObject>, 'get'>
   /** By uid: what we wrote last, which the watch may not have brought yet. */
   readonly #written = new Map<string, Pick<WithStatus<S>, 'metadata' | 'status'>>()
 
-  constructor(applier: Applier, resource: Resource) {
+  /** @param store what is known of the objects whose statuses are written */
+  constructor(
+    applier: Pick<Applier, 'applyStatus'>,
+    resource: Resource,
+    store: Pick<Store<KubeObject>, 'get'>,
+  ) {
     this.#applier = applier
     this.#resource = resource
+    this.#store = store
   }
 
   /** The object with the newest status that is known. */
@@ -38,10 +46,12 @@ export class StatusWriter<S extends object> {
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
     const written: WithStatus<S> | null = await this.#apply(intent, signal)
     if (written === null) return false
-    this.#written.set(uid ?? '', {
-      metadata: written.metadata,
-      status: written.status ?? wanted,
-    })
+    // One that went in the meantime was forgotten already, and would not be again.
+    if (this.#store.get(keyOf(metadata))?.metadata.uid === uid)
+      this.#written.set(uid ?? '', {
+        metadata: written.metadata,
+        status: written.status ?? wanted,
+      })
     return true
   }
 

@@ -26,7 +26,7 @@ async function translated(
 ): Promise<readonly number[]> {
   const anew: number[] = []
   for (const [index, [key, objects, running]] of asked.entries()) {
-    const given = await memo.of(key, { objects, running }, () => {
+    const given = await memo.of(key, false, { objects, running }, () => {
       anew.push(index)
       return Promise.resolve(made)
     })
@@ -70,4 +70,36 @@ test('the oldest are forgotten when configs are too much together, and what was 
   expect(await translated(memo, asks('ababcbca'), made)).toEqual([0, 1, 4, 7])
   memo.forget('c')
   expect(await translated(memo, asks('abc'), made)).toEqual([1, 2])
+})
+
+test('both forms of a router are remembered, until what they are made from changes', async () => {
+  const memo = new TranslationMemo()
+  const forms = new Map([
+    [false, translation('text', { startable: false })],
+    [true, translation('other')],
+  ])
+  let made = 0
+  const pass = async (objects: string, running: string) => {
+    for (const [newPods, form] of forms) {
+      const translate = () => {
+        made += 1
+        return Promise.resolve(form)
+      }
+      expect(await memo.of('a', newPods, { objects, running }, translate)).toBe(form)
+    }
+  }
+  for (const _ of 'twice') await pass('1', 'first')
+  expect(made).toBe(2)
+  await pass('2', 'first')
+  expect(made).toBe(4)
+  await pass('2', 'second')
+  expect(made).toBe(6)
+})
+
+test('what is refused as a whole counts as much as is kept of it', async () => {
+  const memo = new TranslationMemo(400)
+  const message = 'so much is said of what is wrong that three of them are too many '.repeat(2)
+  const refused = translation('', { config: null, refusals: [{ ...refusal, message }] })
+  const asks = (keys: string) => [...keys].map((key) => [key, '1', ''] as const)
+  expect(await translated(memo, asks('abca'), refused)).toEqual([0, 1, 2, 3])
 })

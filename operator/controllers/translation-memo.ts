@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { sha256 } from '../translate/digest.ts'
 import { isAsWritten, type Translation } from '../translate/translation.ts'
 
-/** As much of configs is kept for routers that may be woken again: each character stands for some three more of plans. */
+/** As much is kept for routers that may be woken again: each character of a config stands for some three more of plans. */
 const mostCharacters = 16_777_216
 
-/** What a translation was made from. */
+/** What a translation was made from. Hashes of it are kept: secret values may be part of it. */
 export interface TranslationBasis {
   /** Changes with the objects that it is made from. */
   readonly objects: string
@@ -13,8 +14,9 @@ export interface TranslationBasis {
   readonly running: string
 }
 
+/** Of one router: a form that its pods can go on with, and where that is another, one for new pods. */
 interface Remembered extends TranslationBasis {
-  readonly translation: Translation
+  readonly forms: ReadonlyMap<boolean, Translation>
   readonly characters: number
 }
 
@@ -28,24 +30,39 @@ export class TranslationMemo {
     this.#mostCharacters = most
   }
 
+  /**
+   * @param key of the router
+   * @param newPods which of its forms
+   */
   async of(
     key: string,
-    { objects, running }: TranslationBasis,
+    newPods: boolean,
+    basis: TranslationBasis,
     translate: () => Promise<Translation>,
   ): Promise<Translation> {
+    const objects = sha256([basis.objects])
+    const running = sha256([basis.running])
     const last = this.#last.get(key)
-    const holds = last?.running === running || (last && isAsWritten(last.translation))
-    if (last?.objects === objects && holds) return last.translation
+    const known = last?.objects === objects ? last.forms.get(newPods) : undefined
+    if (known && (last?.running === running || isAsWritten(known))) return known
     const translation = await translate()
+    const present = this.#last.get(key)
+    // Of the same: the other form holds as well.
+    const isSame = present?.objects === objects && present.running === running
+    const forms = new Map(isSame ? present.forms : []).set(newPods, translation)
+    this.#remember(key, { objects, running, forms })
+    return translation
+  }
+
+  #remember(key: string, made: Omit<Remembered, 'characters'>): void {
     this.forget(key)
-    const characters = charactersOf(translation)
-    this.#last.set(key, { objects, running, translation, characters })
+    const characters = [...made.forms.values()].reduce((sum, form) => sum + charactersOf(form), 0)
+    this.#last.set(key, { ...made, characters })
     this.#characters += characters
     for (const oldest of this.#last.keys()) {
       if (this.#characters <= this.#mostCharacters) break
       this.forget(oldest)
     }
-    return translation
   }
 
   forget(key: string): void {
@@ -54,6 +71,8 @@ export class TranslationMemo {
   }
 }
 
-function charactersOf({ config }: Translation): number {
-  return Object.values(config?.data ?? {}).reduce((sum, text) => sum + text.length, 0)
+/** Without a config, what was found of the providers is most of it. */
+function charactersOf({ config, refusals, dangling, providers }: Translation): number {
+  if (config === null) return JSON.stringify([refusals, dangling, providers]).length
+  return Object.values(config.data).reduce((sum, text) => sum + text.length, 0)
 }

@@ -57,15 +57,12 @@ export interface ApplyOptions {
   readonly fieldManager: string
   /** Takes fields over from other managers. Without it their fields are conflicts. */
   readonly force?: boolean
-  readonly subresource?: 'status' | 'scale'
-  /** Asks the server to judge without storing. */
-  readonly dryRun?: boolean
+  readonly subresource?: 'status'
 }
 
 export interface DeleteOptions {
+  /** Of the one object that is meant, whatever has its name by then. */
   readonly uid?: string
-  readonly resourceVersion?: string
-  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
 }
 
 /** The API server has its own fairness; this is for a mistake of ours that asks without end. */
@@ -205,7 +202,7 @@ export class KubeClient {
   apply<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
-    { fieldManager, force = false, subresource, dryRun = false }: ApplyOptions,
+    { fieldManager, force = false, subresource }: ApplyOptions,
     signal: AbortSignal,
   ): Promise<T> {
     return this.#sendForObject<T>(
@@ -218,7 +215,6 @@ export class KubeClient {
           fieldManager,
           fieldValidation: 'Ignore',
           ...(force && { force }),
-          ...(dryRun && { dryRun: 'All' }),
         },
         contentType: 'application/apply-patch+yaml',
         body: object,
@@ -232,12 +228,11 @@ export class KubeClient {
   async delete(
     resource: Resource,
     ref: ObjectRef,
-    options: DeleteOptions,
+    preconditions: DeleteOptions,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { propagation = 'Background', ...preconditions } = options
     const path = objectPathOf(resource, ref)
-    const body = { propagationPolicy: propagation, preconditions }
+    const body = { propagationPolicy: 'Background', preconditions }
     try {
       await this.#requester.send(
         { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: writeMs },

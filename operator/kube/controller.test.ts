@@ -6,9 +6,7 @@ import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { sleep, systemClock } from './clock.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
 import { ApiError, NotLeadingError, TerminalError } from './errors.ts'
-import type { KubeObject } from './object.ts'
 import type { Reconciled } from './observer.ts'
-import { Store } from './store.ts'
 
 function controllerOf(
   clock: VirtualClock,
@@ -49,30 +47,6 @@ test('changes that come close together are one reconcile', async () => {
       durationMs: 0,
     },
   ])
-})
-
-test('a change concerns what the object names now, and what it named before', async () => {
-  const clock = new VirtualClock()
-  const keys: string[] = []
-  const { controller } = controllerOf(clock, async (key) => void keys.push(key))
-  interface Pointer extends KubeObject {
-    readonly to: string
-  }
-  const store = new Store<Pointer>()
-  controller.watch(store, ({ to }) => [to])
-  const pointer = (to: string, resourceVersion: string): Pointer => ({
-    apiVersion: 'v1',
-    kind: 'Pointer',
-    metadata: { name: 'p', uid: '1', resourceVersion },
-    to,
-  })
-  store.set(pointer('ns/a', '1'))
-  await clock.advance(200)
-  store.set(pointer('ns/b', '2'))
-  await clock.advance(200)
-  store.delete(pointer('ns/b', '3'))
-  await clock.advance(200)
-  expect(keys).toEqual(['ns/a', 'ns/b', 'ns/a', 'ns/b'])
 })
 
 test('reconciles that wait for nothing leave the event loop its turns', async () => {

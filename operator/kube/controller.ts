@@ -3,9 +3,7 @@
 import { type Clock, nextTurn, type Random } from './clock.ts'
 import { deadline } from './deadline.ts'
 import { ApiError, isForbidden, TerminalError, TimeoutError } from './errors.ts'
-import { keyOf, type KubeObject } from './object.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
-import type { Store } from './store.ts'
 import { WorkQueue } from './work-queue.ts'
 
 export interface ReconcileContext {
@@ -62,20 +60,6 @@ export class Controller {
   /** Reconciles the key soon, once for all calls that come close together. */
   enqueue(key: string): void {
     this.queue.addAfter(key, this.#options.settleMs ?? 100)
-  }
-
-  /**
-   * Enqueues what a change in the store concerns: of the object as it is, and as it was, since it may
-   * have concerned others before. Without `keysOf` it is the object itself.
-   */
-  watch<T extends KubeObject>(
-    store: Pick<Store<T>, 'subscribe'>,
-    keysOf: (object: T) => Iterable<string> = ({ metadata }) => [keyOf(metadata)],
-  ): void {
-    store.subscribe(({ object, previous }) => {
-      for (const key of keysOf(object)) this.enqueue(key)
-      if (previous !== null) for (const key of keysOf(previous)) this.enqueue(key)
-    })
   }
 
   /** Works until the signal is aborted; resolves when the last reconcile has ended. */

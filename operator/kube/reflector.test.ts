@@ -41,16 +41,24 @@ async function reflectFor(
   return failures
 }
 
-test('watches that end at once, with nothing in them, are asked for with growing pauses', async () => {
+test.each<[string, readonly object[]]>([
+  ['nothing in them', []],
+  ['a bookmark of where they began', [{ type: 'BOOKMARK', resourceVersion: '5' }]],
+  ['a bookmark of the past', [{ type: 'BOOKMARK', resourceVersion: '3' }]],
+  [
+    'what was told already',
+    [{ type: 'ADDED', object: { metadata: { name: 'a', uid: '1', resourceVersion: '4' } } }],
+  ],
+])('watches that end at once, with %s, are asked for with growing pauses', async (_, events) => {
   const stop = new AbortController()
   let watches = 0
   const client = {
-    list: () => Promise.resolve({ items: [], resourceVersion: '1' }),
+    list: () => Promise.resolve({ items: [], resourceVersion: '5' }),
     async *watch() {
       watches += 1
       // Without a guard this would never yield to anything else.
       if (watches > 1_000) stop.abort()
-      yield* []
+      yield* events
     },
   }
   const failures = await reflectFor(client, undefined, stop)

@@ -15,7 +15,7 @@ import type { WatchEvent } from './watch-event.ts'
 const watchSeconds = { least: 300, spread: 300 }
 /** The API server sends a bookmark about every minute, so this much silence is a dead connection. */
 const usualSilenceMs = 150_000
-/** A watch that ends sooner, with nothing in it, is a failure: else it would be asked for without pause. */
+/** A watch that ends sooner, with nothing new in it, is a failure: else it would be asked for without pause. */
 const shortestMs = 1_000
 const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 120_000 }
 
@@ -41,7 +41,6 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
-  #hasSynced = false
   #version: string | null = null
   #heardAtMs: number
 
@@ -55,10 +54,6 @@ export class Reflector<T extends KubeObject> {
   /** Resolves when the first list is in the store. */
   get synced(): Promise<void> {
     return this.#firstList.promise
-  }
-
-  get hasSynced(): boolean {
-    return this.#hasSynced
   }
 
   /** Where it looks; null for the whole cluster. */
@@ -103,8 +98,6 @@ export class Reflector<T extends KubeObject> {
     store.replace(items, resourceVersion, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
-    if (this.#hasSynced) return
-    this.#hasSynced = true
     this.#firstList.resolve()
   }
 
@@ -113,15 +106,15 @@ export class Reflector<T extends KubeObject> {
     const startedMs = clock.nowMs()
     const timeoutSeconds = Math.round(watchSeconds.least + random.next() * watchSeconds.spread)
     const options = { ...selection, resourceVersion, timeoutSeconds, silenceMs }
-    let events = 0
     for await (const event of client.watch(resource, options, signal)) {
       if (signal.aborted) return
-      events += 1
       this.#take(event)
     }
-    if (events === 0 && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
+    // A bookmark of where it began is nothing new.
+    const isEmpty = this.#version === resourceVersion
+    if (isEmpty && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
       throw new EmptyWatchError(
-        `GET ${resource.plural}: the watch ended at once, with nothing in it`,
+        `GET ${resource.plural}: the watch ended at once, with nothing new in it`,
       )
   }
 

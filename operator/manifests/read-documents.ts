@@ -8,7 +8,7 @@ import {
   parseAllDocuments,
 } from 'yaml'
 import type { Json } from '../admission/fault.ts'
-import { jsonOfYaml, NoJsonError, parsedAsTexts } from '../kube/yaml/json-of-yaml.ts'
+import { jsonOfYaml, NoJsonError, parsedAsTexts } from '../yaml/json-of-yaml.ts'
 import { aliasFault, type DocumentFault } from './bounded-aliases.ts'
 import { jsonObjects, type TextPart } from './json-objects.ts'
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { canShareState } from '../api/capabilities.ts'
 import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { Verb } from '../kube/observer.ts'
 
@@ -16,6 +17,8 @@ export interface Rule {
 
 const read: readonly Verb[] = ['get', 'list', 'watch']
 const own: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
+/** Of what only a managed Redis has: nothing is written before a router can use one. */
+const ofRedis = canShareState ? own : read
 
 /** Everything that the operator does in the namespaces of routers. The tests run it under exactly these rules. */
 export const namespaceRules: readonly Rule[] = [
@@ -53,14 +56,15 @@ export const namespaceRules: readonly Rule[] = [
   {
     group: '',
     resource: 'secrets',
-    // To be written as soon as the router can share state, and the operator makes the password of a managed Redis.
-    verbs: read,
-    why: 'to see whether keys exist and when they change',
+    verbs: ofRedis,
+    why: canShareState
+      ? 'to see whether keys exist and when they change; the password of a managed Redis'
+      : 'to see whether keys exist and when they change',
   },
   { group: '', resource: 'serviceaccounts', verbs: own, why: 'the identity of the pods' },
   { group: '', resource: 'services', verbs: own, why: 'the way to the pods' },
   { group: 'apps', resource: 'deployments', verbs: own, why: 'the pods' },
-  { group: 'apps', resource: 'statefulsets', verbs: read, why: 'a managed Redis' },
+  { group: 'apps', resource: 'statefulsets', verbs: ofRedis, why: 'a managed Redis' },
   {
     group: 'apps',
     resource: 'replicasets',

@@ -15,7 +15,12 @@ export function digest(parts: Iterable<string>): string {
   return shorten(sha256(parts))
 }
 
-function sha256(parts: Iterable<string>): string {
+/**
+ * The same in full.
+ *
+ * @returns 64 lower-case hexadecimal digits
+ */
+export function sha256(parts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`)
   return hash.digest('hex')

@@ -42,6 +42,22 @@ export function translateInSteps(input: TranslateInput): Steps<Translation> {
 /** By provider: what pods run with and new pods would not find. */
 type Lost = ReadonlyMap<string, readonly Unmet[]>
 
+/** What became of the candidates. */
+interface Outcome {
+  /** Of all of them, were every reference there. */
+  readonly pick: Pick
+  readonly waiting: Settled['waiting']
+  readonly lost: Lost
+  /** New pods are asked for, and would have nothing to serve. */
+  readonly isHeld: boolean
+  /** New pods are asked for, and do without what is lost. */
+  readonly isLeft: boolean
+  /** By provider: what the config has. */
+  readonly usable: Pick['chosen']
+  readonly ofRouter: Pick['ofRouter']
+  readonly closing: readonly Closing[]
+}
+
 const nothingWrong: Judgement = { ofRouter: [], ofProviders: new Map() }
 
 class Translator {
@@ -73,9 +89,18 @@ class Translator {
   }
 
   *translate(): Steps<Translation> {
-    const { providers, unreadable = [], data, router, newPods, chains } = this.#input
+    const { router, chains } = this.#input
+    const candidates = this.#candidates()
+    this.#specs = yield* judgeSpecs(router.spec.specSources, this.#plan.specs, chains)
+    const settled = yield* this.#settle(candidates)
+    yield
+    return this.#conclude(candidates, settled)
+  }
+
+  #candidates(): readonly Candidate[] {
+    const { providers, unreadable = [], data, router } = this.#input
     const isRunning = (provider: string) => this.#running.of(provider).length > 0
-    const candidates = planUpstreams(
+    return planUpstreams(
       router.metadata.name,
       providers,
       isRunning,
@@ -84,21 +109,33 @@ class Translator {
       data,
       unreadable.map((each) => unreadableCandidate(each, this.#running.of(each.name)[0])),
     )
+  }
+
+  /** In which form each candidate is used, if it is. */
+  *#settle(candidates: readonly Candidate[]): Steps<Outcome> {
     const written = new Set(candidates.map(({ plan }) => plan))
-    this.#specs = yield* judgeSpecs(router.spec.specSources, this.#plan.specs, chains)
     const pick = yield* this.#pick(candidates.map((candidate) => this.#choice(candidate)))
     const { choices, waiting } = settleReferences(candidates, pick.chosen, this.#running)
     const resolved = waiting.size === 0 ? pick : yield* this.#pick(choices)
     const lost = this.#lost([...resolved.chosen.values()].filter((plan) => !written.has(plan)))
-    const left = newPods && lost.size > 0 ? yield* this.#pickWithout(resolved, lost) : null
+    const isAsked = this.#input.newPods && lost.size > 0
+    const left = isAsked ? yield* this.#pickWithout(resolved, lost) : null
     const isHeld = left !== null && this.#serving.served([...left.chosen.values()]).length === 0
     const isLeft = left !== null && !isHeld
     const { chosen: usable, ofRouter } = isLeft ? left : resolved
     const closing = isLeft ? [] : this.#closingWithout([...resolved.chosen.values()], lost)
+    return { pick, waiting, lost, isHeld, isLeft, usable, ofRouter, closing }
+  }
+
+  /** The config of what is used, judged as a whole, and what is said of it. */
+  #conclude(
+    candidates: readonly Candidate[],
+    { pick, waiting, lost, isHeld, isLeft, usable, ofRouter, closing }: Outcome,
+  ): Translation {
+    const { router, data } = this.#input
     const upstreams = this.#serving.used([...usable.values()])
     const served = this.#serving.served(upstreams)
     const unserved = router.spec.endpoints.filter((endpoint) => !served.includes(endpoint))
-    yield
     const config = this.#config(upstreams)
     // What is left out for a refusal serves no more than what never ran.
     const isOut = (provider: string) => isLeft && lost.has(provider) && pick.refusals.has(provider)

@@ -11,7 +11,7 @@ import { childLabels, selectorLabels } from '../labels.ts'
 import { containerSecurity, podSecurity } from '../pod-security.ts'
 import { resourcesOf } from '../router-container.ts'
 import { schedulingOf } from '../scheduling.ts'
-import { quantityValue } from '../../kube/quantity-value.ts'
+import { quantityValue } from '../../api/quantity-value.ts'
 import { probeUser, redisUsersKey } from './redis-secret.ts'
 
 const usualResources: Resources = {
