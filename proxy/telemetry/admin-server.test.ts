@@ -26,6 +26,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   let state: 'unverified' | 'eligible' = 'unverified'
   health.register('ETH1', 'jsonrpc', () => ({
     tip: null,
+    hasAny: true,
     upstreams: [anUpstream('node-a', state)],
   }))
   const server = createAdminServer({

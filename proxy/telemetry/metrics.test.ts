@@ -150,6 +150,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
   const metrics = make()
   let pool = {
     tip: 100 as number | null,
+    hasAny: true,
     upstreams: [
       anUpstream('node-a', 'eligible', {
         sessions: 4,
@@ -169,7 +170,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
-  pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
+  pool = { tip: null, hasAny: true, upstreams: [anUpstream('node-a', 'disabled')] }
   samples = await samplesOf(metrics)
   const states = Object.fromEntries(
     [...samples].filter(([id]) => id.startsWith('router_upstream_state{')),
@@ -193,7 +194,6 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   const pool = metrics.poolObserver('ETH1', 'jsonrpc')
   const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
   let samples = await samplesOf(metrics)
-  expect(samples.get(`router_breaker_open{${on}}`)).toBe(0)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(0)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
 
@@ -205,7 +205,6 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   listener.connectionsChanged(12)
   listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
   samples = await samplesOf(metrics)
-  expect(samples.get(`router_breaker_open{${on}}`)).toBe(1)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(12)
   expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
@@ -222,8 +221,34 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   await clock.advance(30_000)
   samples = await samplesOf(metrics)
   expect(samples.get(heldOff)).toBe(0)
-  relay.breakerChanged(false)
-  expect((await samplesOf(metrics)).get(`router_breaker_open{${on}}`)).toBe(0)
+})
+
+test('the breaker is open, 1 whoever found it, while calls fail and nobody may be asked', async () => {
+  const metrics = make()
+  let hasAny = true
+  metrics.registerPool('ETH1', 'jsonrpc', () => ({ tip: null, hasAny, upstreams: [] }))
+  metrics.registerPool('BTC', 'jsonrpc', () => ({ tip: null, hasAny: false, upstreams: [] }))
+  const [listener, other] = ['a', 'b'].map(() => metrics.relayObserver('ETH1', 'jsonrpc'))
+  const open = async () => {
+    const samples = await samplesOf(metrics)
+    expect(samples.get('router_breaker_open{chain="BTC",interface="jsonrpc"}')).toBe(0)
+    return samples.get(`router_breaker_open{${on}}`)
+  }
+  expect(await open()).toBe(0)
+  hasAny = false
+  expect(await open()).toBe(0)
+  listener!.breakerChanged(true)
+  expect(await open()).toBe(1)
+  other!.breakerChanged(true)
+  expect(await open()).toBe(1)
+  // It is well again, and nobody calls.
+  hasAny = true
+  expect(await open()).toBe(0)
+  hasAny = false
+  other!.breakerChanged(false)
+  expect(await open()).toBe(1)
+  listener!.breakerChanged(false)
+  expect(await open()).toBe(0)
 })
 
 test('two listeners of one chain and interface add up', async () => {

@@ -47,7 +47,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
   const sockets = gauge(registry, series.sockets)
-  const breakerOpen = gauge(registry, series.breakerOpen)
   const breakerTrips = counter(registry, series.breakerTrips)
   const pools = new PoolGauges(registry, options.clock)
   const stateChanges = counter(registry, series.stateChanges)
@@ -64,7 +63,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     relayObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
-      breakerOpen.inc(listener, 0)
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(attempts, listener)
       return {
@@ -77,7 +75,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
         breakerChanged(open) {
-          breakerOpen.inc(listener, open ? 1 : -1)
+          pools.breakerChanged(listener, open)
           if (open) breakerTrips.inc(listener)
         },
       }

@@ -18,6 +18,9 @@ export class PoolGauges {
   /** By upstream, then by URL: until when it is left alone. */
   readonly #heldOff = new Map<string, { labels: Labels; untilMs: Map<string, number> }>()
 
+  /** By chain and interface: how many relays fail calls at once, until the next call finds somebody. */
+  readonly #openBreakers = new Map<string, number>()
+
   constructor(registry: Registry, clock: Clock) {
     this.#clock = clock
     const mirror = (one: Series, tell: (say: Say) => void): void => {
@@ -44,6 +47,12 @@ export class PoolGauges {
     mirror(series.tip, (say) => {
       for (const { listener, snapshot } of this.#pools) say(listener, snapshot().tip)
     })
+    mirror(series.breakerOpen, (say) => {
+      for (const { listener, snapshot } of this.#pools) {
+        const open = this.#openBreakers.get(keyOf(listener)) ?? 0
+        say(listener, open > 0 && !snapshot().hasAny ? 1 : 0)
+      }
+    })
     mirror(series.upstreamState, (say) => {
       this.#eachUpstream((labels, upstream) => {
         for (const state of upstreamStates)
@@ -64,9 +73,15 @@ export class PoolGauges {
     this.#pools.push({ listener, snapshot })
   }
 
+  /** One relay of a chain and interface has begun or ceased to fail calls at once. */
+  breakerChanged(listener: Labels, open: boolean): void {
+    const key = keyOf(listener)
+    this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
+  }
+
   /** A URL is left alone from now on for so long. The URL is only told apart, never told. */
   heldOff(labels: Labels, url: string, holdOffMs: number): void {
-    const key = Object.values(labels).join(' ')
+    const key = keyOf(labels)
     const held = this.#heldOff.get(key) ?? { labels, untilMs: new Map<string, number>() }
     this.#heldOff.set(key, held)
     held.untilMs.set(url, this.#clock.nowMs() + holdOffMs)
@@ -86,4 +101,8 @@ export class PoolGauges {
       say(labels, held)
     }
   }
+}
+
+function keyOf(labels: Labels): string {
+  return Object.values(labels).join(' ')
 }

@@ -162,7 +162,7 @@ export const series = {
     name: 'router_breaker_open',
     type: 'gauge',
     labels: listener,
-    help: '1 while calls fail at once because two in a row found no upstream, else 0.',
+    help: '1 while calls fail at once, because two in a row found no upstream and there is still none that may be asked; else 0.',
   },
   breakerTrips: {
     name: 'router_breaker_trips_total',

@@ -187,6 +187,7 @@ export class Pool {
     const best = Math.max(...weights)
     return {
       tip: this.tip,
+      hasAny: this.hasAny,
       upstreams: this.upstreams.map((each, index) => ({
         name: each.name,
         tier: each.tier,

@@ -23,6 +23,8 @@ export interface UpstreamSnapshot {
 export interface PoolSnapshot {
   /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null
+  /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
+  readonly hasAny: boolean
   readonly upstreams: readonly UpstreamSnapshot[]
 }
 
