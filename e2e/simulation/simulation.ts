@@ -93,7 +93,7 @@ class Simulation implements Arena, WireObserver {
     })
     this.chain = growth.chain
     this.#stopChain = growth.stop
-    this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated', clock }) : null
+    this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated' }) : null
     this.#listening = this.#metrics?.listenerObserver(chain.id, 'jsonrpc') ?? null
     const observer = this.#poolObserver()
     const random = new Dice(seed, 2)

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
 import { createMetrics } from './metrics.ts'
@@ -15,8 +14,8 @@ import type { Series } from './series.ts'
 const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
-function make(clock = new VirtualClock()): Metrics {
-  return createMetrics({ version: '1.2.3', clock })
+function make(): Metrics {
+  return createMetrics({ version: '1.2.3' })
 }
 
 async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
@@ -157,6 +156,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
         latestBlock: 98,
         lagBlocks: 2,
         lagSeconds: 24.5,
+        urlsHeldOff: 2,
         score: 0.75,
       }),
     ],
@@ -168,6 +168,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
   expect(samples.get(`router_upstream_latest_block{${ofA}}`)).toBe(98)
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
+  expect(samples.get(`router_upstream_urls_held_off{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
   pool = { tip: null, hasAny: true, upstreams: [anUpstream('node-a', 'disabled')] }
@@ -188,8 +189,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
 })
 
 test('what happens to upstreams, connections, refusals and the breaker', async () => {
-  const clock = new VirtualClock()
-  const metrics = make(clock)
+  const metrics = make()
   const relay = metrics.relayObserver('ETH1', 'jsonrpc')
   const pool = metrics.poolObserver('ETH1', 'jsonrpc')
   const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
@@ -213,14 +213,6 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
   const failures = `router_upstream_verification_failures_total{${nodeA},verification="chain-id"}`
   expect(samples.get(failures)).toBe(1)
-
-  const heldOff = `router_upstream_urls_held_off{${nodeA}}`
-  expect(samples.get(heldOff)).toBe(2)
-  await clock.advance(30_000)
-  expect((await samplesOf(metrics)).get(heldOff)).toBe(1)
-  await clock.advance(30_000)
-  samples = await samplesOf(metrics)
-  expect(samples.get(heldOff)).toBe(0)
 })
 
 test('the breaker is open, 1 whoever found it, while calls fail and nobody may be asked', async () => {

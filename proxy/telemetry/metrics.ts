@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Clock } from '../clock/clock.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
@@ -29,7 +28,6 @@ export interface Metrics extends Observers {
 interface MetricsOptions {
   /** The running build. */
   readonly version: string
-  readonly clock: Clock
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
@@ -48,7 +46,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const connections = gauge(registry, series.connections)
   const sockets = gauge(registry, series.sockets)
   const breakerTrips = counter(registry, series.breakerTrips)
-  const pools = new PoolGauges(registry, options.clock)
+  const pools = new PoolGauges(registry)
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
@@ -86,9 +84,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
         stateChanged(upstream, _from, to) {
           stateChanges.inc({ ...listener, upstream, to })
         },
-        heldOff(upstream, url, holdOffMs) {
+        heldOff(upstream) {
           holdOffs.inc({ ...listener, upstream })
-          pools.heldOff({ ...listener, upstream }, url, holdOffMs)
         },
         verificationFailed(upstream, _url, verification) {
           verificationFailures.inc({ ...listener, upstream, verification })

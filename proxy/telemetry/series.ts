@@ -227,8 +227,8 @@ export const series = {
   urlsHeldOff: {
     name: 'router_upstream_urls_held_off',
     type: 'gauge',
-    labels: upstream,
-    help: 'URLs of the upstream that are left alone at the moment; absent until the first time.',
+    labels: tieredUpstream,
+    help: 'URLs of the upstream that are left alone at the moment.',
   },
   verificationFailures: {
     name: 'router_upstream_verification_failures_total',

@@ -7,6 +7,18 @@ import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
 import type { Wanted } from './wanted.ts'
 
+describe('the snapshot', () => {
+  it('counts the URLs that are left alone now', async () => {
+    const { clock, pool } = new PoolFixture('a')
+    const heldOff = () => pool.snapshot().upstreams[0]!.urlsHeldOff
+    expect(heldOff()).toBe(0)
+    pool.upstreams[0]!.urls[0]!.holdOff.begin(2_000)
+    expect(heldOff()).toBe(1)
+    await clock.advance(2_000)
+    expect(heldOff()).toBe(0)
+  })
+})
+
 describe('the choice', () => {
   it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
     ['any primary', () => {}, {}, 'ab'],

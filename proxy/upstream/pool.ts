@@ -196,14 +196,15 @@ export class Pool {
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
         lagSeconds: each.latest && (each.lagBlocks * this.pace.blockTimeMs) / 1000,
+        urlsHeldOff: each.allUrls.filter(({ holdOff }) => holdOff.active).length,
         score: (weights[index] ?? 0) / best,
       })),
     }
   }
 
   async close(): Promise<void> {
-    const urls = this.upstreams.flatMap((each) => [...each.urls, ...each.sockets])
-    await Promise.all([...new Set(urls)].map((url) => url.transport.close()))
+    const urls = this.upstreams.flatMap((each) => each.allUrls)
+    await Promise.all(urls.map((url) => url.transport.close()))
   }
 
   #named(upstream: string): Upstream | undefined {

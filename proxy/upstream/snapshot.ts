@@ -15,6 +15,8 @@ export interface UpstreamSnapshot {
   /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
+  /** How many of its URLs are left alone, those for subscriptions among them. */
+  readonly urlsHeldOff: number
   /** In [0, 1], as the selection uses it. */
   readonly score: number | null
 }

@@ -43,6 +43,11 @@ export class Upstream {
     this.#clock = clock
   }
 
+  /** For calls and for subscriptions, each once. */
+  get allUrls(): readonly NodeUrl[] {
+    return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
+  }
+
   serves(addons: readonly string[]): boolean {
     return this.urls.some((url) => url.serves(addons))
   }
