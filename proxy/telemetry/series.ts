@@ -216,7 +216,7 @@ export const series = {
     name: 'router_upstream_score',
     type: 'gauge',
     labels: tieredUpstream,
-    help: 'Score from 0 to 1 by which the selection prefers upstreams; absent while unknown.',
+    help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
   },
   holdOffs: {
     name: 'router_upstream_hold_offs_total',

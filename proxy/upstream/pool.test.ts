@@ -19,6 +19,25 @@ describe('the snapshot', () => {
   })
 })
 
+describe('the score of the snapshot', () => {
+  const scores = ({ pool }: PoolFixture) => pool.snapshot().upstreams.map(({ score }) => score)
+
+  it('is unknown of one that fails its verification, which lowers nobody else', () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'ab') fixture.sees(name, 100)
+    fixture.upstream('a').score.failed(0)
+    fixture.upstream('c').availability.rejected('another chain')
+    fixture.disable('b')
+    expect(scores(fixture)).toEqual([1, 1, null])
+  })
+
+  it('is the whole of all that come back at one instant', () => {
+    const fixture = new PoolFixture('ab')
+    for (const upstream of fixture.pool.upstreams) upstream.rejoined()
+    expect(scores(fixture)).toEqual([1, 1])
+  })
+})
+
 describe('the choice', () => {
   it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
     ['any primary', () => {}, {}, 'ab'],

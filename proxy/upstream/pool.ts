@@ -181,14 +181,11 @@ export class Pool {
   }
 
   snapshot(): PoolSnapshot {
-    const { clock, strategy } = this.#options
-    const qualities = qualitiesOf(this.upstreams, 0, clock.nowMs())
-    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
-    const best = Math.max(...weights)
+    const scores = this.#scores()
     return {
       tip: this.tip,
       hasAny: this.hasAny,
-      upstreams: this.upstreams.map((each, index) => ({
+      upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
         state: this.stateOf(each),
@@ -197,7 +194,7 @@ export class Pool {
         lagBlocks: each.latest && each.lagBlocks,
         lagSeconds: each.latest && (each.lagBlocks * this.pace.blockTimeMs) / 1000,
         urlsHeldOff: each.allUrls.filter(({ holdOff }) => holdOff.active).length,
-        score: (weights[index] ?? 0) / best,
+        score: scores.get(each) ?? null,
       })),
     }
   }
@@ -205,6 +202,18 @@ export class Pool {
   async close(): Promise<void> {
     const urls = this.upstreams.flatMap((each) => each.allUrls)
     await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
+  /** By what share of the best one's weight each is preferred; of those that may serve. */
+  #scores(): ReadonlyMap<Upstream, number> {
+    const { clock, strategy } = this.#options
+    const known = this.upstreams.filter(({ availability: { standing } }) =>
+      ['eligible', 'disabled'].includes(standing),
+    )
+    const qualities = qualitiesOf(known, 0, clock.nowMs())
+    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
+    const best = Math.max(...weights)
+    return new Map(known.map((each, index) => [each, (weights[index] ?? 0) / best]))
   }
 
   #named(upstream: string): Upstream | undefined {
