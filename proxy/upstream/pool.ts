@@ -124,15 +124,7 @@ export class Pool {
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
   chooseAll(wanted: Wanted): readonly Upstream[] {
-    const eligible = this.upstreams.filter(
-      (each) =>
-        each.availability.standing === 'eligible' &&
-        !wanted.excluded.includes(each.name) &&
-        !this.isFull(each) &&
-        each.serves(wanted.addons),
-    )
-    const primaries = eligible.filter((each) => each.tier === 'primary')
-    return primaries.length > 0 ? primaries : eligible
+    return this.#choice.all(wanted)
   }
 
   /**
@@ -170,7 +162,7 @@ export class Pool {
 
   /** It answers as many calls as it may, and gets no other until one ends. */
   isFull(upstream: Upstream): boolean {
-    return upstream.sessions >= this.maxSessions
+    return this.#choice.isFull(upstream)
   }
 
   stateOf(upstream: Upstream): UpstreamState {
