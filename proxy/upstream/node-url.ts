@@ -27,8 +27,11 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
-  /** When it last answered anything, or was found to be silent; on the clock's monotonic scale. */
-  heardMs = -Infinity
+  /**
+   * When it last answered anything or was found to be silent, on the clock's monotonic scale: what was
+   * asked before says nothing new of its silence.
+   */
+  judgedMs = -Infinity
 
   constructor(config: NodeUrlConfig, transport: Wire, holdOff: HoldOff) {
     this.printable = config.url.toString()

@@ -160,7 +160,7 @@ export class Watch {
     }
     if (answer.kind === 'refused') return
     url.failures = 0
-    url.heardMs = this.#options.clock.nowMs()
+    url.judgedMs = this.#options.clock.nowMs()
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, probe.result.encoding)

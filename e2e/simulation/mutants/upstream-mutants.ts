@@ -171,8 +171,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a URL that failed once is the worse one for ever',
     file: upstream('upstream'),
-    text: '    url.failures = 0\n    url.heardMs',
-    replacement: '    url.heardMs',
+    text: '    url.failures = 0\n    url.judgedMs',
+    replacement: '    url.judgedMs',
   },
   {
     name: 'an upstream that was down for long is asked late when it is down again',
