@@ -65,7 +65,7 @@ export const series = {
     name: 'router_retries_total',
     type: 'counter',
     labels: [...listener, 'method'],
-    help: 'Attempts that were made because an earlier one failed.',
+    help: 'Attempts at an upstream that were made because an earlier one failed; those by another URL of the same upstream are not counted.',
   },
   refused: {
     name: 'router_requests_refused_total',
