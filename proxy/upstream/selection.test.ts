@@ -44,7 +44,10 @@ describe('weigh', () => {
     (strategy) => {
       fc.assert(
         fc.property(qualities, fc.constantFrom(0, 1), (one, earned) => {
-          const weights = weigh(strategy, Array(3).fill({ ...one, earned }) as Qualities[])
+          const weights = weigh(
+            strategy,
+            [1, 2, 3].map(() => ({ ...one, earned })),
+          )
           expect(weights.map((weight) => weight / weights[0]!)).toEqual([1, 1, 1])
           const drawn = [0.1, 0.5, 0.9].map((chance) => draw(weights, { next: () => chance }))
           expect(drawn).toEqual([0, 1, 2])
