@@ -64,6 +64,14 @@ export interface Seat {
   limitedUntilMs: number
 }
 
+/** What is counted as it is told. */
+export interface Told {
+  holdOffs: number
+  stateChanges: number
+  failedVerifications: number
+  breakerTrips: number
+}
+
 /** One simulation under way: what its checks look at. */
 export interface Arena {
   readonly schedule: Schedule
@@ -75,6 +83,8 @@ export interface Arena {
   /** By the URL as it is printed. */
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
+  /** How often the pool and the relay told of it. */
+  readonly told: Readonly<Told>
   /** A liar spoke of a block so that who speaks the truth contradicts it. */
   readonly isSlandered: boolean
   report(rule: Rule, what: string): void

@@ -13,7 +13,7 @@ import type { PoolObserver } from '../../proxy/upstream/observer.ts'
 import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { Arena, Rule, Seat, Violation } from './arena.ts'
+import type { Arena, Rule, Seat, Told, Violation } from './arena.ts'
 import { Blame } from './blame.ts'
 import { growChain } from './chain-growth.ts'
 import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
@@ -78,6 +78,7 @@ class Simulation implements Arena, WireObserver {
   readonly #tally = emptyTally()
   readonly #stopChain: () => void
   isSlandered = false
+  readonly told: Told = { holdOffs: 0, stateChanges: 0, failedVerifications: 0, breakerTrips: 0 }
   #open = 0
   #sent = 0
 
@@ -93,7 +94,7 @@ class Simulation implements Arena, WireObserver {
     })
     this.chain = growth.chain
     this.#stopChain = growth.stop
-    this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated', clock }) : null
+    this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated' }) : null
     this.#listening = this.#metrics?.listenerObserver(chain.id, 'jsonrpc') ?? null
     const observer = this.#poolObserver()
     const random = new Dice(seed, 2)
@@ -270,6 +271,7 @@ class Simulation implements Arena, WireObserver {
     return {
       attemptEnded: (call, attempt) => metrics?.attemptEnded(call, attempt),
       breakerChanged: (open) => {
+        if (open) this.told.breakerTrips += 1
         this.#say(open ? 'breaker open' : 'breaker closed')
         metrics?.breakerChanged(open)
       },
@@ -280,17 +282,20 @@ class Simulation implements Arena, WireObserver {
     const metrics = this.#metrics?.poolObserver(this.#spec.chain.id, 'jsonrpc')
     return {
       stateChanged: (upstream, from, to, why) => {
+        this.told.stateChanges += 1
         this.#say(`${upstream}: ${from} to ${to}, ${why}`)
         if (to === 'disabled') this.#blame.disabled(upstream)
         metrics?.stateChanged(upstream, from, to, why)
       },
       heldOff: (upstream, url, holdOffMs) => {
+        this.told.holdOffs += 1
         const seat = this.seats.get(url)
         if (seat) seat.heldOffUntilMs = this.clock.nowMs() + holdOffMs
         this.#say(`${url} held off for ${holdOffMs} ms`)
         metrics?.heldOff(upstream, url, holdOffMs)
       },
       verificationFailed: (upstream, url, verification, why) => {
+        this.told.failedVerifications += 1
         this.#say(`${url} fails ${verification}: ${why}`)
         metrics?.verificationFailed(upstream, url, verification, why)
       },

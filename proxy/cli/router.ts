@@ -40,7 +40,7 @@ const lingerShare = 0.6
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const { clock, logger, version } = parts
-  const metrics = createMetrics({ version, clock })
+  const metrics = createMetrics({ version })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = createHealth({ clock })

@@ -19,8 +19,6 @@ const secondMs = 1000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Levels of the log, from the most to the least talkative. */
-
 /** A process-wide setting: a key at the top of the file and a flag of the same name. */
 interface Setting<F extends Field<unknown>, D extends string | null> {
   readonly field: F
@@ -106,7 +104,7 @@ export const settings = {
     'n',
     integer({ min: 1, max: 1000 }),
     '10',
-    'Attempts of all kinds for one call, hedges and broadcasts included.',
+    'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
   ),
   'default-processing-timeout': setting(
     'Relaying',

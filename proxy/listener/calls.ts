@@ -5,6 +5,7 @@ import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/step.ts'
+import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
 import type { CallEnd, ListenerObserver } from './observer.ts'
 
 export interface CallsOptions {
@@ -56,8 +57,9 @@ export function internal(cause: unknown): RelayError {
   return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
 }
 
-/** The stream of an answer failed when a part of it may have been on its way. */
+/** The stream of an answer failed when a part of it may have been on its way: by its upstream, or by a defect of ours. */
 export function brokenOff(cause: unknown): RelayError {
+  if (!isUpstreamsDoing(cause)) return internal(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }

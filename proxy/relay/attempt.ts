@@ -25,6 +25,9 @@ import type { Reply, StreamJudge } from './reply.ts'
 import { toldBlock } from './told-block.ts'
 import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 
+/** What became of an attempt that the router itself failed at. */
+const ownDefect = 'a defect of the router'
+
 /** Asks one upstream on behalf of a call. @throws AttemptFailed @throws CallAborted */
 export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
 
@@ -120,7 +123,10 @@ class Asking {
         this.#takenBack()
         throw new CallAborted()
       }
-      if (!(error instanceof TransportError)) throw error
+      if (!(error instanceof TransportError)) {
+        this.#end('aborted', ownDefect)
+        throw error
+      }
       const failure = this.#options.chain.failures.ofTransport(error.fault)
       return this.#fail(failure, error.message, null, error)
     }
@@ -241,6 +247,7 @@ class Asking {
       this.#upstream.sessions -= 1
       if (end.kind === 'complete') this.#succeed(refusal)
       else if (end.kind === 'left') this.#end('aborted', null)
+      else if (end.kind === 'defect') this.#end('aborted', ownDefect)
       else this.#breakOff(incoming.status, end)
     })
     return this.#reply({ ...incoming, body }, refusal)

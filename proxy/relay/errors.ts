@@ -202,7 +202,7 @@ export const errorKinds = {
     httpStatus: 503,
     grpcStatus: 14,
     about:
-      'Two calls in a row found no upstream. Calls fail at once until an upstream is eligible again.',
+      'Two calls in a row found no upstream. Calls fail at once until an upstream may be asked again.',
   },
   upstreamFailed: {
     code: 'RPC_UPSTREAM_FAILED',

@@ -26,6 +26,14 @@ test.each([
   expect(spendAll(after(reads))).toBe(hedges)
 })
 
+test('what is given back is not more than can be saved up', () => {
+  const budget = after(100)
+  expect(budget.spend()).toBe(true)
+  for (let read = 0; read < 10; read++) budget.earn()
+  budget.refund()
+  expect(spendAll(budget)).toBe(10)
+})
+
 test('a hedge that was not made after all may be made later', () => {
   const budget = after(10)
   expect(budget.spend()).toBe(true)

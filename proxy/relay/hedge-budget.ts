@@ -25,6 +25,6 @@ export class HedgeBudget {
 
   /** The extra call was not made after all. */
   refund(): void {
-    this.#saved += 1
+    this.#saved = Math.min(this.#saved + 1, mostSaved)
   }
 }

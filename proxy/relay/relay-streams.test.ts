@@ -193,3 +193,37 @@ test.each([
     expect(sessionsOf(fixture)).toEqual([0])
   },
 )
+
+describe('a defect of ours', () => {
+  const failing = (): never => {
+    throw new TypeError('a defect')
+  }
+
+  it('in what judges a stream blames nobody', async () => {
+    const rest = { length: null, push: failing, end: failing }
+    const reader: ReplyReader = { read: () => ({ kind: 'result', rest }), write: failing }
+    const script = () => ({ ...stream, rest: ['"}'] })
+    const fixture = new RelayFixture(chain, iface, { a: { script } })
+    for (let each = 0; each < 6; each++) {
+      const seen = await fixture.ask({ reader })
+      await expect(read(fixture, seen, 0)).rejects.toThrow('a defect')
+      const [attempt] = seen.call.journal.attempts
+      expect(attempt).toMatchObject({ result: 'aborted', detail: 'a defect of the router' })
+    }
+    expect(fixture.events).toEqual([])
+    expect(sessionsOf(fixture)).toEqual([0])
+  })
+
+  it('in what reads a whole answer blames nobody, and leaves no attempt open', async () => {
+    const fixture = new RelayFixture(chain, iface, { a: { script: () => result('0x1') } })
+    const reader: ReplyReader = { read: failing, write: failing }
+    for (let each = 0; each < 6; each++) {
+      const { outcome, call } = await fixture.ask({ reader })
+      expect(outcome).toBe('TypeError')
+      expect(call.journal.attempts).toMatchObject([
+        { result: 'aborted', detail: 'a defect of the router' },
+      ])
+    }
+    expect(fixture.events).toEqual([])
+  })
+})

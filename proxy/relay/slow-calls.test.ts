@@ -260,3 +260,12 @@ describe('being late', () => {
     expect(a!.score.availability(relay.clock.nowMs())).toBeLessThan(before)
   })
 })
+
+it('costs an upstream its score by being late though another URL of it is well', async () => {
+  const relay = fixture({ a: { script: hangs, urls: [{}, {}], otherScripts: [prompt] }, b: prompt })
+  const [a] = relay.pool.upstreams
+  const before = a!.score.availability(relay.clock.nowMs())
+  const seen = await relay.ask({ directives: { selectProvider: 'a' } })
+  expect([seen.upstream, relay.events]).toEqual(['b', []])
+  expect(a!.score.availability(relay.clock.nowMs())).toBeLessThan(before)
+})

@@ -64,6 +64,10 @@ function follow({
   return { stream, ends, clock }
 }
 
+function fail(): never {
+  throw new TypeError('a defect')
+}
+
 async function readAll(stream: StreamedAnswer): Promise<{ text: string; error: unknown }> {
   let text = ''
   try {
@@ -125,6 +129,18 @@ describe('a streamed answer', () => {
     expect(ends).toEqual([{ kind: 'broken', cause: error, isReaderSlow: false }])
     expect(source.left).toBe(1)
     await expect(stream.next()).rejects.toBe(ends[0]?.kind === 'broken' && ends[0].cause)
+  })
+
+  test.each<[string, Partial<StreamJudge>]>([
+    ['a piece', { push: () => fail() }],
+    ['the end', { end: () => fail() }],
+  ])('a defect of ours in judging %s is no fault of the upstream', async (_, judge) => {
+    const source = new Source(['ab'])
+    const { stream, ends } = follow({ source, judge })
+    const defect = new TypeError('a defect')
+    expect(await readAll(stream)).toEqual({ text: '', error: defect })
+    expect(ends).toEqual([{ kind: 'defect', cause: defect }])
+    expect(source.left).toBe(1)
   })
 
   test('tells when its reader was slow', async () => {

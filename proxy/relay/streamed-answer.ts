@@ -16,8 +16,12 @@ export interface StreamBroken {
   readonly isReaderSlow: boolean
 }
 
-/** How a stream ended. `left`: nobody wants the rest. */
-export type StreamEnd = { readonly kind: 'complete' } | { readonly kind: 'left' } | StreamBroken
+/** How a stream ended. `left`: nobody wants the rest; `defect`: the router itself failed at it. */
+export type StreamEnd =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'left' }
+  | { readonly kind: 'defect'; readonly cause: unknown }
+  | StreamBroken
 
 /**
  * An answer on its way to the client. It is judged while it passes, and its last piece is held back
@@ -74,7 +78,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
         const piece = this.#ready.shift()
         if (piece) return { done: false, value: piece }
         if (this.#end?.kind === 'complete') return { done: true, value: undefined }
-        if (this.#end?.kind === 'broken') throw this.#end.cause
+        if (this.#end?.kind === 'broken' || this.#end?.kind === 'defect') throw this.#end.cause
         if (this.#end) throw new TransportError('aborted', 'taken back')
         await this.#advance()
       }
@@ -99,14 +103,14 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
         this.#finish({ kind: 'complete' })
       } else this.#take(this.#judge ? this.#judge.push(result.value) : [result.value])
     } catch (error) {
-      const isTold = error instanceof MalformedAnswer || error instanceof TransportError
-      const cause = isTold
-        ? error
-        : new TransportError('protocol', 'the stream broke off', true, { cause: error })
-      const isLeft = cause instanceof TransportError && cause.fault === 'aborted'
-      const isReaderSlow = this.#readerMs > slowReaderMs
-      this.#finish(isLeft ? { kind: 'left' } : { kind: 'broken', cause, isReaderSlow })
+      this.#finish(this.#endOf(error))
     }
+  }
+
+  #endOf(cause: unknown): StreamEnd {
+    if (!isUpstreamsDoing(cause)) return { kind: 'defect', cause }
+    if (cause instanceof TransportError && cause.fault === 'aborted') return { kind: 'left' }
+    return { kind: 'broken', cause, isReaderSlow: this.#readerMs > slowReaderMs }
   }
 
   #take(pieces: readonly Uint8Array[]): void {
@@ -125,4 +129,9 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     this.#signal.removeEventListener('abort', this.#leave)
     this.#ended(end)
   }
+}
+
+/** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
+export function isUpstreamsDoing(cause: unknown): cause is StreamBroken['cause'] {
+  return cause instanceof TransportError || cause instanceof MalformedAnswer
 }

@@ -30,7 +30,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   }))
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1.2.3', clock }),
+    metrics: createMetrics({ version: '1.2.3' }),
     health,
     logger: createLogger({
       level: 'info',
@@ -147,7 +147,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   await expect(fetch(`${url}/livez`)).rejects.toThrow()
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1', clock: new VirtualClock() }),
+    metrics: createMetrics({ version: '1' }),
     health: createHealth({ clock: new VirtualClock() }),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })

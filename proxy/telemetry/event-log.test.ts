@@ -183,7 +183,7 @@ test('changes of an upstream, its URLs and the breaker are told', () => {
     `WARN  upstream URL held off ${on} upstream=node-a url=https://a.example holdOffMs=30000\n`,
     `WARN  verification failed ${on} upstream=node-b url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
     `WARN  breaker opened: calls fail at once ${on}\n`,
-    `INFO  breaker closed: an upstream is eligible again ${on}\n`,
+    `INFO  breaker closed: an upstream may be asked again ${on}\n`,
   ])
 })
 

@@ -76,7 +76,7 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
     },
     breakerChanged(open) {
       if (open) logger.warn('breaker opened: calls fail at once', labels)
-      else logger.info('breaker closed: an upstream is eligible again', labels)
+      else logger.info('breaker closed: an upstream may be asked again', labels)
     },
   }
 }

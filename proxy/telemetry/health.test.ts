@@ -9,7 +9,8 @@ import { createHealth, overallHealth, readiness } from './health.ts'
 import type { ListenerHealth } from './health.ts'
 
 function pool(...states: UpstreamState[]): PoolSnapshot {
-  return { tip: null, upstreams: states.map((state, at) => anUpstream(`node-${at}`, state)) }
+  const upstreams = states.map((state, at) => anUpstream(`node-${at}`, state))
+  return { tip: null, upstreams }
 }
 
 /** `answered` listeners first, then those that never answered; the states are all their upstreams'. */

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { UpstreamState } from '../upstream/observer.ts'
 import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
@@ -15,8 +15,8 @@ import type { Series } from './series.ts'
 const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
-function make(clock = new VirtualClock()): Metrics {
-  return createMetrics({ version: '1.2.3', clock })
+function make(): Metrics {
+  return createMetrics({ version: '1.2.3' })
 }
 
 async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
@@ -156,6 +156,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
         latestBlock: 98,
         lagBlocks: 2,
         lagSeconds: 24.5,
+        urlsHeldOff: 2,
         score: 0.75,
       }),
     ],
@@ -167,6 +168,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
   expect(samples.get(`router_upstream_latest_block{${ofA}}`)).toBe(98)
   expect(samples.get(`router_upstream_lag_blocks{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_lag_seconds{${ofA}}`)).toBe(24.5)
+  expect(samples.get(`router_upstream_urls_held_off{${ofA}}`)).toBe(2)
   expect(samples.get(`router_upstream_score{${ofA}}`)).toBe(0.75)
   expect(samples.get(`router_upstream_state{${ofA},state="eligible"}`)).toBe(1)
   pool = { tip: null, upstreams: [anUpstream('node-a', 'disabled')] }
@@ -187,13 +189,11 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
 })
 
 test('what happens to upstreams, connections, refusals and the breaker', async () => {
-  const clock = new VirtualClock()
-  const metrics = make(clock)
+  const metrics = make()
   const relay = metrics.relayObserver('ETH1', 'jsonrpc')
   const pool = metrics.poolObserver('ETH1', 'jsonrpc')
   const listener = metrics.listenerObserver('ETH1', 'jsonrpc')
   let samples = await samplesOf(metrics)
-  expect(samples.get(`router_breaker_open{${on}}`)).toBe(0)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(0)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
 
@@ -205,7 +205,6 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   listener.connectionsChanged(12)
   listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
   samples = await samplesOf(metrics)
-  expect(samples.get(`router_breaker_open{${on}}`)).toBe(1)
   expect(samples.get(`router_breaker_trips_total{${on}}`)).toBe(1)
   expect(samples.get(`router_client_connections{${on}}`)).toBe(12)
   expect(samples.get(`router_requests_refused_total{${on},reason="parse-error"}`)).toBe(1)
@@ -214,16 +213,35 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
   const failures = `router_upstream_verification_failures_total{${nodeA},verification="chain-id"}`
   expect(samples.get(failures)).toBe(1)
+})
 
-  const heldOff = `router_upstream_urls_held_off{${nodeA}}`
-  expect(samples.get(heldOff)).toBe(2)
-  await clock.advance(30_000)
-  expect((await samplesOf(metrics)).get(heldOff)).toBe(1)
-  await clock.advance(30_000)
-  samples = await samplesOf(metrics)
-  expect(samples.get(heldOff)).toBe(0)
-  relay.breakerChanged(false)
-  expect((await samplesOf(metrics)).get(`router_breaker_open{${on}}`)).toBe(0)
+test('the breaker is open, 1 whoever found it, while calls fail and nobody may be asked', async () => {
+  const metrics = make()
+  let state: UpstreamState = 'eligible'
+  const upstreams = () => [anUpstream('node-a', state), anUpstream('node-b', 'disabled')]
+  metrics.registerPool('ETH1', 'jsonrpc', () => ({ tip: null, upstreams: upstreams() }))
+  metrics.registerPool('BTC', 'jsonrpc', () => ({ tip: null, upstreams: [] }))
+  const [listener, other] = ['a', 'b'].map(() => metrics.relayObserver('ETH1', 'jsonrpc'))
+  const open = async () => {
+    const samples = await samplesOf(metrics)
+    expect(samples.get('router_breaker_open{chain="BTC",interface="jsonrpc"}')).toBe(0)
+    return samples.get(`router_breaker_open{${on}}`)
+  }
+  expect(await open()).toBe(0)
+  state = 'disabled'
+  expect(await open()).toBe(0)
+  listener!.breakerChanged(true)
+  expect(await open()).toBe(1)
+  other!.breakerChanged(true)
+  expect(await open()).toBe(1)
+  // It is well again, and nobody calls.
+  state = 'lagging'
+  expect(await open()).toBe(0)
+  state = 'disabled'
+  other!.breakerChanged(false)
+  expect(await open()).toBe(1)
+  listener!.breakerChanged(false)
+  expect(await open()).toBe(0)
 })
 
 test('two listeners of one chain and interface add up', async () => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Clock } from '../clock/clock.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
@@ -29,7 +28,6 @@ export interface Metrics extends Observers {
 interface MetricsOptions {
   /** The running build. */
   readonly version: string
-  readonly clock: Clock
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
@@ -47,9 +45,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const refused = counter(registry, series.refused)
   const connections = gauge(registry, series.connections)
   const sockets = gauge(registry, series.sockets)
-  const breakerOpen = gauge(registry, series.breakerOpen)
   const breakerTrips = counter(registry, series.breakerTrips)
-  const pools = new PoolGauges(registry, options.clock)
+  const pools = new PoolGauges(registry)
   const stateChanges = counter(registry, series.stateChanges)
   const holdOffs = counter(registry, series.holdOffs)
   const verificationFailures = counter(registry, series.verificationFailures)
@@ -64,7 +61,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     relayObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
-      breakerOpen.inc(listener, 0)
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(attempts, listener)
       return {
@@ -77,7 +73,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
         breakerChanged(open) {
-          breakerOpen.inc(listener, open ? 1 : -1)
+          pools.breakerChanged(listener, open)
           if (open) breakerTrips.inc(listener)
         },
       }
@@ -88,9 +84,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
         stateChanged(upstream, _from, to) {
           stateChanges.inc({ ...listener, upstream, to })
         },
-        heldOff(upstream, url, holdOffMs) {
+        heldOff(upstream) {
           holdOffs.inc({ ...listener, upstream })
-          pools.heldOff({ ...listener, upstream }, url, holdOffMs)
         },
         verificationFailed(upstream, _url, verification) {
           verificationFailures.inc({ ...listener, upstream, verification })

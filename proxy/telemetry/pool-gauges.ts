@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import type { Clock } from '../clock/clock.ts'
 import { upstreamStates } from '../upstream/observer.ts'
-import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/snapshot.ts'
+import { isServing, type PoolSnapshot, type UpstreamSnapshot } from '../upstream/snapshot.ts'
 import type { Labels } from './cells.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'
@@ -13,13 +12,11 @@ type Say = (labels: Labels, value: number | null) => void
 
 /** Gauges that mirror the pools: read when somebody scrapes, and costing nothing in between. */
 export class PoolGauges {
-  readonly #clock: Clock
   readonly #pools: { listener: Labels; snapshot: () => PoolSnapshot }[] = []
-  /** By upstream, then by URL: until when it is left alone. */
-  readonly #heldOff = new Map<string, { labels: Labels; untilMs: Map<string, number> }>()
+  /** By chain and interface: how many relays fail calls at once, until the next call finds somebody. */
+  readonly #openBreakers = new Map<string, number>()
 
-  constructor(registry: Registry, clock: Clock) {
-    this.#clock = clock
+  constructor(registry: Registry) {
     const mirror = (one: Series, tell: (say: Say) => void): void => {
       new Gauge({
         name: one.name,
@@ -44,6 +41,13 @@ export class PoolGauges {
     mirror(series.tip, (say) => {
       for (const { listener, snapshot } of this.#pools) say(listener, snapshot().tip)
     })
+    mirror(series.breakerOpen, (say) => {
+      for (const { listener, snapshot } of this.#pools) {
+        const open = this.#openBreakers.get(keyOf(listener)) ?? 0
+        const isEmpty = !snapshot().upstreams.some(({ state }) => isServing(state))
+        say(listener, open > 0 && isEmpty ? 1 : 0)
+      }
+    })
     mirror(series.upstreamState, (say) => {
       this.#eachUpstream((labels, upstream) => {
         for (const state of upstreamStates)
@@ -55,21 +59,17 @@ export class PoolGauges {
     mirrorUpstreams(series.lagBlocks, (upstream) => upstream.lagBlocks)
     mirrorUpstreams(series.lagSeconds, (upstream) => upstream.lagSeconds)
     mirrorUpstreams(series.score, (upstream) => upstream.score)
-    mirror(series.urlsHeldOff, (say) => {
-      this.#tellHeldOff(say)
-    })
+    mirrorUpstreams(series.urlsHeldOff, (upstream) => upstream.urlsHeldOff)
   }
 
   register(listener: Labels, snapshot: () => PoolSnapshot): void {
     this.#pools.push({ listener, snapshot })
   }
 
-  /** A URL is left alone from now on for so long. The URL is only told apart, never told. */
-  heldOff(labels: Labels, url: string, holdOffMs: number): void {
-    const key = Object.values(labels).join(' ')
-    const held = this.#heldOff.get(key) ?? { labels, untilMs: new Map<string, number>() }
-    this.#heldOff.set(key, held)
-    held.untilMs.set(url, this.#clock.nowMs() + holdOffMs)
+  /** One relay of a chain and interface has begun or ceased to fail calls at once. */
+  breakerChanged(listener: Labels, open: boolean): void {
+    const key = keyOf(listener)
+    this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
   }
 
   #eachUpstream(visit: (labels: Labels, upstream: UpstreamSnapshot) => void): void {
@@ -77,13 +77,8 @@ export class PoolGauges {
       for (const upstream of snapshot().upstreams)
         visit({ ...listener, upstream: upstream.name, tier: upstream.tier }, upstream)
   }
+}
 
-  #tellHeldOff(say: Say): void {
-    const nowMs = this.#clock.nowMs()
-    for (const { labels, untilMs } of this.#heldOff.values()) {
-      let held = 0
-      for (const until of untilMs.values()) if (until > nowMs) held += 1
-      say(labels, held)
-    }
-  }
+function keyOf(labels: Labels): string {
+  return Object.values(labels).join(' ')
 }

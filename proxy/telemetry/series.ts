@@ -24,7 +24,7 @@ export const labelMeanings = {
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge`, `broadcast` or `confirm` (whether it knows a transaction)',
   check: 'what was found: see the checks in [integrity](../concepts/integrity.md)',
   result:
-    "`answer`; `node-error`; `aborted` (taken back: another attempt won, or the client left); else the name of the failure class, from the chain's failure table",
+    "`answer`; `node-error`; `aborted` (taken back: another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
   state:
     '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it asked to be left alone: a 429, a quota, a `Retry-After`), `disabled` or `rejected`',
   to: 'the state entered',
@@ -65,7 +65,7 @@ export const series = {
     name: 'router_retries_total',
     type: 'counter',
     labels: [...listener, 'method'],
-    help: 'Attempts that were made because an earlier one failed.',
+    help: 'Attempts at an upstream that were made because an earlier one failed; those by another URL of the same upstream are not counted.',
   },
   refused: {
     name: 'router_requests_refused_total',
@@ -162,7 +162,7 @@ export const series = {
     name: 'router_breaker_open',
     type: 'gauge',
     labels: listener,
-    help: '1 while calls fail at once because two in a row found no upstream, else 0.',
+    help: '1 while calls fail at once, because two in a row found no upstream and there is still none that may be asked; else 0.',
   },
   breakerTrips: {
     name: 'router_breaker_trips_total',
@@ -216,7 +216,7 @@ export const series = {
     name: 'router_upstream_score',
     type: 'gauge',
     labels: tieredUpstream,
-    help: 'Score from 0 to 1 by which the selection prefers upstreams; absent while unknown.',
+    help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
   },
   holdOffs: {
     name: 'router_upstream_hold_offs_total',
@@ -227,8 +227,8 @@ export const series = {
   urlsHeldOff: {
     name: 'router_upstream_urls_held_off',
     type: 'gauge',
-    labels: upstream,
-    help: 'URLs of the upstream that are left alone at the moment; absent until the first time.',
+    labels: tieredUpstream,
+    help: 'URLs of the upstream that are left alone at the moment.',
   },
   verificationFailures: {
     name: 'router_upstream_verification_failures_total',

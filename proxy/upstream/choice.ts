@@ -66,6 +66,20 @@ export class Choice {
     return this.#pick(this.#nextOf(this.#able(wanted), wanted), wanted, strategy, explain)
   }
 
+  /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
+  all(wanted: Wanted): readonly Upstream[] {
+    const eligible = this.#serving(wanted).filter(
+      ({ availability }) => availability.standing === 'eligible',
+    )
+    const primaries = eligible.filter((each) => each.tier === 'primary')
+    return primaries.length > 0 ? primaries : eligible
+  }
+
+  /** It answers as many calls as it may, and gets no other until one ends. */
+  isFull(upstream: Upstream): boolean {
+    return upstream.sessions >= this.#options.maxSessions
+  }
+
   /**
    * Whether its word that there is nothing of such a hash settles the matter: it does not when it
    * lags, and one in service that does not lag may still be asked.
@@ -89,14 +103,15 @@ export class Choice {
     )
   }
 
-  #able(wanted: Wanted): readonly Upstream[] {
-    const { excluded, untriedOnly, tried, addons } = wanted
-    const serving = this.#upstreams.filter(
-      (each) =>
-        !excluded.includes(each.name) &&
-        each.sessions < this.#options.maxSessions &&
-        each.serves(addons),
+  #serving({ excluded, addons }: Wanted): readonly Upstream[] {
+    return this.#upstreams.filter(
+      (each) => !excluded.includes(each.name) && !this.isFull(each) && each.serves(addons),
     )
+  }
+
+  #able(wanted: Wanted): readonly Upstream[] {
+    const { untriedOnly, tried } = wanted
+    const serving = this.#serving(wanted)
     if (!untriedOnly) return serving
     const untried = serving.filter(({ name }) => !tried(name))
     const first = Math.min(...untried.map(ownRankOf))

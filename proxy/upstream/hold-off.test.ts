@@ -86,6 +86,32 @@ describe('HoldOff', () => {
     expect([holdOff.leftMs, holdOff.refusal]).toEqual([30_000, null])
   })
 
+  it.each<[string, (holdOff: HoldOff) => void, number, number]>([
+    ['a limit told during a pause', (holdOff) => holdOff.begin(3_600_000), 3_600_000, 2],
+    ['a short limit told during a pause', (holdOff) => holdOff.begin(1_000), 2_000, 1],
+    ['a second pause', (holdOff) => holdOff.pause(9_000, null), 2_000, 1],
+  ])(
+    'ends with the later of the ends that it was told for two reasons: %s',
+    (_, then, ms, told) => {
+      const begun: number[] = []
+      const holdOff = new HoldOff(new VirtualClock(), noJitter, (each) => begun.push(each))
+      holdOff.pause(2_000, null)
+      then(holdOff)
+      expect([holdOff.leftMs, begun.length]).toEqual([ms, told])
+    },
+  )
+
+  it('lasts as long as the trouble that is told during a short limit', async () => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    holdOff.begin(1_000)
+    holdOff.pause(20_000, null)
+    expect(holdOff.leftMs).toBe(20_000)
+    await clock.advance(20_000)
+    // What was told the last time is over.
+    expect(holdOff.begin(5_000)).toBe(5_000)
+  })
+
   it('does what a provider says, up to a day', () => {
     const begin = (ms: number) => new HoldOff(new VirtualClock(), noJitter).begin(ms)
     expect([begin(7_200_000), begin(864_000_000)]).toEqual([7_200_000, 86_400_000])

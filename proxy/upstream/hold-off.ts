@@ -20,6 +20,9 @@ export interface Refusal {
   readonly repeated: readonly string[]
 }
 
+/** Why a URL is left alone: a limit of its plan, or trouble that it says will pass. */
+type Reason = 'limit' | 'trouble'
+
 /**
  * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
  * `Retry-After` says. A success after it ends the doubling.
@@ -31,6 +34,8 @@ export class HoldOff {
   #untilMs = -Infinity
   #nextMs = firstMs
   #refusal: Refusal | null = null
+  /** For what it is left alone now. */
+  readonly #reasons = new Set<Reason>()
 
   /** @param began hears how long it will be left alone, whoever found out */
   constructor(clock: Clock, random: Random, began: (holdOffMs: number) => void = () => {}) {
@@ -55,8 +60,7 @@ export class HoldOff {
 
   /** @returns how long it will be left alone, in milliseconds */
   begin(retryAfterMs: number | null, refusal: Refusal | null = null): number {
-    // Answers to calls that were already under way say nothing new.
-    if (this.active) {
+    if (!this.#isNews('limit')) {
       this.#refusal ??= refusal
       return this.leftMs
     }
@@ -67,7 +71,7 @@ export class HoldOff {
         : Math.min(retryAfterMs, longestToldMs)
     this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
     this.#leaveAlone(holdOffMs, refusal)
-    return holdOffMs
+    return this.leftMs
   }
 
   /**
@@ -75,8 +79,7 @@ export class HoldOff {
    * limit of a plan, so the next one is not longer for it.
    */
   pause(retryAfterMs: number, refusal: Refusal | null): void {
-    if (this.active) return
-    this.#leaveAlone(Math.min(retryAfterMs, longestPauseMs), refusal)
+    if (this.#isNews('trouble')) this.#leaveAlone(Math.min(retryAfterMs, longestPauseMs), refusal)
   }
 
   /** An answer came. While the URL is left alone it can only be one to an earlier call. */
@@ -86,7 +89,17 @@ export class HoldOff {
     this.#nextMs = firstMs
   }
 
+  /** Answers to calls that were already under way say nothing new, but for another reason. */
+  #isNews(reason: Reason): boolean {
+    if (!this.active) this.#reasons.clear()
+    if (this.#reasons.has(reason)) return false
+    this.#reasons.add(reason)
+    return true
+  }
+
+  /** Of two ends the later one counts. */
   #leaveAlone(holdOffMs: number, refusal: Refusal | null): void {
+    if (holdOffMs <= this.leftMs) return
     this.#untilMs = this.#clock.nowMs() + holdOffMs
     this.#refusal = refusal
     this.#began(holdOffMs)

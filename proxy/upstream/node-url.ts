@@ -17,16 +17,21 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly timeoutMs: number | null
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
-  /** What it declares and has shown; a failed add-on verification takes one away. */
+  /** What it declares and has shown; one that its node turns out not to have is taken away. */
   addons: ReadonlySet<string>
+  /** Declared ones that it could not be asked about yet: neither shown nor known to be missing. */
+  openAddons: ReadonlySet<string> = new Set()
   /** Null until the first verification has come to an end. */
   verified: boolean | null = null
   /** Where it serves the router's own questions that a node may serve at several paths. */
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
-  /** When it last answered anything, or was found to be silent; on the clock's monotonic scale. */
-  heardMs = -Infinity
+  /**
+   * When it last answered anything or was found to be silent, on the clock's monotonic scale: what was
+   * asked before says nothing new of its silence.
+   */
+  judgedMs = -Infinity
 
   constructor(config: NodeUrlConfig, transport: Wire, holdOff: HoldOff) {
     this.printable = config.url.toString()

@@ -7,6 +7,37 @@ import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
 import type { Wanted } from './wanted.ts'
 
+describe('the snapshot', () => {
+  it('counts the URLs that are left alone now', async () => {
+    const { clock, pool } = new PoolFixture('a')
+    const heldOff = () => pool.snapshot().upstreams[0]!.urlsHeldOff
+    expect(heldOff()).toBe(0)
+    pool.upstreams[0]!.urls[0]!.holdOff.begin(2_000)
+    expect(heldOff()).toBe(1)
+    await clock.advance(2_000)
+    expect(heldOff()).toBe(0)
+  })
+})
+
+describe('the score of the snapshot', () => {
+  const scores = ({ pool }: PoolFixture) => pool.snapshot().upstreams.map(({ score }) => score)
+
+  it('is unknown of one that fails its verification, which lowers nobody else', () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'ab') fixture.sees(name, 100)
+    fixture.upstream('a').score.failed(0)
+    fixture.upstream('c').availability.rejected('another chain')
+    fixture.disable('b')
+    expect(scores(fixture)).toEqual([1, 1, null])
+  })
+
+  it('is the whole of all that come back at one instant', () => {
+    const fixture = new PoolFixture('ab')
+    for (const upstream of fixture.pool.upstreams) upstream.rejoined()
+    expect(scores(fixture)).toEqual([1, 1])
+  })
+})
+
 describe('the choice', () => {
   it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
     ['any primary', () => {}, {}, 'ab'],

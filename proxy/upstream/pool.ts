@@ -124,15 +124,7 @@ export class Pool {
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
   chooseAll(wanted: Wanted): readonly Upstream[] {
-    const eligible = this.upstreams.filter(
-      (each) =>
-        each.availability.standing === 'eligible' &&
-        !wanted.excluded.includes(each.name) &&
-        !this.isFull(each) &&
-        each.serves(wanted.addons),
-    )
-    const primaries = eligible.filter((each) => each.tier === 'primary')
-    return primaries.length > 0 ? primaries : eligible
+    return this.#choice.all(wanted)
   }
 
   /**
@@ -170,7 +162,7 @@ export class Pool {
 
   /** It answers as many calls as it may, and gets no other until one ends. */
   isFull(upstream: Upstream): boolean {
-    return upstream.sessions >= this.maxSessions
+    return this.#choice.isFull(upstream)
   }
 
   stateOf(upstream: Upstream): UpstreamState {
@@ -181,13 +173,10 @@ export class Pool {
   }
 
   snapshot(): PoolSnapshot {
-    const { clock, strategy } = this.#options
-    const qualities = qualitiesOf(this.upstreams, 0, clock.nowMs())
-    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
-    const best = Math.max(...weights)
+    const scores = this.#scores()
     return {
       tip: this.tip,
-      upstreams: this.upstreams.map((each, index) => ({
+      upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
         state: this.stateOf(each),
@@ -195,14 +184,27 @@ export class Pool {
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
         lagSeconds: each.latest && (each.lagBlocks * this.pace.blockTimeMs) / 1000,
-        score: (weights[index] ?? 0) / best,
+        urlsHeldOff: each.allUrls.filter(({ holdOff }) => holdOff.active).length,
+        score: scores.get(each) ?? null,
       })),
     }
   }
 
   async close(): Promise<void> {
-    const urls = this.upstreams.flatMap((each) => [...each.urls, ...each.sockets])
-    await Promise.all([...new Set(urls)].map((url) => url.transport.close()))
+    const urls = this.upstreams.flatMap((each) => each.allUrls)
+    await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
+  /** By what share of the best one's weight each is preferred; of those that may serve. */
+  #scores(): ReadonlyMap<Upstream, number> {
+    const { clock, strategy } = this.#options
+    const known = this.upstreams.filter(({ availability: { standing } }) =>
+      ['eligible', 'disabled'].includes(standing),
+    )
+    const qualities = qualitiesOf(known, 0, clock.nowMs())
+    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
+    const best = Math.max(...weights)
+    return new Map(known.map((each, index) => [each, (weights[index] ?? 0) / best]))
   }
 
   #named(upstream: string): Upstream | undefined {

@@ -7,7 +7,7 @@ import { strategies } from '../config/types.ts'
 import { draw, weigh, weightFloor, type Qualities } from './selection.ts'
 
 const weighing = strategies.filter((strategy) => strategy !== 'round-robin')
-const unit = fc.double({ min: 0, max: 1, noNaN: true })
+const unit = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 1e-308, 1))
 const qualities = fc.record({ availability: unit, latency: unit, sync: unit, earned: unit })
 
 describe('weigh', () => {
@@ -30,10 +30,28 @@ describe('weigh', () => {
             for (const weight of weights) {
               expect(weight).toBeGreaterThanOrEqual(best * weightFloor * (1 - 1e-12))
               expect(weight).toBeLessThanOrEqual(1)
+              expect(weight / best).toBeGreaterThan(0)
             }
             expect(weights[1]).toBeGreaterThanOrEqual(weights[0] ?? NaN)
           },
         ),
+      )
+    },
+  )
+
+  it.each(weighing)(
+    '%s: equals weigh the same, also those that have earned nothing yet',
+    (strategy) => {
+      fc.assert(
+        fc.property(qualities, fc.constantFrom(0, 1), (one, earned) => {
+          const weights = weigh(
+            strategy,
+            [1, 2, 3].map(() => ({ ...one, earned })),
+          )
+          expect(weights.map((weight) => weight / weights[0]!)).toEqual([1, 1, 1])
+          const drawn = [0.1, 0.5, 0.9].map((chance) => draw(weights, { next: () => chance }))
+          expect(drawn).toEqual([0, 1, 2])
+        }),
       )
     },
   )

@@ -14,6 +14,8 @@ export interface Qualities {
 
 /** The least share of the best one's weight that every eligible upstream keeps. */
 export const weightFloor = 0.05
+/** What the best one weighs at least: all may have nothing of their share yet, and one is drawn all the same. */
+const leastBest = 1e-9
 
 type Exponents = readonly [availability: number, latency: number, sync: number]
 
@@ -37,7 +39,7 @@ export function weigh(
   const weights = candidates.map(
     (each) => each.earned * each.availability ** a * each.latency ** l * each.sync ** s,
   )
-  const floor = Math.max(...weights, Number.MIN_VALUE) * weightFloor
+  const floor = Math.max(...weights, leastBest) * weightFloor
   return weights.map((weight) => Math.max(weight, floor))
 }
 

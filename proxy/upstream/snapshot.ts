@@ -15,7 +15,9 @@ export interface UpstreamSnapshot {
   /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** In [0, 1], as the selection uses it. */
+  /** How many of its URLs are left alone, those for subscriptions among them. */
+  readonly urlsHeldOff: number
+  /** In [0, 1], as the selection uses it; null of one that may not serve yet. */
   readonly score: number | null
 }
 

@@ -43,6 +43,11 @@ export class Upstream {
     this.#clock = clock
   }
 
+  /** For calls and for subscriptions, each once. */
+  get allUrls(): readonly NodeUrl[] {
+    return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
+  }
+
   serves(addons: readonly string[]): boolean {
     return this.urls.some((url) => url.serves(addons))
   }
@@ -59,7 +64,7 @@ export class Upstream {
    */
   succeeded(url: NodeUrl, latencyMs: number | null, cost: number): void {
     url.failures = 0
-    url.heardMs = this.#clock.nowMs()
+    url.judgedMs = this.#clock.nowMs()
     url.holdOff.end()
     this.availability.succeeded()
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
@@ -97,12 +102,14 @@ export class Upstream {
     askedMs: number,
   ): (() => void) | null {
     const nowMs = this.#clock.nowMs()
-    if (url.heardMs > askedMs) {
+    if (url.judgedMs > askedMs) {
       this.score.failed(nowMs)
       return null
     }
-    url.heardMs = nowMs
+    url.judgedMs = nowMs
     const isCounted = this.failed(url, failure)
+    // Another URL being well does not make the wait any shorter.
+    if (!isCounted) this.score.failed(nowMs)
     return () => {
       url.failures = Math.max(url.failures - 1, 0)
       if (isCounted) this.availability.excused(failure.weight)

@@ -6,7 +6,7 @@ import type { AskUrl } from './ask.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Upstream } from './upstream.ts'
-import { verify } from './verify.ts'
+import { verify, type Passed, type Shortcoming } from './verify.ts'
 
 export interface VerifyUrlOptions {
   readonly iface: ChainInterface
@@ -36,13 +36,32 @@ export async function verifyUrl(
     applyProbe(upstream, url, verdict, 'health check')
     return
   }
+  const found = verdict.kind === 'passed' ? verdict : rejectedFor(verdict.shortcoming)
+  noteAddons(url, found)
   url.verified = verdict.kind === 'passed'
-  const shortcomings = verdict.kind === 'passed' ? verdict.shortcomings : [verdict.shortcoming]
-  const addons = new Set(url.declaredAddons)
-  url.addons = addons
-  for (const { verification, why } of shortcomings) {
-    if (verification.addon !== null && verification.severity === 'fail')
-      addons.delete(verification.addon)
+  for (const { verification, why } of [...found.shortcomings, ...found.unknown])
     observer.verificationFailed(upstream.name, url.printable, verification.name, why)
-  }
+}
+
+type Found = Omit<Passed, 'kind'>
+
+function rejectedFor(shortcoming: Shortcoming): Found {
+  return { shortcomings: [shortcoming], unknown: [] }
+}
+
+/** It has those that it declares, but for what was found; what cannot be asked now stands as it stood. */
+function noteAddons(url: NodeUrl, { shortcomings, unknown }: Found): void {
+  const shown = url.verified === true ? url.addons : new Set<string>()
+  const lacking = addonsOf(shortcomings)
+  const open = addonsOf(unknown).difference(lacking).difference(shown)
+  url.addons = new Set(url.declaredAddons).difference(lacking).difference(open)
+  url.openAddons = open
+}
+
+function addonsOf(shortcomings: readonly Shortcoming[]): Set<string> {
+  return new Set(
+    shortcomings.flatMap(({ verification: { addon, severity } }) =>
+      addon !== null && severity === 'fail' ? [addon] : [],
+    ),
+  )
 }

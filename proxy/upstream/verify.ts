@@ -12,9 +12,17 @@ export interface Shortcoming {
   readonly why: string
 }
 
+/** It may serve. */
+export interface Passed {
+  readonly kind: 'passed'
+  /** Warnings, and add-ons that the URL does not have after all. */
+  readonly shortcomings: readonly Shortcoming[]
+  /** Add-ons that it could not be asked about: whether it has them is not known. */
+  readonly unknown: readonly Shortcoming[]
+}
+
 export type Verdict =
-  /** Passed, but for what is listed: warnings, and add-ons that the URL does not have after all. */
-  | { readonly kind: 'passed'; readonly shortcomings: readonly Shortcoming[] }
+  | Passed
   | { readonly kind: 'rejected'; readonly shortcoming: Shortcoming }
   /** It could not be asked, or wants to be left alone: nothing is known. */
   | ProbeTrouble
@@ -43,6 +51,7 @@ export async function verify(
       (addon === null || declaredAddons.includes(addon)),
   )
   const shortcomings: Shortcoming[] = []
+  const unknown: Shortcoming[] = []
   for (const verification of wanted) {
     // It may have asked somebody else to be left alone since the last question.
     if (url.holdOff.active) return { kind: 'held-off' }
@@ -57,9 +66,10 @@ export async function verify(
     if (why === null) continue
     const shortcoming = { verification, why }
     if (isNeeded) return { kind: 'rejected', shortcoming }
-    shortcomings.push(shortcoming)
+    const isUnknown = answer.kind === 'failed' && verification.severity === 'fail'
+    ;(isUnknown ? unknown : shortcomings).push(shortcoming)
   }
-  if (wanted.length > 0) return { kind: 'passed', shortcomings }
+  if (wanted.length > 0) return { kind: 'passed', shortcomings, unknown }
   return reach(url, iface, ask)
 }
 
@@ -74,7 +84,7 @@ function shortcomingOf(
 async function reach(url: NodeUrl, iface: ChainInterface, ask: AskUrl): Promise<Verdict> {
   const answer = iface.latestBlock && (await ask(url, iface.latestBlock))
   if (answer && isTrouble(answer)) return answer
-  return { kind: 'passed', shortcomings: [] }
+  return { kind: 'passed', shortcomings: [], unknown: [] }
 }
 
 /** Values are compared as text; numbers in hex or decimal by their value. */

@@ -208,6 +208,42 @@ describe('start-up verification', () => {
     expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(false)
   })
 
+  it('keeps an add-on that was shown through trouble of its method', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['trace'] } })]])
+    await fixture.clock.advance(250_000)
+    state.faults = { trace_block: { status: 503, body: 'busy' } }
+    await fixture.clock.advance(100_000)
+    expect(fixture.events.join()).toMatch(/a trace/)
+    expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(true)
+    state.lacks = ['trace_block']
+    delete state.faults
+    await fixture.clock.advance(330_000)
+    expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(false)
+  })
+
+  it('asks soon again about an add-on that could not be asked about', async () => {
+    const faults: Record<string, ScriptedAnswer> = { trace_block: { status: 503, body: 'busy' } }
+    const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] }, faults }]])
+    await fixture.clock.advance(10_000)
+    const [upstream] = fixture.pool.upstreams
+    expect(upstream!.serves(['trace'])).toBe(false)
+    expect(upstream!.serves(['debug'])).toBe(true)
+    delete faults['trace_block']
+    await fixture.clock.advance(10_000)
+    expect(upstream!.serves(['trace'])).toBe(true)
+  })
+
+  it('asks at once whether one is back that has an add-on nobody can ask about', async () => {
+    const state: NodeState = { faults: { trace_block: { status: 403, body: 'not on your plan' } } }
+    const fixture = new WatchFixture([[Object.assign(state, { url: { addons: ['trace'] } })]])
+    await fixture.clock.advance(200_000)
+    const [upstream] = fixture.pool.upstreams
+    upstream!.availability.failed(5, 'reset')
+    await fixture.clock.advance(1_200)
+    expect(fixture.states).toEqual(['eligible'])
+  })
+
   it('does not take a node that knows only trouble for one that is back', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])

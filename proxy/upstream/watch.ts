@@ -63,7 +63,11 @@ export class Watch {
     const firstRound = pool.upstreams.map((upstream) => this.#verify(upstream))
     this.#firstRound = Promise.allSettled(firstRound)
     for (const [index, upstream] of pool.upstreams.entries()) {
-      loop(this.#recover(upstream, firstRound[index]))
+      const retry = (isDue: (each: Upstream) => boolean, run: () => Promise<void>) => {
+        loop(this.#retry(() => isDue(upstream), run, firstRound[index]))
+      }
+      retry(isDisabled, () => this.#probe(upstream))
+      retry(needsVerification, () => this.#verify(upstream, mayShowMore))
       loop(this.#every(healthCheckIntervalMs, () => this.#verify(upstream)))
       loop(this.#followTip(upstream))
       if (ownSockets(upstream).length > 0) loop(this.#tendSockets(upstream))
@@ -83,19 +87,19 @@ export class Watch {
     this.#stop.abort()
   }
 
-  /** An upstream that does not serve is asked again and again: 1 s doubling to 30 s. */
-  async #recover(upstream: Upstream, firstRound: Promise<void> | undefined): Promise<void> {
-    const { clock } = this.#options
+  /** Asks again and again as long as it is due: 1 s doubling to 30 s, and from 1 s on the next time. */
+  async #retry(
+    isDue: () => boolean,
+    run: () => Promise<void>,
+    firstRound: Promise<void> | undefined,
+  ): Promise<void> {
     await firstRound
     for (let waitMs = firstRetryMs; ;) {
-      await sleep(clock, this.#jittered(waitMs), this.#stop.signal)
-      if (upstream.availability.standing === 'eligible' && allReached(upstream)) {
-        waitMs = firstRetryMs
-        continue
-      }
-      if (upstream.availability.standing === 'disabled') await this.#probe(upstream)
-      else await this.#verify(upstream, (url) => url.verified !== true)
-      waitMs = Math.min(waitMs * 2, longestRetryMs)
+      await sleep(this.#options.clock, this.#jittered(waitMs), this.#stop.signal)
+      if (isDue()) {
+        await run()
+        waitMs = Math.min(waitMs * 2, longestRetryMs)
+      } else waitMs = firstRetryMs
     }
   }
 
@@ -156,7 +160,7 @@ export class Watch {
     }
     if (answer.kind === 'refused') return
     url.failures = 0
-    url.heardMs = this.#options.clock.nowMs()
+    url.judgedMs = this.#options.clock.nowMs()
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, probe.result.encoding)
@@ -189,6 +193,18 @@ export class Watch {
   }
 }
 
-function allReached({ urls }: Upstream): boolean {
-  return urls.every(({ verified }) => verified !== null)
+function isDisabled({ availability }: Upstream): boolean {
+  return availability.standing === 'disabled'
+}
+
+/** It may not serve for want of one, or some URL of it could not be asked for all yet. */
+function needsVerification({ availability: { standing }, urls }: Upstream): boolean {
+  if (standing === 'disabled') return false
+  if (standing !== 'eligible') return true
+  return urls.some(({ verified, openAddons }) => verified === null || openAddons.size > 0)
+}
+
+/** Another verification may show more of it than the last one did. */
+function mayShowMore({ verified, openAddons }: NodeUrl): boolean {
+  return verified !== true || openAddons.size > 0
 }

@@ -78,4 +78,28 @@ export const failureMutants: readonly Mutant[] = [
     text: "told.whose === 'node' && told.retry",
     replacement: 'false',
   },
+  {
+    name: 'a defect in judging a stream is blamed on its upstream',
+    file: 'proxy/relay/streamed-answer.ts',
+    text: "    if (!isUpstreamsDoing(cause)) return { kind: 'defect', cause }\n",
+    replacement: '',
+  },
+  {
+    name: 'a limit that is told during a pause is forgotten',
+    file: 'proxy/upstream/hold-off.ts',
+    text: 'if (this.#reasons.has(reason)) return false',
+    replacement: 'if (this.#reasons.size > 0) return false',
+  },
+  {
+    name: 'a short limit ends a longer pause',
+    file: 'proxy/upstream/hold-off.ts',
+    text: '    if (holdOffMs <= this.leftMs) return\n',
+    replacement: '',
+  },
+  {
+    name: 'who all rejoin at one instant weigh nothing',
+    file: 'proxy/upstream/selection.ts',
+    text: 'const leastBest = 1e-9',
+    replacement: 'const leastBest = Number.MIN_VALUE',
+  },
 ]

@@ -99,13 +99,13 @@ export const lateMutants: readonly Mutant[] = [
   {
     name: 'calls that are late side by side have failed one by one',
     file: 'proxy/upstream/upstream.ts',
-    text: '    url.heardMs = nowMs\n    const isCounted',
+    text: '    url.judgedMs = nowMs\n    const isCounted',
     replacement: '    const isCounted',
   },
   {
     name: 'who answers other calls has failed by being late',
     file: 'proxy/upstream/upstream.ts',
-    text: 'if (url.heardMs > askedMs)',
+    text: 'if (url.judgedMs > askedMs)',
     replacement: 'if (false)',
   },
   {
@@ -119,5 +119,11 @@ export const lateMutants: readonly Mutant[] = [
     file: 'proxy/upstream/availability.ts',
     text: 'Math.max(this.#failures - weight, 0)',
     replacement: 'this.#failures',
+  },
+  {
+    name: 'being late costs nothing while another URL is well',
+    file: 'proxy/upstream/upstream.ts',
+    text: '    if (!isCounted) this.score.failed(nowMs)\n',
+    replacement: '',
   },
 ]

@@ -171,14 +171,14 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'a URL that failed once is the worse one for ever',
     file: upstream('upstream'),
-    text: '    url.failures = 0\n    url.heardMs',
-    replacement: '    url.heardMs',
+    text: '    url.failures = 0\n    url.judgedMs',
+    replacement: '    url.judgedMs',
   },
   {
     name: 'an upstream that was down for long is asked late when it is down again',
     file: upstream('watch'),
-    text: '        waitMs = firstRetryMs\n        continue',
-    replacement: '        continue',
+    text: '} else waitMs = firstRetryMs',
+    replacement: '}',
   },
   {
     name: 'a body of just the bound is too long',
@@ -201,8 +201,20 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'an add-on is taken for what only some nodes have',
     file: upstream('verify-url'),
-    text: "verification.addon !== null && verification.severity === 'fail'",
-    replacement: 'verification.addon !== null',
+    text: "addon !== null && severity === 'fail'",
+    replacement: 'addon !== null',
+  },
+  {
+    name: 'trouble with the question about an add-on takes the add-on away',
+    file: upstream('verify-url'),
+    text: '.difference(lacking).difference(shown)',
+    replacement: '.difference(lacking)',
+  },
+  {
+    name: 'an add-on that could not be asked about is not asked about soon',
+    file: upstream('watch'),
+    text: 'verified === null || openAddons.size > 0',
+    replacement: 'verified === null',
   },
   {
     name: 'a probe does not keep to the time of its URL',

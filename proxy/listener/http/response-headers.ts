@@ -18,7 +18,8 @@ export const metadataHeaders = {
   },
   retries: {
     name: 'Rpc-Retries',
-    about: 'How many attempts were made because an earlier one had failed.',
+    about:
+      'How many attempts at an upstream were made because an earlier one had failed; those by another URL of the same upstream are not counted.',
     ofBatch: 'The sum over the items.',
   },
   latestBlock: {

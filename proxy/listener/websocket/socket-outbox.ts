@@ -3,6 +3,7 @@
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
+import { brokenOff } from '../calls.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
 /** A client that takes nothing of its answers for this long is cut off ... */
@@ -146,7 +147,7 @@ export class SocketOutbox {
         if (!goesOn) await this.#untilDrained()
       }
     } catch (error) {
-      if (!isFirst) socket.close(closeCodes.brokenOff, 'the answer of the upstream broke off')
+      if (!isFirst) socket.close(closeCodes.brokenOff, brokenOff(error).message)
       throw error
     }
     if (!socket.sendPart(nothing, isFirst, true)) await this.#untilDrained()

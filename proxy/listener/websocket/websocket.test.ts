@@ -10,6 +10,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/step.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
 import type { SubscriptionServing } from '../session/session-subscriptions.ts'
+import { TransportError } from '../../upstream/transport.ts'
 import {
   RawClient,
   echoRelay,
@@ -305,7 +306,7 @@ describe('a long answer', () => {
   it('that breaks off closes the connection with 1011', async () => {
     async function* broken() {
       yield* stream(parts.slice(0, 2))
-      throw new Error('cut')
+      throw new TransportError('truncated', 'cut')
     }
     const { port, ends } = await listen(streaming(broken))
     const client = await connect(port)
@@ -320,7 +321,7 @@ describe('a long answer', () => {
   it('that breaks off before its first byte is an error, and the connection is well', async () => {
     // oxlint-disable-next-line require-yield
     async function* broken(): AsyncGenerator<Uint8Array> {
-      throw new Error('cut')
+      throw new TransportError('truncated', 'cut')
     }
     const { port } = await listen(streaming(broken))
     const client = await connect(port)
