@@ -163,3 +163,45 @@ test('a server that asks for an hour of patience once is asked again within a mi
   await reflectFor(client, store)
   expect([...store.keys()]).toEqual(['a'])
 })
+
+test('a server that was restored from a backup is listed again, and says so', async () => {
+  const past = [{ name: 'a', uid: '1', resourceVersion: '40' }]
+  let lists = 0
+  let bookmark = 90
+  const clock = new VirtualClock()
+  const store = new Store<KubeObject>()
+  const stop = new AbortController()
+  const failures: string[] = []
+  const client = {
+    list: () => {
+      lists += 1
+      const items = lists === 1 ? [] : past.map((metadata) => ({ metadata }))
+      return Promise.resolve({ items, resourceVersion: lists === 1 ? '100' : '41' })
+    },
+    async *watch() {
+      for (;;) {
+        await new Promise<void>((resolve) => clock.after(20_000, resolve))
+        if (stop.signal.aborted) return
+        yield { type: 'BOOKMARK', resourceVersion: String(bookmark) }
+      }
+    },
+  }
+  const reflector = new Reflector<KubeObject>({
+    ...{ client: client as never, resource: things, store, clock, random: seededRandom(1) },
+    observer: { reflectFailed: (_, verb, { name }) => failures.push(`${verb} ${name}`) },
+  })
+  const ended = reflector.run(stop.signal)
+  // One that has yet to catch up is waited for.
+  await clock.advance(50_000)
+  bookmark = 101
+  await clock.advance(50_000)
+  expect([lists, failures]).toEqual([1, []])
+  bookmark = 41
+  await clock.advance(120_000)
+  expect(failures).toEqual(['watch LostHistoryError'])
+  expect(store.list().map(({ metadata }) => metadata.name)).toEqual(['a'])
+  expect(lists).toBe(2)
+  stop.abort()
+  await clock.advance(60_000)
+  await ended
+})
