@@ -66,3 +66,17 @@ it.each<Case>([
     await expect(fixture.relay(again)).rejects.toMatchObject({ message })
   },
 )
+
+it('sheds calls at once while every session is taken, and serves again as soon as one is free', async () => {
+  const { chain, iface } = await ethereum()
+  const fixture = new RelayFixture(chain, iface, { a: ok, b: ok }, { maxSessions: 1 })
+  const served = [fixture.begin(), fixture.begin()]
+  for (let each = 0; each < 5; each++) {
+    const { outcome, tookMs } = await fixture.begin()
+    expect([outcome, tookMs]).toEqual(['no-upstream', 0])
+  }
+  await fixture.clock.advance(100)
+  const seen = [...(await Promise.all(served)), await fixture.ask()]
+  expect(seen.map(({ upstream }) => upstream)).toEqual(['a', 'b', 'a'])
+  expect(fixture.events).toEqual([])
+})
