@@ -14,6 +14,8 @@ import type { Ailment, UrlPlan } from './schedule.ts'
 const refusalMs = 1
 /** How long who says no time is left alone at least. */
 const usualLimitMs = 30_000
+/** The same where it says that it may be asked at once. */
+const soonLimitMs = 1_000
 /** How long who is unavailable is left alone at most. */
 const longestPauseMs = 30_000
 
@@ -223,6 +225,7 @@ const ok = (body: string) => ({ status: 200, headers: json, body })
 /** The least time that the engine has to leave the URL alone once the answer is there. */
 function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): number {
   if (retryAfterSeconds === null) return usualLimitMs
+  if (retryAfterSeconds === 0) return soonLimitMs
   // A date tells whole seconds, and is fixed when the answer is written.
   return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
 }

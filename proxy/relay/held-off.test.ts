@@ -16,6 +16,8 @@ describe('while whoever could answer is held off', () => {
   it.each([
     ['of its own accord', [], 33],
     ['for as long as it said', ['Retry-After', '7'], 7],
+    ['for a second when it said "at once"', ['Retry-After', '0'], 2],
+    ['for a second when its clock is slow', ['Retry-After', 'Thu, 01 Jan 1970 00:00:00 GMT'], 2],
   ])('a sole upstream, %s: the client gets its 429 and no call is made', async (_, wait, most) => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => limited(wait) } })
     expect((await relay.ask()).incoming?.status).toBe(429)

@@ -20,6 +20,34 @@ describe('HoldOff', () => {
     expect(holdOff.begin(null)).toBe(30_000)
   })
 
+  it.each([
+    ['says nothing', [null, null, null, null], [30, 60, 120, 240]],
+    ['says "at once"', [0, 0, 0, 0], [1, 2, 4, 8]],
+    [
+      'says "at once" for ever',
+      Array<number>(13).fill(0),
+      [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_800, 1_800],
+    ],
+    ['names a time, then none', [5_000, 0, null], [5, 2, 120]],
+  ])('lasts the longer the more often one that %s refuses', async (_, told, seconds) => {
+    const clock = new VirtualClock()
+    const holdOff = new HoldOff(clock, noJitter)
+    const lengths: number[] = []
+    for (const retryAfterMs of told) {
+      lengths.push(holdOff.begin(retryAfterMs) / 1_000)
+      await clock.advance(30 * 60_000)
+    }
+    expect(lengths).toEqual(seconds)
+    holdOff.end()
+    expect([holdOff.begin(0), holdOff.active]).toEqual([1_000, true])
+  })
+
+  it('leaves one in trouble that names no time alone for none', () => {
+    const holdOff = new HoldOff(new VirtualClock(), noJitter)
+    holdOff.pause(0, null)
+    expect(holdOff.active).toBe(false)
+  })
+
   it('leaves the URL alone exactly that long', async () => {
     const clock = new VirtualClock()
     const holdOff = new HoldOff(clock, noJitter)
@@ -125,13 +153,15 @@ describe('parseRetryAfter', () => {
     ['7', 7_000],
     ['1.5', 1_500],
     ['0.25', 250],
-    ['0.0', null],
+    ['0.0', 0],
     ['1.5.5', null],
     ['1e3', null],
     ['9'.repeat(400), Infinity],
-    [' 0 ', null],
+    [' 0 ', 0],
     ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
-    ['Wed, 31 Dec 2025 00:00:00 GMT', null],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['2030-01-01T00:00:00Z', null],
+    ['2030', 2_030_000],
     ['soon', null],
     ['-5', null],
     ['', null],

@@ -5,7 +5,8 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Random } from '../clock/random.ts'
 import type { Incoming } from './wire.ts'
 
-const firstMs = 30_000
+/** Where it does not say for how long, and where it says that it may be asked again at once. */
+const firstMs = { untold: 30_000, soon: 1_000 }
 const longestMs = 30 * 60_000
 /** Of what a provider says itself: quotas are counted by the day. */
 const longestToldMs = 24 * 3_600_000
@@ -25,14 +26,15 @@ type Reason = 'limit' | 'trouble'
 
 /**
  * Leaves a URL alone that asked for it (429, quota): 30 s doubling to 30 min, or as long as its
- * `Retry-After` says. A success after it ends the doubling.
+ * `Retry-After` says; where that says no time at all, 1 s doubling. A success after it ends the doubling.
  */
 export class HoldOff {
   readonly #clock: Clock
   readonly #random: Random
   readonly #began: (holdOffMs: number) => void
   #untilMs = -Infinity
-  #nextMs = firstMs
+  /** Hold-offs since the last success, each of which doubles the next one. */
+  #repeated = 0
   #refusal: Refusal | null = null
   /** For what it is left alone now. */
   readonly #reasons = new Set<Reason>()
@@ -64,19 +66,22 @@ export class HoldOff {
       this.#refusal ??= refusal
       return this.leftMs
     }
-    // Jitter keeps replicas from coming back in step.
-    const holdOffMs =
-      retryAfterMs === null
-        ? this.#nextMs * (1 + this.#random.next() / 10)
-        : Math.min(retryAfterMs, longestToldMs)
-    this.#nextMs = Math.min(this.#nextMs * 2, longestMs)
+    const holdOffMs = retryAfterMs
+      ? Math.min(retryAfterMs, longestToldMs)
+      : this.#ownMs(retryAfterMs === null ? firstMs.untold : firstMs.soon)
+    this.#repeated += 1
     this.#leaveAlone(holdOffMs, refusal)
     return this.leftMs
   }
 
+  /** How long it is left alone where it did not name a time; jitter keeps replicas from coming back in step. */
+  #ownMs(atFirstMs: number): number {
+    return Math.min(atFirstMs * 2 ** this.#repeated, longestMs) * (1 + this.#random.next() / 10)
+  }
+
   /**
-   * It is unavailable and says for how long: it is left alone for that time, at most 30 s. That is no
-   * limit of a plan, so the next one is not longer for it.
+   * It is unavailable and says for how long: it is left alone for that time, at most 30 s, and not at all
+   * where that is no time. That is no limit of a plan, so the next one is not longer for it.
    */
   pause(retryAfterMs: number, refusal: Refusal | null): void {
     if (this.#isNews('trouble')) this.#leaveAlone(Math.min(retryAfterMs, longestPauseMs), refusal)
@@ -86,7 +91,7 @@ export class HoldOff {
   end(): void {
     if (this.active) return
     this.#untilMs = -Infinity
-    this.#nextMs = firstMs
+    this.#repeated = 0
   }
 
   /** Answers to calls that were already under way say nothing new, but for another reason. */
@@ -107,14 +112,14 @@ export class HoldOff {
 }
 
 /**
- * Reads `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date. No time at all, which a provider whose clock is slow
- * tells by a date that has passed, is no way to leave somebody alone.
- * @returns milliseconds from now, or null when there is none or it makes no sense
+ * Reads `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date.
+ * @returns milliseconds from now, 0 also for a date that has passed; null when there is none or it makes no sense
  */
 export function parseRetryAfter(value: string | null, wallMs: number): number | null {
   if (value === null) return null
-  if (/^\d+(?:\.\d+)?$/.test(value.trim())) return Number(value) * 1000 || null
+  const text = value.trim()
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000
   // Date.parse takes nearly anything for a date; an HTTP date ends with its zone.
-  const atMs = value.trim().endsWith('GMT') ? Date.parse(value) : NaN
-  return atMs > wallMs ? atMs - wallMs : null
+  const atMs = text.endsWith('GMT') ? Date.parse(text) : NaN
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
 }

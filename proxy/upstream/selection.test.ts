@@ -56,6 +56,12 @@ describe('weigh', () => {
     },
   )
 
+  it.each(weighing)('%s: the worst one weighs a twentieth of the best one', (strategy) => {
+    const best = { availability: 1, latency: 1, sync: 1, earned: 1 }
+    const worst = { availability: 0, latency: 0, sync: 0, earned: 0 }
+    expect(weigh(strategy, [best, worst])).toEqual([1, 0.05])
+  })
+
   it('lets each strategy favour what it is named for', () => {
     const fast = { availability: 0.9, latency: 1, sync: 0.5, earned: 1 }
     const fresh = { availability: 0.9, latency: 0.5, sync: 1, earned: 1 }

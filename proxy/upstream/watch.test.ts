@@ -402,14 +402,14 @@ describe('beside the traffic', () => {
 
   it('lets disabled upstreams back at the epoch, which all replicas share', async () => {
     const state: NodeState = {}
-    // The fixture's clock starts at midnight UTC: the first epoch of 7 min ends after 7 min.
-    const fixture = new WatchFixture([[state]], { epochDurationMs: 420_000 })
+    // Counted from 1970, 6 min of an epoch of 11 min are over when the clock starts, with 2026.
+    const fixture = new WatchFixture([[state]], { epochDurationMs: 660_000 })
     await fixture.clock.advance(100)
     state.fault = { hang: true }
     const [upstream] = fixture.pool.upstreams
     for (let each = 0; each < 5; each++)
       upstream!.failed(upstream!.urls[0]!, { name: 'connection-reset', weight: 1 })
-    await fixture.clock.advance(419_000)
+    await fixture.clock.advance(299_000)
     expect(fixture.states).toEqual(['disabled'])
     fixture.events.length = 0
     await fixture.clock.advance(1_000)

@@ -111,8 +111,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'Retry-After is not respected',
     file: upstream('hold-off'),
-    text: 'retryAfterMs === null\n',
-    replacement: 'true\n',
+    text: 'const holdOffMs = retryAfterMs\n',
+    replacement: 'const holdOffMs = false\n',
   },
   {
     name: 'an answer to an earlier call ends a hold-off',
@@ -276,5 +276,53 @@ export const upstreamMutants: readonly Mutant[] = [
     file: 'proxy/relay/attempt.ts',
     text: 'block, this.#record.startedMs)',
     replacement: 'block, this.#options.clock.nowMs())',
+  },
+  {
+    name: 'one that may be asked again at once is left alone as if it had said nothing',
+    file: upstream('hold-off'),
+    text: 'retryAfterMs === null ? firstMs.untold : firstMs.soon',
+    replacement: 'firstMs.untold',
+  },
+  {
+    name: 'one that may be asked again at once is asked at once',
+    file: upstream('hold-off'),
+    text: 'soon: 1_000',
+    replacement: 'soon: 0',
+  },
+  {
+    name: 'hold-offs do not grow',
+    file: upstream('hold-off'),
+    text: 'this.#repeated += 1',
+    replacement: 'this.#repeated += 0',
+  },
+  {
+    name: 'a date that has passed says nothing',
+    file: upstream('hold-off'),
+    text: 'Number.isNaN(atMs) ? null',
+    replacement: '!(atMs > wallMs) ? null',
+  },
+  {
+    name: 'whatever can be read as a date is an HTTP date',
+    file: upstream('hold-off'),
+    text: "text.endsWith('GMT') ? Date.parse(text) : NaN",
+    replacement: 'Date.parse(text)',
+  },
+  {
+    name: 'the worst upstream has a tenth of its least share',
+    file: upstream('selection'),
+    text: 'weightFloor = 0.05',
+    replacement: 'weightFloor = 0.005',
+  },
+  {
+    name: 'epochs begin when the process does',
+    file: upstream('watch'),
+    text: 'epochDurationMs - (clock.wallMs() % epochDurationMs)',
+    replacement: 'epochDurationMs',
+  },
+  {
+    name: 'heavy calls count as light ones in the latency',
+    file: 'proxy/relay/attempt.ts',
+    text: 'latencyMs, this.#call.asked.cost)',
+    replacement: 'latencyMs, 10)',
   },
 ]

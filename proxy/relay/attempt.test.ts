@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const { chain, iface } = await ethereum()
+
+test('one that answers eth_getLogs slowly loses no share of the cheap reads', async () => {
+  const prompt = () => result('0x1', { afterMs: 20 })
+  const config = { strategy: 'balanced', retryLimit: 0 } as const
+  const relay = new RelayFixture(
+    chain,
+    iface,
+    { a: { script: prompt }, b: { script: prompt } },
+    config,
+  )
+  const logs = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x2' }] }
+  relay.transport('a').play(() => result([], { afterMs: 900 }))
+  for (let each = 0; each < 20; each++)
+    await relay.ask({ ...logs, directives: { selectProvider: 'a' } })
+  expect(relay.sent).toEqual({ a: 20, b: 0 })
+  relay.transport('a').play(prompt)
+  for (let each = 0; each < 400; each++) await relay.ask()
+  expect((relay.sent['a']! - 20) / 400).toBeCloseTo(0.5, 1)
+})
