@@ -36,6 +36,18 @@ describe('while whoever could answer is held off', () => {
     expect((await relay.ask()).upstream).toBe('a')
   })
 
+  it.each(['Retry-After', 'retry-after', 'RETRY-AFTER'])(
+    'the time that is left is told once, whatever was written as %s',
+    async (name) => {
+      const relay = new RelayFixture(chain, iface, { a: { script: () => limited([name, '7']) } })
+      await relay.ask()
+      await relay.clock.advance(3_000)
+      const headers = (await relay.ask()).incoming?.headers ?? []
+      const told = headers.filter((_, at) => /^retry-after$/i.test(headers[at - 1] ?? ''))
+      expect(told).toEqual(['4'])
+    },
+  )
+
   it('a client that comes back when it is told to is not too early', async () => {
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => limited(['Retry-After', '7']) },

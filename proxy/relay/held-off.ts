@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
-import type { HeaderList, Incoming } from '../upstream/wire.ts'
+import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { mayHear } from './impersonal-refusal.ts'
@@ -43,17 +43,10 @@ function refusalFor(pool: Pool, call: Call): Reply | null {
   if (!(body instanceof Uint8Array)) return null
   const told: Incoming = {
     ...incoming,
-    headers: withRetryAfter(incoming.headers, url.holdOff.leftMs),
+    // The time that it told is not kept with its words: it was right then.
+    headers: [...incoming.headers, 'Retry-After', String(Math.ceil(url.holdOff.leftMs / 1_000))],
     body: call.reader.readdress?.(body) ?? body,
   }
   const latestBlock = upstream.latest?.block ?? null
   return { incoming: told, upstream: upstream.name, refusal: failure, latestBlock }
-}
-
-function withRetryAfter(headers: HeaderList, leftMs: number): HeaderList {
-  const others: string[] = []
-  for (let at = 0; at < headers.length; at += 2)
-    if (headers[at]?.toLowerCase() !== 'retry-after')
-      others.push(headers[at] as string, headers[at + 1] as string)
-  return [...others, 'Retry-After', String(Math.ceil(leftMs / 1_000))]
 }

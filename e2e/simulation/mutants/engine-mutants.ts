@@ -247,9 +247,9 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'an answer of a node that is held off tells two times to wait',
-    file: relay('held-off'),
-    text: "if (headers[at]?.toLowerCase() !== 'retry-after')",
-    replacement: "if (headers[at] !== '')",
+    file: relay('impersonal-refusal'),
+    text: "'grpc-status', 'grpc-message']",
+    replacement: "'grpc-status', 'grpc-message', 'retry-after']",
   },
   {
     name: 'a node is held off for words that the client put into its mouth',
@@ -356,8 +356,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a client is told to come back a moment too early',
     file: relay('held-off'),
-    text: 'Math.ceil(leftMs / 1_000)',
-    replacement: 'Math.floor(leftMs / 1_000)',
+    text: 'Math.ceil(url.holdOff.leftMs / 1_000)',
+    replacement: 'Math.floor(url.holdOff.leftMs / 1_000)',
   },
   ...checkMutants,
   ...failureMutants,

@@ -79,6 +79,12 @@ export const failureMutants: readonly Mutant[] = [
     replacement: 'false',
   },
   {
+    name: 'writes have as few attempts as reads',
+    file: relay('budget'),
+    text: "call.asked.kind === 'write' ? Infinity : maxAttempts",
+    replacement: 'maxAttempts',
+  },
+  {
     name: 'a defect in judging a stream is blamed on its upstream',
     file: 'proxy/relay/streamed-answer.ts',
     text: "    if (!isUpstreamsDoing(cause)) return { kind: 'defect', cause }\n",

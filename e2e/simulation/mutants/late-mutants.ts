@@ -126,4 +126,16 @@ export const lateMutants: readonly Mutant[] = [
     text: '    if (!isCounted) this.score.failed(nowMs)\n',
     replacement: '',
   },
+  {
+    name: 'among fast nodes every jitter is hedged',
+    file: relay('hedge'),
+    text: 'Math.max(Math.min(this.#tickMs, budgetMs / 2), leastTickMs)',
+    replacement: 'Math.min(this.#tickMs, budgetMs / 2)',
+  },
+  {
+    name: 'made up method names fill the memory',
+    file: relay('hedge'),
+    text: '  if (!asked.known) return null\n',
+    replacement: '',
+  },
 ]
