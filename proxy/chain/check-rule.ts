@@ -90,6 +90,8 @@ export type CheckRule =
     }
   /** It is a list with no more items than the number in the request. */
   | { readonly check: 'limit'; readonly place: Place; readonly result: CheckPath }
+  /** A number is no less than that of the request, which older nodes may not know of. */
+  | { readonly check: 'least'; readonly place: Place; readonly result: CheckPath }
   /** It is a list of heights in the range asked for, or from the height asked for on, that rise. */
   | { readonly check: 'heights'; readonly place: null }
   /** The objects of an array belong to the block asked for and to each other. */

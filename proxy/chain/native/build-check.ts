@@ -22,6 +22,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
     }
     case 'limit':
       return { check: 'limit', place: place(native), result: native.result ?? [] }
+    case 'least':
+      return { check: 'least', place: place(native), result: native.result }
     case 'heights':
       return { check: 'heights', place: null }
     case 'items': {

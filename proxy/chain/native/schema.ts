@@ -152,6 +152,7 @@ const checkSchema = z.discriminatedUnion('check', [
     items: shape.optional(),
   }),
   strict({ check: z.literal('limit'), ...place, result: path.optional() }),
+  strict({ check: z.literal('least'), ...place, result: path }),
   strict({ check: z.literal('heights') }),
   strict({
     check: z.literal('items'),

@@ -10,7 +10,7 @@ import { checkExpected } from './expected.ts'
 import { checkFeeHistory } from './fee-history.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
-import { checkHeights } from './heights.ts'
+import { checkHeights, checkLeast } from './heights.ts'
 import { checkLength, checkLimit } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkHeader, checkTransaction } from './own-hash.ts'
@@ -104,6 +104,8 @@ function apply(
       return checkLength(rule, document, wanted)
     case 'limit':
       return checkLimit(rule, document, wanted)
+    case 'least':
+      return checkLeast(rule, document, wanted)
     case 'heights':
       return checkHeights(document, asked)
     case 'items':

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../../chain/check-rule.ts'
 import { blockRangeOf, shownRange, type HeightAsked } from './block-range.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -34,4 +35,20 @@ export function checkHeights(document: ResultDocument, asked: HeightAsked): Viol
     if (height > horizon) doubt ??= { ...violation('items-block', told()), certain: false }
   }
   return doubt
+}
+
+/** The answer is of no older state than the request wants; a node that does not know the wish is not to blame. */
+export function checkLeast(
+  { result }: Extract<CheckRule, { check: 'least' }>,
+  document: ResultDocument,
+  wanted: unknown,
+): Violation | null {
+  const span = document.at(result)
+  if (typeof wanted !== 'number' || span === null) return null
+  const told = numberAt(document.bytes, span.start, span.end)
+  if (!(told < wanted)) return null
+  return {
+    ...violation('block-number', `asked for ${wanted} at least, got ${told}`),
+    certain: false,
+  }
 }

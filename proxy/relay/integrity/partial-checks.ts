@@ -91,6 +91,7 @@ function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[
     case 'identity':
     case 'expected':
     case 'sent':
+    case 'least':
       return [rule.result]
     case 'shape': {
       const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))

@@ -143,6 +143,13 @@ describe('what every node gives', () => {
     expect(lies.map((lie) => wrong(method, params, lie))).not.toContain(null)
   })
 
+  it.each<[number, string | null]>([
+    [300, null],
+    [301, 'block-number?'],
+  ])('is of no older slot than %i, which was asked for', (minContextSlot, found) => {
+    expect(wrong('getBalance', [key, { minContextSlot }], at(5))).toBe(found)
+  })
+
   it('is only doubted when a node says in other words that it is well', () => {
     expect(wrong('getHealth', [], 'fine')).toBe('shape?')
   })
