@@ -83,6 +83,8 @@ export interface MethodSpec {
   readonly waitsForBlock: boolean
   readonly timeoutMs: number | null
   readonly tellsTip: ResultPath | null
+  /** Tags besides `latest` whose answers tell so too, and how many blocks behind the tip these may be. */
+  readonly behindTip: Readonly<Partial<Record<BlockTag, number>>>
   readonly checks: readonly CheckRule[]
   readonly answersJson: boolean
   readonly refusal: RefusalPath | null

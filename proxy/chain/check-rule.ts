@@ -15,14 +15,16 @@ export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
  * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
  * list of hashes, `data-list` one of data, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
- * from 0 on, an `integer` a whole one below 2^53; `bare-hash` is 64 digits in hex without `0x`, `bare-hashes` a list of them,
- * `mempool` such a list or an object, `structure` an object or a list, `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
+ * from 0 on, an `integer` a whole one; `bare-hash` is 64 digits in hex without `0x`, `bare-hashes` a list of them,
+ * `mempool` such a list or an object, `base58-32` and `base58-64` so many bytes in base58, `structure` an object or a list,
+ * `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
  */
 export const plainShapes = [
   ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
   ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
   ...(['boolean', 'false', 'any', 'structure', 'syncing', 'data-list'] as const),
   ...(['integer', 'bare-hash', 'bare-hashes', 'mempool'] as const),
+  ...(['base58-32', 'base58-64'] as const),
 ] as const
 
 export type PlainShape = (typeof plainShapes)[number]
@@ -38,6 +40,13 @@ export type Members = ReadonlyMap<string, Shape>
  * it must repeat.
  */
 export type SecondNames = ReadonlyMap<string, string>
+
+/** The request has one of these values at the place, where nothing stands for the default. */
+export interface Condition {
+  readonly place: Place
+  readonly is: readonly (string | boolean)[]
+  readonly absent: string | boolean | null
+}
 
 /**
  * What an answer to a method must show, as its spec says it. `place` is where the request tells what
@@ -82,7 +91,15 @@ export type CheckRule =
       readonly result: CheckPath
       /** The member of an item that repeats the item of the request, as a number. */
       readonly key: string | null
+      /** What each item is; null: anything. */
+      readonly items: Shape | null
     }
+  /** It is a list with no more items than the number in the request. */
+  | { readonly check: 'limit'; readonly place: Place; readonly result: CheckPath }
+  /** A number is no less than that of the request, which older nodes may not know of. */
+  | { readonly check: 'least'; readonly place: Place; readonly result: CheckPath }
+  /** It is a list of heights in the range asked for, or from the height asked for on, that rise. */
+  | { readonly check: 'heights'; readonly place: null }
   /** The objects of an array belong to the block asked for and to each other. */
   | {
       readonly check: 'items'
@@ -145,8 +162,12 @@ export type CheckRule =
   | {
       readonly check: 'shape'
       readonly place: null
+      /** Only for requests that say so; null: for all. */
+      readonly when: Condition | null
       readonly result: CheckPath
       readonly as: Shape
+      /** It is one of these texts; null: any. */
+      readonly oneOf: readonly string[] | null
       /** Some nodes have their reasons: a value of another type is only doubted. */
       readonly isLenient: boolean
       readonly members: Members

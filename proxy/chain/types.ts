@@ -89,6 +89,8 @@ export interface Classification {
   readonly timeoutMs: number | null
   /** The answer tells the chain's latest block: where in `result` it stands. */
   readonly tellsTip: ResultPath | null
+  /** How many blocks further behind the tip than an upstream may be that block may be; null: it is the tip. */
+  readonly behindTip: number | null
   /** What an answer must show to be believed. */
   readonly checks: readonly Check[]
   /** REST: an answer that claims success is one JSON document, where the client takes JSON. */

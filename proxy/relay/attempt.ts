@@ -224,12 +224,15 @@ class Asking {
   /** Whom the client named has the word about the head that it is known to have. */
   #sight(block: number): void {
     const { pool, chain } = this.#options
+    const { asked, directives } = this.#call
     const upstream = this.#upstream
     const head = upstream.latest?.block ?? NaN
-    pool.sighted(upstream, block, this.#record.startedMs)
-    const isNamed = this.#call.directives.selectProvider === upstream.name
-    const isOwn = isNamed && Math.abs(block - head) <= chain.allowedLagBlocks
-    if (!isOwn) this.#record.blocksOff = pool.blocksOff(upstream, block, this.#tipThen)
+    const behind = asked.behindTip ?? 0
+    if (asked.behindTip === null) pool.sighted(upstream, block, this.#record.startedMs)
+    const isNamed = directives.selectProvider === upstream.name
+    const isOwn = isNamed && Math.abs(block - head) <= chain.allowedLagBlocks + behind
+    const tipThen = this.#tipThen && this.#tipThen - behind
+    if (!isOwn) this.#record.blocksOff = pool.blocksOff(upstream, block, tipThen)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it } from 'vitest'
+import { AskedChain } from '../chain/testing/asked-chain.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
 
@@ -89,6 +90,42 @@ describe('an answer about the newest state', () => {
     expect((await late.ask(named)).upstream).toBe('late')
     const changed = pool({ late: hex(1), d1: hex(100), d2: hex(100) }, { late: 50 })
     expect((await changed.ask(named)).upstream).not.toBe('late')
+  })
+})
+
+describe('an answer of a commitment', () => {
+  // The allowed lag is 25 slots; the tip is what is confirmed.
+  const [tip, key] = [300_000, '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d']
+  it.each<[string | undefined, number, string]>([
+    ['confirmed', tip, 'first'],
+    ['confirmed', tip - 26, 'second'],
+    ['processed', tip + 3, 'first'],
+    ['processed', tip - 25, 'first'],
+    ['processed', tip - 26, 'second'],
+    ['finalized', tip - 32, 'first'],
+    ['finalized', tip - 175, 'first'],
+    ['finalized', tip - 176, 'second'],
+    ['finalized', tip + 100_000, 'second'],
+    [undefined, tip - 32, 'first'],
+    [undefined, tip - 100_000, 'second'],
+  ])('%s, of slot %i, is that of the %s one', async (commitment, slot, upstream) => {
+    const { chain: slots } = await AskedChain.load('SLOTCHAIN')
+    const of = (told: number) => ({
+      script: () => result({ context: { slot: told }, value: 5 }),
+    })
+    const relay = new RelayFixture(slots, slots.interfaces.get('jsonrpc') as ChainInterface, {
+      first: of(slot),
+      second: of(tip - (commitment === 'finalized' || !commitment ? 32 : 0)),
+      third: of(tip),
+    })
+    for (const each of relay.pool.upstreams) relay.pool.sighted(each, tip, 0)
+    const seen = await relay.ask({ method: 'getBalance', params: [key, { commitment }] })
+    expect(seen.upstream).toBe(upstream)
+    expect(seen.call.journal.attempts.map((each) => each.violation)).not.toContain(
+      expect.anything(),
+    )
+    // What is not the tip moves no head.
+    expect(relay.pool.upstreams.map(({ latest }) => latest?.block)).toContain(tip)
   })
 })
 

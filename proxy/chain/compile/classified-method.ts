@@ -61,13 +61,25 @@ function withBlock(method: MethodSpec, block: BlockRef, checks: readonly Check[]
     byHash: method.byHash,
     waitsForBlock: method.waitsForBlock,
     timeoutMs: method.timeoutMs,
-    // Only what was asked about the latest block tells which one that is.
-    tellsTip: block.kind === 'tag' && block.tag === 'latest' ? method.tellsTip : null,
+    ...tipTold(method, block),
     checks,
     answersJson: method.answersJson,
     refusal: method.refusal,
     internalPath: method.internalPath,
   }
+}
+
+/** Only what was asked about the latest block tells which one that is. */
+function tipTold(
+  { tellsTip, behindTip }: MethodSpec,
+  block: BlockRef,
+): Pick<Classification, 'tellsTip' | 'behindTip'> {
+  if (block.kind !== 'tag') return { tellsTip: null, behindTip: null }
+  if (block.tag === 'latest') return { tellsTip, behindTip: null }
+  const behind = behindTip[block.tag]
+  return behind === undefined
+    ? { tellsTip: null, behindTip: null }
+    : { tellsTip, behindTip: behind }
 }
 
 /** What is said of a method that the spec does not name. */
@@ -85,6 +97,7 @@ export function unknownMethod(method: string, kind: CallKind, internalPath = '')
     waitsForBlock: false,
     timeoutMs: null,
     tellsTip: null,
+    behindTip: null,
     checks: [],
     answersJson: false,
     refusal: null,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { InterfaceSpec, MethodSpec, Place } from '../chain-spec.ts'
-import type { Check } from '../check-rule.ts'
+import type { Check, Condition } from '../check-rule.ts'
 import type { PlaceReader } from './block-reader.ts'
 
 /** The checks of one request; a list when they are the same for all requests of the method. */
@@ -17,20 +17,38 @@ export function compileChecks<Request>(
 ): Checks<Request> {
   if (checks.length === 0) return none
   const rows = checks.map((rule): Row<Request> => {
-    if (rule.place !== null) return { rule, read: placeReader(rule.place), wanted: undefined }
+    const applies = rule.check === 'shape' && rule.when ? meets(rule.when, placeReader) : null
+    if (rule.place !== null)
+      return { rule, applies, read: placeReader(rule.place), wanted: undefined }
     const isExpected = rule.check === 'expected'
     const wanted = isExpected ? expectedBy(rule.verification, verifications) : undefined
-    return { rule, read: null, wanted }
+    return { rule, applies, read: null, wanted }
   })
-  if (rows.every(({ read }) => read === null))
+  if (rows.every(({ read, applies }) => read === null && applies === null))
     return Object.freeze(rows.map(({ rule, wanted }) => ({ rule, wanted })))
   return (request) =>
-    rows.map(({ rule, read, wanted }) => ({ rule, wanted: read ? read(request) : wanted }))
+    rows
+      .filter(({ applies }) => applies?.(request) ?? true)
+      .map(({ rule, read, wanted }) => ({ rule, wanted: read ? read(request) : wanted }))
+}
+
+/** Whether a request says what a rule is for. */
+function meets<Request>(
+  { place, is, absent }: Condition,
+  placeReader: (place: Place) => PlaceReader<Request>,
+): (request: Request) => boolean {
+  const read = placeReader(place)
+  return (request) => {
+    const told = read(request) ?? absent
+    return is.some((each) => each === told)
+  }
 }
 
 /** A rule, and how to read what a request wants, or what all of them want. */
 interface Row<Request> {
   readonly rule: Check['rule']
+  /** Null: to all requests. */
+  readonly applies: ((request: Request) => boolean) | null
   readonly read: PlaceReader<Request> | null
   readonly wanted: unknown
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule } from '../check-rule.ts'
+import type { CheckRule, Condition } from '../check-rule.ts'
 import { place } from './build-block.ts'
-import type { NativeCheck } from './schema.ts'
+import type { NativeCheck, NativeCondition } from './schema.ts'
 
 /** A row of a method's `checks` with the defaults of the format. */
 export function buildCheck(native: NativeCheck): CheckRule {
@@ -17,9 +17,15 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'identity', place: place(native), result, as, each, optional }
     }
     case 'length': {
-      const { result, key = null } = native
-      return { check: 'length', place: place(native), result, key }
+      const { result, key = null, items = null } = native
+      return { check: 'length', place: place(native), result, key, items }
     }
+    case 'limit':
+      return { check: 'limit', place: place(native), result: native.result ?? [] }
+    case 'least':
+      return { check: 'least', place: place(native), result: native.result }
+    case 'heights':
+      return { check: 'heights', place: null }
     case 'items': {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
@@ -45,9 +51,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native
+      const { when = null, 'one-of': oneOf = null } = native
       const secondNames = mapOf(native['second-names'] ?? {})
-      const tables = { members: mapOf(members), secondNames }
-      return { check: 'shape', place: null, result, as, isLenient, ...tables }
+      const own = { oneOf, isLenient, members: mapOf(members), secondNames }
+      return { check: 'shape', place: null, when: when && condition(when), result, as, ...own }
     }
     case 'header':
       return { check: 'header', place: null, form: native.form }
@@ -72,6 +79,10 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'raw':
       return { check: 'raw', place: place(native), digest: native.digest }
   }
+}
+
+function condition(native: NativeCondition): Condition {
+  return { place: place(native), is: native.is, absent: native.default ?? null }
 }
 
 function mapOf<Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {

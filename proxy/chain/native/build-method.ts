@@ -15,6 +15,7 @@ export function buildMethod(
   method: NativeMethod,
   addon: string | null,
   tipHeader: string | null,
+  behindTip: MethodSpec['behindTip'],
 ): MethodSpec | null {
   const named = splitName(apiInterface, name)
   if (named === null) return null
@@ -32,6 +33,7 @@ export function buildMethod(
     waitsForBlock: method['waits-for-block'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     tellsTip: tellsTip(method['tells-tip'], kind === 'read' ? tipHeader : null),
+    behindTip,
     checks: (method.checks ?? []).map(buildCheck),
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,

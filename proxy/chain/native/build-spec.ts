@@ -186,7 +186,14 @@ function buildMethods(
   const placed = new Set<string>()
   for (const { addon, at, part } of partsOf(own))
     for (const [name, native] of Object.entries(part.methods ?? {})) {
-      const method = buildMethod(apiInterface, name, native, addon, tipHeader)
+      const method = buildMethod(
+        apiInterface,
+        name,
+        native,
+        addon,
+        tipHeader,
+        own['behind-tip'] ?? {},
+      )
       const path = [...at, 'methods', name]
       if (method === null) {
         complain(path, `is no name of a ${apiInterface} method.`, nameHint(apiInterface))

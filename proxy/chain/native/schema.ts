@@ -117,6 +117,13 @@ const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`
 const members = z.record(z.string().min(1), shape)
 const secondNames = z.record(z.string().min(1), z.string().min(1))
 
+const choice = z.union([z.boolean(), z.string().min(1)])
+const condition = strict({
+  ...place,
+  is: z.array(choice).min(1).max(16),
+  default: choice.optional(),
+})
+
 /** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
 const checkSchema = z.discriminatedUnion('check', [
   strict({
@@ -137,7 +144,16 @@ const checkSchema = z.discriminatedUnion('check', [
     each: z.boolean().optional(),
     optional: z.boolean().optional(),
   }),
-  strict({ check: z.literal('length'), ...place, result: path, key: z.string().min(1).optional() }),
+  strict({
+    check: z.literal('length'),
+    ...place,
+    result: path,
+    key: z.string().min(1).optional(),
+    items: shape.optional(),
+  }),
+  strict({ check: z.literal('limit'), ...place, result: path.optional() }),
+  strict({ check: z.literal('least'), ...place, result: path }),
+  strict({ check: z.literal('heights') }),
   strict({
     check: z.literal('items'),
     result: path.optional(),
@@ -178,6 +194,8 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('shape'),
     result: path.optional(),
     as: shape,
+    when: condition.optional(),
+    'one-of': z.array(z.string().min(1)).min(1).max(64).optional(),
     lenient: z.boolean().optional(),
     members: members.optional(),
     'second-names': secondNames.optional(),
@@ -252,6 +270,7 @@ const interfaceSchema = strict({
   'response-headers': z.array(headerName).optional(),
   'block-headers': z.array(headerName).optional(),
   'tip-header': headerName.optional(),
+  'behind-tip': z.partialRecord(z.enum(['pending', 'safe', 'finalized']), blocks).optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
   'block-time-at': probeSchema.optional(),
@@ -287,6 +306,7 @@ export type NativeSpec = z.output<typeof nativeSchema>
 export type NativeInterface = z.output<typeof interfaceSchema>
 export type NativeMethod = z.output<typeof methodSchema>
 export type NativeCheck = z.output<typeof checkSchema>
+export type NativeCondition = z.output<typeof condition>
 export type NativeBlock = z.output<typeof blockSchema>
 export type NativeProbe = z.output<typeof probeSchema>
 export type NativeVerification = z.output<typeof verificationSchema>

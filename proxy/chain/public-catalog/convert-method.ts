@@ -32,6 +32,7 @@ export function convertMethod(
     waitsForBlock: api.category?.hanging_api === true,
     timeoutMs: api.timeout_ms || null,
     tellsTip: tip,
+    behindTip: {},
     checks: data.api_interface === 'jsonrpc' ? ethereumChecks(api.name) : [],
     answersJson: !page.test(api.name),
     refusal: null,

@@ -27,7 +27,16 @@ const index = identity(param(1), ['transactionIndex'], 'number')
 
 function shape(as: Shape): CheckRule {
   const tables = { members: new Map(), secondNames: new Map() }
-  return { check: 'shape', place: null, result: [], as, isLenient: false, ...tables }
+  return {
+    check: 'shape',
+    place: null,
+    when: null,
+    result: [],
+    as,
+    oneOf: null,
+    isLenient: false,
+    ...tables,
+  }
 }
 
 const rules = new Map<string, readonly CheckRule[]>([

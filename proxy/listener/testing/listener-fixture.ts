@@ -75,6 +75,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
+      behindTip: null,
       checks: [],
       internalPath: 'internalPath' in question ? question.internalPath : '',
     }),

@@ -25,7 +25,9 @@ export function checkBlock(
     if (span === null && rule.optional) return null
     const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
     const age = asked.number - number
-    const fits = rule.older === 0 ? age === 0 : age >= 1 && age <= rule.older
+    // The first block of a chain is its own parent.
+    const isFirst = asked.number === 0 && number === 0
+    const fits = rule.older === 0 ? age === 0 : (age >= 1 && age <= rule.older) || isFirst
     if (fits) return null
     return violation('block-number', `asked for ${asked.number}, got ${shownSpan(bytes, span)}`)
   }

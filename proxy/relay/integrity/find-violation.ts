@@ -10,7 +10,8 @@ import { checkExpected } from './expected.ts'
 import { checkFeeHistory } from './fee-history.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
-import { checkLength } from './length.ts'
+import { checkHeights, checkLeast } from './heights.ts'
+import { checkLength, checkLimit } from './length.ts'
 import { checkLogs } from './logs.ts'
 import { checkHeader, checkTransaction } from './own-hash.ts'
 import { checkParent } from './parent.ts'
@@ -33,7 +34,7 @@ export interface Asked extends HeightAsked {
 /** Such a method has an answer to every request, so null is none. */
 function refusesNull({ rule }: Check): boolean {
   if (rule.check === 'shape') return !rule.as.endsWith('?')
-  return ['sent', 'expected', 'logs', 'length', 'digest'].includes(rule.check)
+  return ['sent', 'expected', 'logs', 'length', 'heights', 'digest'].includes(rule.check)
 }
 
 /**
@@ -101,6 +102,12 @@ function apply(
       return checkIdentity(rule, document, wanted)
     case 'length':
       return checkLength(rule, document, wanted)
+    case 'limit':
+      return checkLimit(rule, document, wanted)
+    case 'least':
+      return checkLeast(rule, document, wanted)
+    case 'heights':
+      return checkHeights(document, asked)
     case 'items':
       return checkItems(rule, document, block, wanted)
     case 'logs':

@@ -3,7 +3,8 @@
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { digitsAt, shown } from './values.ts'
+import { fits } from './shape.ts'
+import { digitsAt, shown, shownAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /** A request for so many things is answered with so many, and where they have keys, with those. One that lists none is not checked. */
@@ -21,8 +22,10 @@ export function checkLength(
   const missing = new Set(rule.key === null ? [] : wanted.map(digitsOf))
   while (cursor.next()) {
     cursor.skip()
-    if (rule.key === null) continue
     const { start, end } = cursor
+    if (rule.items !== null && !fits(rule.items, false, bytes, start, end))
+      return violation('shape', `item ${cursor.index} is ${shownAt(bytes, start, end)}`)
+    if (rule.key === null) continue
     const span = new ResultDocument(bytes, { start, end }).at([rule.key])
     const key = span && digitsAt(bytes, span.start, span.end)
     missing.delete(key === null ? null : plainDigits(key))
@@ -35,6 +38,24 @@ export function checkLength(
   if (!isWhole || missing.size === 0) return null
   const [first] = missing
   return violation('identity', `asked for ${shown(`0x${first}`)}, which is not there`)
+}
+
+/** Of so many things at most there are no more. A request that names no number is not checked. */
+export function checkLimit(
+  { result }: Extract<CheckRule, { check: 'limit' }>,
+  document: ResultDocument,
+  wanted: unknown,
+): Violation | null {
+  const { bytes } = document
+  const list = document.at(result)
+  if (typeof wanted !== 'number' || list === null || bytes[list.start] !== 0x5b) return null
+  const cursor = new ItemCursor(bytes, list.start, document.skippedAt(result))
+  while (cursor.next()) {
+    if (cursor.index >= wanted)
+      return violation('items-count', `asked for ${wanted} at most, got more`)
+    cursor.skip()
+  }
+  return null
 }
 
 /** Null for what is no number in hex. */

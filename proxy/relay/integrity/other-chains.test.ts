@@ -18,17 +18,24 @@ describe('the slot chain', () => {
   const accounts = slots.jsonrpc('getMultipleAccounts', [['a', 'b']])
   const transaction = slots.jsonrpc('getTransaction', ['sig'])
   const slot = slots.jsonrpc('getBlock', [100])
-  const block = { parentSlot: 97, blockHeight: 80, blockhash: 'x', previousBlockhash: 'y' }
+  const context = { slot: 5 }
+  const hashes = { blockhash: '2'.repeat(44), previousBlockhash: '3'.repeat(44) }
+  const block = { parentSlot: 97, blockHeight: 80, ...hashes, transactions: [] }
   const of = (...signatures: readonly string[]) => ({ slot: 97, transaction: { signatures } })
   it.each<[string, Classification, unknown, string | null]>([
-    ['as many accounts', accounts, { value: [null, { data: ['', 'base64'] }] }, null],
-    ['an account too few', accounts, { value: [null] }, 'items-count'],
-    ['an account too many', accounts, { value: [null, null, null] }, 'items-count'],
+    ['as many accounts', accounts, { context, value: [null, { data: ['', 'base64'] }] }, null],
+    ['an account too few', accounts, { context, value: [null] }, 'items-count'],
+    ['an account too many', accounts, { context, value: [null, null, null] }, 'items-count'],
     ['no list of accounts', accounts, { value: {} }, 'shape'],
     ['a null for the list', accounts, { value: null }, 'shape'],
     ['nothing for the list', accounts, {}, 'shape'],
     ['a null for all', accounts, null, 'shape'],
-    ['accounts of a request without list', slots.jsonrpc('getMultipleAccounts', ['a']), {}, null],
+    [
+      'accounts of a request without list',
+      slots.jsonrpc('getMultipleAccounts', ['a']),
+      { context },
+      null,
+    ],
     ['the transaction', transaction, of('sig'), null],
     ['another one', transaction, of('gis'), 'identity'],
     ['one that nobody signed', transaction, of(), 'identity'],
@@ -61,7 +68,7 @@ describe('the slot chain', () => {
       { context: {}, value: null },
       'shape',
     ],
-    ['no account', slots.jsonrpc('getAccountInfo', ['a']), { context: {}, value: null }, null],
+    ['no account', slots.jsonrpc('getAccountInfo', ['a']), { context, value: null }, null],
     ['null for an account', slots.jsonrpc('getAccountInfo', ['a']), null, 'shape'],
     ['no slots', slots.jsonrpc('getBlocks', [5, 6]), [], null],
     ['null for slots', slots.jsonrpc('getBlocks', [5, 6]), null, 'shape'],

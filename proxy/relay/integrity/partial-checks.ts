@@ -17,9 +17,11 @@ import type { ResultDocument } from './result-document.ts'
 export function listOf(rule: CheckRule): CheckPath | null {
   switch (rule.check) {
     case 'logs':
+    case 'heights':
       return []
     case 'items':
     case 'length':
+    case 'limit':
       return rule.result
     case 'identity':
       return rule.each ? [] : null
@@ -89,6 +91,7 @@ function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[
     case 'identity':
     case 'expected':
     case 'sent':
+    case 'least':
       return [rule.result]
     case 'shape': {
       const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))

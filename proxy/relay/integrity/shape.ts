@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { plainShapes, type CheckRule, type PlainShape, type Shape } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
-import { parseSpan } from '../../json/text.ts'
+import { bufferOf, parseSpan } from '../../json/text.ts'
+import { base58Length } from './base58.ts'
 import { mayPend } from './block-range.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { contradicts } from './second-name.ts'
-import { hexAt, isHexDigit, isNull, numberAt } from './values.ts'
+import { hexAt, isHexDigit, isNull, numberAt, spellsText } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 const quote = 0x22
@@ -41,7 +42,7 @@ const digits = {
  * what it says of the state nobody can tell. Of a pending block members may be missing.
  */
 export function checkShape(
-  { result, as, isLenient, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
+  { result, as, oneOf, isLenient, members, secondNames }: Extract<CheckRule, { check: 'shape' }>,
   document: ResultDocument,
   asked: BlockRef,
 ): Violation | null {
@@ -55,6 +56,11 @@ export function checkShape(
   if (span === null) return null
   if (isUnusual(as, bytes, span.start, span.end))
     return { ...violation('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`), certain: false }
+  if (oneOf && !oneOf.some((text) => spellsText(bytes, span.start, span.end, text)))
+    return {
+      ...violation('shape', `wanted ${oneOf.join(' or ')}, got ${shownSpan(bytes, span)}`),
+      certain: !isLenient,
+    }
   if (bytes[span.start] !== 0x7b) return null
   const isPending = mayPend(asked)
   for (const [name, shape] of members) {
@@ -117,13 +123,19 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
     case 'number':
       return isDigit(first)
     case 'integer':
-      return isDigit(first) && !Number.isNaN(numberAt(bytes, start, end))
+      return (
+        isDigit(first) && Number.isInteger(Number(bufferOf(bytes).toString('latin1', start, end)))
+      )
     case 'bare-hash':
       return isBareHash(bytes, start, end)
     case 'bare-hashes':
       return first === 0x5b && areAll(isBareHash, bytes, start)
     case 'mempool':
       return first === 0x7b || isOf('bare-hashes', bytes, start, end)
+    case 'base58-32':
+      return base58Length(bytes, start, end) === 32
+    case 'base58-64':
+      return base58Length(bytes, start, end) === 64
     case 'text':
       return first === quote && end - start > 2
     case 'decimal':

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect } from 'vitest'
+import type { Classification } from '../../../chain/types.ts'
 import { ethereum } from '../../testing/relay-fixture.ts'
 import { BlockMemory } from '../block-memory.ts'
 import { findViolation, type Asked } from '../find-violation.ts'
@@ -11,17 +12,29 @@ const { iface } = await ethereum()
 /** Longer results are not looked at in pieces as well, which takes its time. */
 const mostInPieces = 20_000
 
+export interface JudgedOptions {
+  readonly upstream?: string
+  readonly memory?: BlockMemory
+  readonly skipVerifications?: string[]
+  readonly horizon?: number
+}
+
 /** What the checks of the Ethereum spec find in a result, given as JSON or as a value. */
 export function judged(
   method: string,
   params: unknown,
   result: unknown,
-  options: {
-    upstream?: string
-    memory?: BlockMemory
-    skipVerifications?: string[]
-    horizon?: number
-  } = {},
+  options: JudgedOptions = {},
+): Violation | null {
+  const asked = iface.classify({ apiInterface: 'jsonrpc', method, params })
+  return judgedAs(asked, result, options)
+}
+
+/** The same by the checks of any spec. */
+export function judgedAs(
+  { checks, block }: Classification,
+  result: unknown,
+  options: JudgedOptions = {},
 ): Violation | null {
   const {
     upstream = 'a',
@@ -33,7 +46,6 @@ export function judged(
   // Something around it, so that a check that runs past the end is noticed.
   const bytes = Buffer.from(`{"result": ${text} ,"id":1}`)
   const span = { start: 11, end: 11 + Buffer.byteLength(text) }
-  const { checks, block } = iface.classify({ apiInterface: 'jsonrpc', method, params })
   const asked = { checks, block, upstream, skipVerifications, horizon: () => horizon }
   const found = findViolation(bytes, span, asked, memory)
   // What is far apart is not compared in pieces, and a memory hears what is told once.
