@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../check-rule.ts'
-import { place } from './build-block.ts'
+import { place, placeIfAny } from './build-block.ts'
 import type { NativeCheck } from './schema.ts'
 
 /** A row of a method's `checks` with the defaults of the format. */
@@ -40,8 +40,20 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
-      const { verification, result = [] } = native
-      return { check: 'expected', place: null, verification, result }
+      const { verification, result = [], optional = false } = native
+      return { check: 'expected', place: null, verification, result, optional }
+    }
+    case 'contains':
+      return { check: 'contains', place: placeIfAny(native), from: native.from, to: native.to }
+    case 'sequence': {
+      const { result = [], key, begin = null, end = null, lenient: isLenient = false } = native
+      return { check: 'sequence', place: placeIfAny(native), result, key, begin, end, isLenient }
+    }
+    case 'at-most':
+      return { check: 'at-most', place: place(native), result: native.result ?? [] }
+    case 'hashed': {
+      const { data, result, digest, each = null } = native
+      return { check: 'hashed', place: null, data, result, digest, each }
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native

@@ -33,7 +33,10 @@ function shape(as: Shape): CheckRule {
 const rules = new Map<string, readonly CheckRule[]>([
   [
     'eth_chainId',
-    [{ check: 'expected', place: null, verification: 'chain-id', result: [] }, shape('quantity')],
+    [
+      { check: 'expected', place: null, verification: 'chain-id', result: [], optional: false },
+      shape('quantity'),
+    ],
   ],
   ['eth_blockNumber', [shape('height')]],
   ['eth_gasPrice', [shape('quantity')]],

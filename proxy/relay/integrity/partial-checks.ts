@@ -20,7 +20,11 @@ export function listOf(rule: CheckRule): CheckPath | null {
       return []
     case 'items':
     case 'length':
+    case 'sequence':
+    case 'at-most':
       return rule.result
+    case 'hashed':
+      return rule.each
     case 'identity':
       return rule.each ? [] : null
     case 'bloom':
@@ -90,6 +94,10 @@ function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[
     case 'expected':
     case 'sent':
       return [rule.result]
+    case 'contains':
+      return [rule.from, rule.to]
+    case 'hashed':
+      return [rule.data, rule.result]
     case 'shape': {
       const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))
       return [rule.result, ...wanted.map(([name]) => [...rule.result, name])]

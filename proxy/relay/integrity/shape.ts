@@ -125,6 +125,10 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
       return first === 0x5b && areHashes(bytes, start, Infinity)
     case 'topics':
       return first === 0x5b && areHashes(bytes, start, mostTopics)
+    case 'bare-hash':
+      return isPlainText(bytes, start, end, 64, /^[0-9a-f]*$/i)
+    case 'base64-hash':
+      return isPlainText(bytes, start, end, 44, /^[0-9A-Za-z+/]{42}[048AEIMQUYcgkosw]=$/)
     case 'height':
       return isHex(as, bytes, start, end) && !Number.isNaN(numberAt(bytes, start, end))
     case 'uint64':
@@ -142,6 +146,14 @@ function isHex(as: keyof typeof digits, bytes: Uint8Array, start: number, end: n
   if (((bytes[start + 2] as number) | 0x20) !== 0x78 || count < fewest || count > most) return false
   for (let at = first; at < end - 1; at++) if (!isHexDigit(bytes[at] as number)) return false
   return true
+}
+
+/** A text of so many characters and this form. */
+function isPlainText(bytes: Uint8Array, start: number, end: number, count: number, form: RegExp) {
+  if (bytes[start] !== quote) return false
+  const isLong = end - start > 6 * count + 2
+  const text: unknown = isLong ? null : parseSpan(bytes, start, end)
+  return typeof text === 'string' && text.length === count && form.test(text)
 }
 
 /** Nobody escapes the digits of a value, but it would be the same. */
