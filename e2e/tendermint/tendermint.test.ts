@@ -15,7 +15,10 @@ function answer({ verb, target, body }: Asked, response: ServerResponse): void {
     : (JSON.parse(body.toString()) as { id: number; method: string })
   const known = {
     status: { sync_info: { latest_block_height: '7' } },
-    block: { block_id: { hash: 'B10C'.repeat(16) }, block: { header: { height: '5' } } },
+    block: {
+      block_id: { hash: 'B10C'.repeat(16) },
+      block: { header: { chain_id: 'cosmoshub-4', height: '5' }, data: { txs: [] } },
+    },
   }
   const result = method.startsWith('broadcast') ? { code: 0 } : known[method as 'status']
   const error = { code: -32603, message: 'Internal error', data: 'height must be greater than 0' }

@@ -6,16 +6,19 @@ import type { Place } from './chain-spec.ts'
 export type CheckPath = readonly (string | number)[]
 
 /**
- * How two values are compared: hex without regard to case, by the number's value, exactly, or by the
- * bytes that one has in hex and the other in hex or in base64.
+ * How two values are compared: hex without regard to case, with `short-hex` and to the zeros before it
+ * either, by the number's value, exactly, by the bytes that one has in hex and the other in hex or in
+ * base64, or as the names of types in Move.
  */
-export type Likeness = 'hash' | 'number' | 'text' | 'bytes'
+export const likenesses = ['hash', 'short-hex', 'number', 'text', 'bytes', 'move-type'] as const
+
+export type Likeness = (typeof likenesses)[number]
 
 /**
  * What a value may be. `quantity`, `data`, `hash`, `address` and `bloom` are Ethereum's, in hex, a
  * `height` is a quantity below 2^53, a `uint64` one below 2^64, a `word` data of 32 bytes, `hashes` a
  * list of hashes, `data-list` one of data, `topics` one of at most four; `decimal` is a text of digits, `number` a JSON number
- * from 0 on, an `integer` a whole one; `bare-hash` is 64 digits in hex without `0x`, `bare-hashes` a list of them,
+ * from 0 on, an `integer` a whole one; `bare-hash` is 64 digits in hex without `0x`, `base64-hash` the same in base64, `bare-hashes` a list of the former,
  * `mempool` such a list or an object, `base58-32` and `base58-64` so many bytes in base58, `structure` an object or a list,
  * `syncing` an object or a boolean, `text` is not empty, `any` is whatever is not null.
  */
@@ -23,7 +26,7 @@ export const plainShapes = [
   ...(['quantity', 'height', 'uint64', 'data', 'word', 'hash', 'address', 'bloom'] as const),
   ...(['hashes', 'topics', 'object', 'list', 'text', 'decimal', 'number'] as const),
   ...(['boolean', 'false', 'any', 'structure', 'syncing', 'data-list'] as const),
-  ...(['integer', 'bare-hash', 'bare-hashes', 'mempool'] as const),
+  ...(['integer', 'bare-hash', 'base64-hash', 'bare-hashes', 'mempool'] as const),
   ...(['base58-32', 'base58-64'] as const),
 ] as const
 
@@ -157,6 +160,38 @@ export type CheckRule =
       readonly height: number | null
       readonly verification: string
       readonly result: CheckPath
+      /** Nothing at the end of the path is no violation. */
+      readonly optional: boolean
+    }
+  /** Two numbers are the ends of a range, which holds what was asked for where there is a place. */
+  | {
+      readonly check: 'contains'
+      readonly place: Place | null
+      readonly from: CheckPath
+      readonly to: CheckPath
+    }
+  /** The items of a list are numbered one after the other. */
+  | {
+      readonly check: 'sequence'
+      /** Where the request tells the first number; with `begin`: whether it wants the list. */
+      readonly place: Place | null
+      readonly result: CheckPath
+      readonly key: string
+      /** Where the answer tells the first number and the last one that there may be. */
+      readonly begin: CheckPath | null
+      readonly end: CheckPath | null
+      /** The items may begin behind what the request tells, and are only doubted. */
+      readonly isLenient: boolean
+    }
+  /** What stands in base64 in one place has the digest that stands in hex in the other. */
+  | {
+      readonly check: 'hashed'
+      readonly place: null
+      readonly data: CheckPath
+      readonly result: CheckPath
+      readonly digest: 'sha256'
+      /** Of each object in this list; null: of the result itself. */
+      readonly each: CheckPath | null
     }
   /** At the end of the path stands such a value. An object has these members. */
   | {

@@ -35,6 +35,13 @@ function range(from: Place, to: Place, hash: Place | null, block: NativePlace): 
   return { kind: 'range', from, to, hash, absentFrom: block['default-from'] ?? absentTo, absentTo }
 }
 
+/** The same; null where none is told. */
+export function placeIfAny(point: PointPlace): Place | null {
+  const { param: position, query, header, message } = point
+  const ways = [position, query, header, message, point['path-parameter']]
+  return ways.every((way) => way === undefined) ? null : place(point)
+}
+
 /** Where one value stands in a request. */
 export function place(point: PointPlace): Place {
   if (point.query !== undefined) return { in: 'query', name: point.query }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule, Condition } from '../check-rule.ts'
-import { place } from './build-block.ts'
+import { place, placeIfAny } from './build-block.ts'
 import type { NativeCheck, NativeCondition } from './schema.ts'
 
 /** A row of a method's `checks` with the defaults of the format. */
@@ -46,8 +46,18 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
-      const { verification, result = [], height = null } = native
-      return { check: 'expected', place: null, verification, result, height }
+      const { verification, result = [], height = null, optional = false } = native
+      return { check: 'expected', place: null, verification, result, height, optional }
+    }
+    case 'contains':
+      return { check: 'contains', place: placeIfAny(native), from: native.from, to: native.to }
+    case 'sequence': {
+      const { result = [], key, begin = null, end = null, lenient: isLenient = false } = native
+      return { check: 'sequence', place: placeIfAny(native), result, key, begin, end, isLenient }
+    }
+    case 'hashed': {
+      const { data, result, digest, each = null } = native
+      return { check: 'hashed', place: null, data, result, digest, each }
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native

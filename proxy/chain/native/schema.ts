@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
-import { plainShapes, type Shape } from '../check-rule.ts'
+import { likenesses, plainShapes, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
 import { blockTags } from '../types.ts'
 
@@ -140,7 +140,7 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('identity'),
     ...place,
     result: path,
-    as: z.enum(['hash', 'number', 'text', 'bytes']).optional(),
+    as: z.enum(likenesses).optional(),
     each: z.boolean().optional(),
     optional: z.boolean().optional(),
   }),
@@ -189,6 +189,24 @@ const checkSchema = z.discriminatedUnion('check', [
     verification: word,
     result: path.optional(),
     height: blocks.optional(),
+    optional: z.boolean().optional(),
+  }),
+  strict({ check: z.literal('contains'), ...place, from: path, to: path }),
+  strict({
+    check: z.literal('sequence'),
+    ...place,
+    result: path.optional(),
+    key: z.string().min(1),
+    begin: path.optional(),
+    end: path.optional(),
+    lenient: z.boolean().optional(),
+  }),
+  strict({
+    check: z.literal('hashed'),
+    data: path,
+    result: path,
+    digest: z.literal('sha256'),
+    each: path.optional(),
   }),
   strict({
     check: z.literal('shape'),

@@ -43,7 +43,10 @@ const rules = new Map<string, readonly CheckRule[]>([
   [
     'eth_chainId',
     [
-      { check: 'expected', place: null, height: null, verification: 'chain-id', result: [] },
+      {
+        ...{ check: 'expected', place: null, height: null, verification: 'chain-id' },
+        ...{ result: [], optional: false },
+      },
       shape('quantity'),
     ],
   ],

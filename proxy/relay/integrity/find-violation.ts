@@ -6,8 +6,10 @@ import { checkBlock } from './block.ts'
 import type { HeightAsked } from './block-range.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkBloom } from './bloom.ts'
+import { checkContains } from './contains.ts'
 import { checkExpected } from './expected.ts'
 import { checkFeeHistory } from './fee-history.ts'
+import { checkHashed } from './hashed.ts'
 import { checkIdentity } from './identity.ts'
 import { checkItems } from './items.ts'
 import { checkHeights, checkLeast } from './heights.ts'
@@ -17,6 +19,7 @@ import { checkHeader, checkTransaction } from './own-hash.ts'
 import { checkParent } from './parent.ts'
 import { checkReceipt } from './receipt.ts'
 import { checkRoot } from './root.ts'
+import { checkSequence } from './sequence.ts'
 import { checkShape } from './shape.ts'
 import { ResultDocument } from './result-document.ts'
 import { checkDigest, checkRaw, checkSent } from './transaction.ts'
@@ -34,6 +37,7 @@ export interface Asked extends HeightAsked {
 /** Such a method has an answer to every request, so null is none. */
 function refusesNull({ rule }: Check): boolean {
   if (rule.check === 'shape') return !rule.as.endsWith('?')
+  if (rule.check === 'expected' && rule.optional) return false
   return ['sent', 'expected', 'logs', 'length', 'heights', 'digest'].includes(rule.check)
 }
 
@@ -124,6 +128,12 @@ function apply(
       return checkRaw(rule, document, wanted)
     case 'bloom':
       return checkBloom(rule, document)
+    case 'contains':
+      return checkContains(rule, document, wanted)
+    case 'sequence':
+      return checkSequence(rule, document, wanted)
+    case 'hashed':
+      return checkHashed(rule, document)
     case 'shape':
       return checkShape(rule, document, block)
     case 'header':

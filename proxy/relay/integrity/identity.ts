@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath, CheckRule, Likeness } from '../../chain/check-rule.ts'
 import type { Span } from '../../json/span.ts'
+import { parseSpan } from '../../json/text.ts'
 import { valueEnd } from '../../json/value.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
+import { moveType } from './move-type.ts'
 import { ResultDocument } from './result-document.ts'
 import {
   bareHash,
@@ -73,8 +75,24 @@ function likeness(as: Likeness, wanted: unknown): IsLike | null {
     return (bytes, { start, end }) => numberAt(bytes, start, end) === number
   }
   if (typeof wanted !== 'string') return null
+  if (as === 'short-hex') return sameAs(shortHex, wanted)
+  if (as === 'move-type') return sameAs(moveType, wanted)
   if (as === 'text') return (bytes, { start, end }) => spellsText(bytes, start, end, wanted)
   if (as === 'bytes') return (bytes, { start, end }) => spellsBytes(bytes, start, end, wanted)
   const bare = bareHash(wanted)
   return (bytes, { start, end }) => spellsHash(bytes, start, end, bare)
+}
+
+/** Both are the same in the form that `plain` gives them; null for what has none. */
+function sameAs(plain: (text: string) => string | null, wanted: string): IsLike | null {
+  const form = plain(wanted)
+  if (form === null) return null
+  return (bytes, { start, end }) =>
+    bytes[start] === 0x22 && plain(parseSpan(bytes, start, end) as string) === form
+}
+
+/** Hex without the zeros before it, with or without `0x`. */
+function shortHex(text: string): string | null {
+  const digits = bareHash(text)
+  return /^[0-9a-f]{1,64}$/.test(digits) ? digits.replace(/^0+(?=.)/, '') : null
 }

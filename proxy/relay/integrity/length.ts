@@ -4,7 +4,7 @@ import type { CheckRule } from '../../chain/check-rule.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
 import { fits } from './shape.ts'
-import { digitsAt, shown, shownAt } from './values.ts'
+import { digitsAt, shown, shownAt, toNumber } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /** A request for so many things is answered with so many, and where they have keys, with those. One that lists none is not checked. */
@@ -47,12 +47,12 @@ export function checkLimit(
   wanted: unknown,
 ): Violation | null {
   const { bytes } = document
+  const most = toNumber(wanted)
   const list = document.at(result)
-  if (typeof wanted !== 'number' || list === null || bytes[list.start] !== 0x5b) return null
+  if (Number.isNaN(most) || list === null || bytes[list.start] !== 0x5b) return null
   const cursor = new ItemCursor(bytes, list.start, document.skippedAt(result))
   while (cursor.next()) {
-    if (cursor.index >= wanted)
-      return violation('items-count', `asked for ${wanted} at most, got more`)
+    if (cursor.index >= most) return violation('items-count', `asked for ${most} at most, got more`)
     cursor.skip()
   }
   return null

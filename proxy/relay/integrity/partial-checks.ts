@@ -22,7 +22,10 @@ export function listOf(rule: CheckRule): CheckPath | null {
     case 'items':
     case 'length':
     case 'limit':
+    case 'sequence':
       return rule.result
+    case 'hashed':
+      return rule.each
     case 'identity':
       return rule.each ? [] : null
     case 'bloom':
@@ -93,6 +96,10 @@ function pathsOf(rule: CheckRule, asked: BlockRef): readonly (CheckPath | null)[
     case 'sent':
     case 'least':
       return [rule.result]
+    case 'contains':
+      return [rule.from, rule.to]
+    case 'hashed':
+      return [rule.data, rule.result]
     case 'shape': {
       const wanted = [...rule.members].filter(([, shape]) => !shape.endsWith('?'))
       return [rule.result, ...wanted.map(([name]) => [...rule.result, name])]

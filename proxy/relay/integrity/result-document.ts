@@ -56,6 +56,11 @@ export class ResultDocument {
     return this.#skipped.size === 0 ? 0 : (this.#skipped.get(keyOf(path)) ?? 0)
   }
 
+  /** It is what is kept of a long result, with its texts cut. */
+  get isAbridged(): boolean {
+    return this.#skipped !== noItems
+  }
+
   get isNull(): boolean {
     return this.bytes[this.span.start] === 0x6e
   }

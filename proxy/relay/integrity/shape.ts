@@ -146,6 +146,8 @@ export function isOf(as: PlainShape, bytes: Uint8Array, start: number, end: numb
       return first === 0x5b && areHashes(bytes, start, Infinity)
     case 'topics':
       return first === 0x5b && areHashes(bytes, start, mostTopics)
+    case 'base64-hash':
+      return isBase64Hash(bytes, start, end)
     case 'height':
       return isHex(as, bytes, start, end) && !Number.isNaN(numberAt(bytes, start, end))
     case 'uint64':
@@ -163,6 +165,13 @@ function isHex(as: keyof typeof digits, bytes: Uint8Array, start: number, end: n
   if (((bytes[start + 2] as number) | 0x20) !== 0x78 || count < fewest || count > most) return false
   for (let at = first; at < end - 1; at++) if (!isHexDigit(bytes[at] as number)) return false
   return true
+}
+
+/** 32 bytes; escaped or not, it is the same text. */
+function isBase64Hash(bytes: Uint8Array, start: number, end: number): boolean {
+  if (bytes[start] !== quote || end - start > 6 * 44 + 2) return false
+  const text: unknown = parseSpan(bytes, start, end)
+  return typeof text === 'string' && /^[0-9A-Za-z+/]{42}[048AEIMQUYcgkosw]=$/.test(text)
 }
 
 /** Nobody escapes the digits of a value, but it would be the same. */
