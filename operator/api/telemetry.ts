@@ -3,6 +3,7 @@
 import { settings } from '../../proxy/config/settings.ts'
 import { logFormats, logLevels } from '../../proxy/config/types.ts'
 import { boolean, integer, list, object, oneOf, text, textMap } from './field.ts'
+import { urlPort } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
@@ -73,6 +74,7 @@ export const tracing = object(
       max: 2048,
       pattern: /^https?:\/\/[^\s@/]+(\/[^\s]*)?$/,
       must: 'endpoint must be an http or https URL without a user, a password and spaces',
+      rules: [urlPort('endpoint')],
     }),
     protocol: oneOf(['grpc', 'http/protobuf'], {
       description: 'How OTLP travels.',
