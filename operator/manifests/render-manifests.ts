@@ -44,10 +44,17 @@ export function renderManifests(
       ({ metadata }) =>
         metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
     )
+    const refused = manifests.refusedProviders
+      .filter(
+        (each) =>
+          each.namespace === namespace && selects(router.spec.providerSelector, each.labels),
+      )
+      .map((each) => ({ name: each.name, faults: '' }))
     const data = dataOf(manifests, namespace)
     const translation = translate({
       router,
       providers,
+      unreadable: refused,
       data,
       chains,
       running: nothingRuns,
@@ -58,6 +65,8 @@ export function renderManifests(
     for (const fault of affinityFaults(router.spec.pod.affinity))
       problems.push(`RpcRouter ${namespace}/${name}: ${fault}`)
     for (const { provider, refusals, dangling } of translation.providers) {
+      // What is wrong with them is told of their files.
+      if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
       for (const violation of [...refusals, ...dangling])
         problems.push(`UpstreamProvider ${namespace}/${provider}: ${violationText(violation)}`)

@@ -41,7 +41,8 @@ export function unservedEndpoints(
       const impossible = impossibleEndpoint(endpoint, checkUses)
       if (impossible !== null) return impossible
       const asked = serving.of(endpoint, written)
-      const message = whyUnserved(router, serving.wants(endpoint), asked)
+      const unread = written.filter(({ serves }) => serves === '')
+      const message = whyUnserved(router, serving.wants(endpoint), asked, unread)
       return { reason: 'NoProviders', field: `spec.endpoints[${endpoint.name}]`, message }
     })
 }
@@ -50,6 +51,7 @@ function whyUnserved(
   { spec, metadata }: RpcRouter,
   wanted: string,
   asked: readonly UpstreamPlan[],
+  unread: readonly UpstreamPlan[],
 ): string {
   if (spec.providerSelector === undefined)
     return `nothing serves ${wanted}, since providerSelector is not set: it must match labels of UpstreamProviders, or be {} for all of them`
@@ -58,6 +60,9 @@ function whyUnserved(
   const main = asked.filter(({ tier }) => tier === 'primary')
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
+  // What they serve is not known.
+  if (asked.length === 0 && unread.length > 0)
+    return `no UpstreamProvider that is accepted serves ${wanted}; these are selected and not accepted: ${names(unread)}`
   return asked.length > 0
     ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(asked)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
