@@ -180,7 +180,7 @@ export const rpcRouterConditions = {
       },
       NotProgrammed: {
         status: 'False',
-        when: 'No config has been good yet, so there are no pods.',
+        when: 'No config has been good yet, or the API server has refused what it takes to run it, so there are no pods.',
         remedy: 'Look at Accepted, ResolvedRefs and Programmed.',
       },
     },

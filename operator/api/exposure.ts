@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { list, object, oneOf, text, textMap } from './field.ts'
+import { labelKey, labelMap } from './label-forms.ts'
 
 /** The Service before the pods. */
 export const serviceSettings = object(
@@ -16,11 +17,10 @@ export const serviceSettings = object(
       max: 32,
       maxValueLength: 4096,
     }).optional(),
-    labels: textMap({
+    labels: labelMap('labels', {
       description: 'Further labels of the Service.',
       example: { team: 'payments' },
       max: 32,
-      maxValueLength: 63,
       rules: [
         {
           rule: "!self.exists(k, k.startsWith('app.kubernetes.io/'))",
@@ -28,10 +28,9 @@ export const serviceSettings = object(
         },
       ],
     }).optional(),
-    loadBalancerClass: text({
+    loadBalancerClass: labelKey('loadBalancerClass', {
       description: 'Which implementation serves a Service of type LoadBalancer.',
       example: 'service.k8s.aws/nlb',
-      max: 253,
     }).optional(),
     loadBalancerSourceRanges: list(
       text({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { noPort, urlWithoutPort } from '../../proxy/config/port.ts'
 import { apiInterfaces } from '../../proxy/config/types.ts'
 import { type About, oneOf, type Rule, text } from './field.ts'
 import type { z } from 'zod'
@@ -70,5 +71,18 @@ export function hostAndPort(name: string, about: About): z.ZodString {
     max: 261,
     pattern: /^[^\s/@:]+:[0-9]{1,5}$/,
     must: `${name} must be host:port, such as redis.example.com:6379`,
+    rules: [hasPort(name, `:${noPort}$`)],
   })
+}
+
+/** The rule that a URL has a port that exists, or none. */
+export function urlPort(name: string): Rule {
+  return hasPort(name, `^${urlWithoutPort}`)
+}
+
+function hasPort(name: string, wrong: string): Rule {
+  return {
+    rule: `!self.matches(r'${wrong}')`,
+    message: `${name} must have a port from 1 to 65535`,
+  }
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { list, object, text, textMap } from './field.ts'
-import { word } from './names.ts'
+import { urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
 import { upstreamAuth } from './upstream-auth.ts'
 
@@ -15,6 +15,7 @@ const nodeUrl = object(
       max: 2048,
       pattern: /^((https?|wss?|grpcs?):\/\/[^\s#/?]|[$][{])[^\s#]*$/,
       must: 'url must begin with http://, https://, ws://, wss://, grpc:// or grpcs:// and a host, or with ${NAME}, and have no space and no #',
+      rules: [urlPort('url')],
     }),
     timeout: duration({
       name: 'timeout',

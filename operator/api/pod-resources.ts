@@ -22,7 +22,16 @@ export function resources(about: About) {
         example: { memory: '512Mi' },
       }).optional(),
     },
-    about,
+    {
+      ...about,
+      rules: [
+        {
+          rule: '!has(self.requests) || !has(self.limits) || self.requests.all(k, !(k in self.limits) || quantity(string(self.requests[k])).compareTo(quantity(string(self.limits[k]))) <= 0)',
+          message: 'requests must be at most limits',
+          fieldPath: '.requests',
+        },
+      ],
+    },
   )
 }
 

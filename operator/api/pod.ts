@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { integer, list, object, oneOf, text, textMap } from './field.ts'
 import { group } from './group.ts'
+import { labelMap } from './label-forms.ts'
 import { objectName } from './names.ts'
 import { resources } from './pod-resources.ts'
 import { countOrPercent } from './quantity.ts'
@@ -121,11 +122,10 @@ export const pod = object(
       example: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
     }).optional(),
     ...schedulingFields,
-    labels: textMap({
+    labels: labelMap('labels', {
       description: 'Further labels of the pods.',
       example: { team: 'payments' },
       max: 32,
-      maxValueLength: 63,
       rules: [
         {
           rule: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,

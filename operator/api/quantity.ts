@@ -52,7 +52,7 @@ export function byteSize({ name, max, ...about }: ByteSizeOptions): z.ZodString 
 }
 
 const quantityPattern =
-  /^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
+  /^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
 
 interface IntOrStringOptions extends About {
   /** What a text must look like. */

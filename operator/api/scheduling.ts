@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { integer, list, object, oneOf, text, textMap } from './field.ts'
+import { integer, list, object, oneOf, text } from './field.ts'
+import { labelKey, labelMap, labelValue, subdomainName, valueForm } from './label-forms.ts'
 import { labelSelector } from './label-selector.ts'
 
 const toleration = object(
   {
-    key: text({
+    key: labelKey('key', {
       description: 'Key of the taint. Unset: all.',
       example: 'dedicated',
-      max: 317,
     }).optional(),
     operator: oneOf(['Exists', 'Equal'], {
       description: 'How the key relates to the value. Unset: Equal.',
       example: 'Equal',
     }).optional(),
-    value: text({ description: 'Value of the taint.', example: 'rpc', min: 0, max: 63 }).optional(),
+    value: text({
+      description: 'Value of the taint.',
+      example: 'rpc',
+      min: 0,
+      max: 63,
+      pattern: labelValue,
+      must: `value must have ${valueForm}`,
+    }).optional(),
     effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
       description: 'Effect of the taint. Unset: all.',
       example: 'NoSchedule',
@@ -27,15 +34,34 @@ const toleration = object(
       max: 2_147_483_647,
     }).optional(),
   },
-  { description: 'A taint that the pods bear.', example: { key: 'dedicated', value: 'rpc' } },
+  {
+    description: 'A taint that the pods bear.',
+    example: { key: 'dedicated', value: 'rpc' },
+    rules: [
+      {
+        rule: "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
+        message: 'value must not be set with operator Exists',
+        fieldPath: '.value',
+      },
+      {
+        rule: "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
+        message: 'operator must be Exists when key is not set',
+        fieldPath: '.operator',
+      },
+      {
+        rule: "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
+        message: 'effect must be NoExecute when tolerationSeconds is set',
+        fieldPath: '.effect',
+      },
+    ],
+  },
 )
 
 const topologySpreadConstraint = object(
   {
-    topologyKey: text({
+    topologyKey: labelKey('topologyKey', {
       description: 'Label of nodes that tells the domains apart.',
       example: 'topology.kubernetes.io/zone',
-      max: 317,
     }),
     maxSkew: integer({
       description: 'How far the counts of two domains may differ.',
@@ -72,11 +98,10 @@ function affinityOf(what: string) {
 
 /** Where pods may run. */
 export const schedulingFields = {
-  nodeSelector: textMap({
+  nodeSelector: labelMap('nodeSelector', {
     description: 'Labels that a node must have.',
     example: { 'kubernetes.io/arch': 'amd64' },
     max: 32,
-    maxValueLength: 63,
   }).optional(),
   tolerations: list(toleration, {
     description: 'Taints that the pods bear.',
@@ -101,9 +126,8 @@ export const schedulingFields = {
     max: 8,
     kind: ['topologyKey', 'whenUnsatisfiable'],
   }).optional(),
-  priorityClassName: text({
+  priorityClassName: subdomainName('priorityClassName', {
     description: 'Priority class of the pods.',
     example: 'production',
-    max: 253,
   }).optional(),
 }

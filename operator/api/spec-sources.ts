@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { list, object, oneOf, text } from './field.ts'
-import { dataKey, objectName } from './names.ts'
+import { dataKey, objectName, urlPort } from './names.ts'
 
 const configMap = object(
   {
@@ -35,6 +35,7 @@ const specSource = object(
       max: 2048,
       pattern: /^https?:\/\/[^\s@/]+(\/[^\s]*)?$/,
       must: 'url must be an http or https URL without a user, a password and spaces',
+      rules: [urlPort('url')],
     }).optional(),
   },
   {

@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { settings } from '../../proxy/config/settings.ts'
 import { logFormats, logLevels } from '../../proxy/config/types.ts'
-import { boolean, integer, list, object, oneOf, text, textMap } from './field.ts'
+import { boolean, integer, list, object, oneOf, text } from './field.ts'
+import { labelMap } from './label-forms.ts'
+import { urlPort } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
@@ -36,11 +38,10 @@ export const monitoring = object(
       min: '1s',
       max: '1h',
     }).optional(),
-    labels: textMap({
+    labels: labelMap('labels', {
       description: 'Labels of that object, by which Prometheus finds it.',
       example: { release: 'kube-prometheus-stack' },
       max: 16,
-      maxValueLength: 63,
     }).optional(),
     selectionStats: boolean({
       description: 'Tell in a response header how the upstream was chosen.',
@@ -73,6 +74,7 @@ export const tracing = object(
       max: 2048,
       pattern: /^https?:\/\/[^\s@/]+(\/[^\s]*)?$/,
       must: 'endpoint must be an http or https URL without a user, a password and spaces',
+      rules: [urlPort('endpoint')],
     }),
     protocol: oneOf(['grpc', 'http/protobuf'], {
       description: 'How OTLP travels.',

@@ -211,6 +211,30 @@ describe('validate', () => {
       router,
       'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
     ],
+    [
+      'an endpoint whose provider is refused in the same files',
+      ['validate', '-f', '-'],
+      `${router}---${provider.replace('https://', 'ftp://')}`,
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider that is accepted serves ETH1 jsonrpc; these are selected and not accepted: alpha\n',
+    ],
+    [
+      'an endpoint, beside a refused provider that its router does not select',
+      ['validate', '-f', '-'],
+      `${router.replace('{}', '{ matchLabels: { pool: a } }')}---${provider.replace('jsonrpc', 'json')}`,
+      'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
+    ],
+    [
+      'affinity that pods cannot have',
+      ['validate', '-f', '-'],
+      `${router}  pod: { affinity: { nodeAffinity: { bogus: 1 } } }\n---${provider}`,
+      'RpcRouter default/mainnet: spec.pod.affinity.nodeAffinity: unknown field "bogus"\n',
+    ],
+    [
+      'a label that pods cannot have',
+      ['validate', '-f', '-'],
+      `${router}  pod: { labels: { -x: why } }\n---${provider}`,
+      'RpcRouter default/mainnet: spec.pod.labels: the key "-x" must be what a label can have: ',
+    ],
   ])('%s', async (_, argv, input, sentence) => {
     const { code, stderr } = await run(argv, input)
     expect(code).toBe(2)

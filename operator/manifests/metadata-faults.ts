@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  isQualifiedName,
+  isSubdomain,
+  keyForm,
+  labelValue,
+  subdomainForm,
+  valueForm,
+} from '../api/label-forms.ts'
 import { isList, isMap, type Json, type JsonMap } from '../admission/fault.ts'
 
 /** All that metadata may have, each with the type that it must have; null means that it is not set. */
@@ -70,11 +78,6 @@ function typeFaults(name: string, value: Json): readonly string[] {
     .map(([key]) => `metadata.${name}: the value of ${key} must be a text: put it in quotes`)
 }
 
-const subdomainForm =
-  'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
-const keyForm =
-  'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
-
 function nameFaults({ name, namespace }: JsonMap): readonly string[] {
   const isLabel =
     typeof namespace === 'string' && /^[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?$/.test(namespace)
@@ -92,12 +95,10 @@ function nameFaults({ name, namespace }: JsonMap): readonly string[] {
 
 function labelFaults(labels: JsonMap): readonly string[] {
   return Object.entries(labels).flatMap(([key, value]) => [
-    ...(isQualified(key) ? [] : [`metadata.labels: the key ${key} must have ${keyForm}`]),
-    ...(typeof value !== 'string' || value === '' || isWord(value)
+    ...(isQualifiedName(key) ? [] : [`metadata.labels: the key ${key} must have ${keyForm}`]),
+    ...(typeof value !== 'string' || labelValue.test(value)
       ? []
-      : [
-          `metadata.labels: the value of ${key} must have at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends`,
-        ]),
+      : [`metadata.labels: the value of ${key} must have ${valueForm}`]),
   ])
 }
 
@@ -107,7 +108,7 @@ function annotationFaults(annotations: JsonMap): readonly string[] {
     .reduce<number>((sum, text) => sum + Buffer.byteLength(typeof text === 'string' ? text : ''), 0)
   return [
     ...Object.keys(annotations)
-      .filter((key) => !isQualified(key.toLowerCase()))
+      .filter((key) => !isQualifiedName(key.toLowerCase()))
       .map((key) => `metadata.annotations: the key ${key} must have ${keyForm}`),
     ...(bytes > mostAnnotationBytes ? ['metadata.annotations may have at most 256 KiB'] : []),
   ]
@@ -116,7 +117,7 @@ function annotationFaults(annotations: JsonMap): readonly string[] {
 function finalizerFaults(finalizer: Json, index: number): readonly string[] {
   const path = `metadata.finalizers[${index}]`
   if (typeof finalizer !== 'string') return [`${path} must be a text: put it in quotes`]
-  return isQualified(finalizer) ? [] : [`${path} must have ${keyForm}`]
+  return isQualifiedName(finalizer) ? [] : [`${path} must have ${keyForm}`]
 }
 
 function ownerFaults(owners: readonly Json[]): readonly string[] {
@@ -139,20 +140,4 @@ function ownerFaults(owners: readonly Json[]): readonly string[] {
   return controllers.length > 1
     ? [...faults, 'metadata.ownerReferences: only one owner may be the controller']
     : faults
-}
-
-function isSubdomain(text: string): boolean {
-  return (
-    text.length <= 253 &&
-    /^[a-z\d](?:[-a-z\d]*[a-z\d])?(?:\.[a-z\d](?:[-a-z\d]*[a-z\d])?)*$/.test(text)
-  )
-}
-
-function isWord(text: string): boolean {
-  return /^[a-z\d](?:[-\w.]{0,61}[a-z\d])?$/i.test(text)
-}
-
-function isQualified(key: string): boolean {
-  const [name = '', prefix, ...more] = key.split('/').toReversed()
-  return isWord(name) && more.length === 0 && (prefix === undefined || isSubdomain(prefix))
 }

@@ -37,6 +37,15 @@ export interface ManifestSet {
   readonly secrets: ReadonlyMap<string, KeyedData>
   readonly configMaps: ReadonlyMap<string, KeyedData>
   readonly problems: readonly ManifestProblem[]
+  /** Providers that the API server would refuse: routers that select them are not wrong about that. */
+  readonly refusedProviders: readonly RefusedProvider[]
+}
+
+/** As much as is to be known of a provider that cannot be read. */
+export interface RefusedProvider {
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** Reads manifests in YAML or JSON. Kinds that do not concern the operator are passed over. */
@@ -57,6 +66,7 @@ class ManifestReader implements ManifestSet {
   readonly secrets = new Map<string, KeyedData>()
   readonly configMaps = new Map<string, KeyedData>()
   readonly problems: ManifestProblem[] = []
+  readonly refusedProviders: RefusedProvider[] = []
   readonly #admissions = new Map<string, Admission>()
   /** Where each object of our kinds was first found. */
   readonly #ours = new Map<string, Source>()
@@ -149,7 +159,12 @@ class ManifestReader implements ManifestSet {
     else {
       this.#ours.set(name, source)
       if (kind === 'RpcRouter') add(routerKind, this.routers)
-      else add(providerKind, this.providers)
+      else {
+        const before = this.providers.length
+        add(providerKind, this.providers)
+        if (this.providers.length === before)
+          this.refusedProviders.push(identityOf(inNamespace(object, this.#namespace).metadata))
+      }
     }
   }
 }
@@ -157,6 +172,17 @@ class ManifestReader implements ManifestSet {
 function inNamespace(object: JsonMap, fallback: string): JsonMap & { readonly metadata: JsonMap } {
   const metadata = isMap(object['metadata']) ? withoutNulls(object['metadata']) : {}
   return { ...object, metadata: { ...metadata, namespace: metadata['namespace'] || fallback } }
+}
+
+function identityOf({ namespace, name, labels }: JsonMap): RefusedProvider {
+  const texts = Object.entries(isMap(labels) ? labels : {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return {
+    namespace: wordOf(namespace),
+    name: wordOf(name),
+    labels: Object.fromEntries(texts),
+  }
 }
 
 interface OurKind<T> {

@@ -14,6 +14,7 @@ import { translate } from '../translate/translate.ts'
 import { nothingRuns } from '../translate/translation.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
 import { violationText } from '../translate/violation.ts'
+import { affinityFaults } from '../api/affinity-faults.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
 /** What a set of manifests comes to. */
@@ -43,10 +44,17 @@ export function renderManifests(
       ({ metadata }) =>
         metadata.namespace === namespace && selects(router.spec.providerSelector, metadata.labels),
     )
+    const refused = manifests.refusedProviders
+      .filter(
+        (each) =>
+          each.namespace === namespace && selects(router.spec.providerSelector, each.labels),
+      )
+      .map((each) => ({ name: each.name, faults: '' }))
     const data = dataOf(manifests, namespace)
     const translation = translate({
       router,
       providers,
+      unreadable: refused,
       data,
       chains,
       running: nothingRuns,
@@ -54,7 +62,11 @@ export function renderManifests(
     })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
+    for (const fault of affinityFaults(router.spec.pod.affinity))
+      problems.push(`RpcRouter ${namespace}/${name}: ${fault}`)
     for (const { provider, refusals, dangling } of translation.providers) {
+      // What is wrong with them is told of their files.
+      if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
       for (const violation of [...refusals, ...dangling])
         problems.push(`UpstreamProvider ${namespace}/${provider}: ${violationText(violation)}`)

@@ -14,11 +14,14 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
   ['grpcs', 443],
 ])
 
-/** The TCP ports that the pods connect to, in order; `any` when a port stands in a Secret. */
+/**
+ * The TCP ports that the pods connect to, in order; `any` when a port stands in a Secret. What is no port is left out:
+ * the API server would refuse the whole NetworkPolicy for it.
+ */
 export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly number[] | 'any' {
   const ports = [...upstreamPorts(config), ...storePorts(router), ...sourcePorts(router)]
   if (ports.includes(null)) return 'any'
-  return [...new Set(ports as readonly number[])].toSorted((a, b) => a - b)
+  return [...new Set((ports as readonly number[]).filter(isPort))].toSorted((a, b) => a - b)
 }
 
 function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[] {
@@ -45,7 +48,7 @@ function sourcePorts({ spec }: RpcRouter): readonly (number | null)[] {
 /** The port of a URL as the config writes it; null when a variable stands where it would be. */
 function portOf(url: string): number | null {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]*)/i.exec(url) ?? []
-  const written = /:(\d{1,5})$/.exec(authority)?.[1]
+  const written = /:(\d+)$/.exec(authority)?.[1]
   if (written !== undefined) return Number(written)
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   return /\$[{<]/.test(host) ? null : (usualPorts.get(scheme.toLowerCase()) ?? null)
@@ -53,4 +56,9 @@ function portOf(url: string): number | null {
 
 function portOfAddress(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1))
+}
+
+/** True for what a TCP port can be. */
+export function isPort(number: number): boolean {
+  return Number.isInteger(number) && number >= 1 && number <= 65_535
 }

@@ -3,7 +3,7 @@
 import { group } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { egressPorts } from './egress-ports.ts'
+import { egressPorts, isPort } from './egress-ports.ts'
 
 /** The TCP ports of the pods of one config. */
 export interface PodPorts {
@@ -55,6 +55,5 @@ export function unitePorts(first: PodPorts, others: readonly PodPorts[]): PodPor
 }
 
 function numbers(text: string): readonly number[] {
-  const ports = text.split(',').map(Number)
-  return ports.filter((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)
+  return text.split(',').map(Number).filter(isPort)
 }

@@ -45,13 +45,20 @@ export function readyOfWanted(deployment: Deployment | null): string {
   return `${ready}/${wanted}`
 }
 
-/** Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. */
+/**
+ * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained.
+ *
+ * @param isGood of the present config: without a Deployment it was not applied
+ */
 export function availability(
   spec: RpcRouterSpec,
   deployment: Deployment | null,
+  isGood = true,
 ): Finding<'Available'> {
-  if (deployment === null)
-    return routerFinding('Available', 'NotProgrammed', 'No config has been good yet.')
+  if (deployment === null) {
+    const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
+    return routerFinding('Available', 'NotProgrammed', message)
+  }
   const { wanted, available } = countReplicas(deployment)
   if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
   const least = leastPods(spec, wanted)

@@ -96,7 +96,7 @@ function findings(observation: RouterObservation): readonly Finding[] {
     acceptance(translation),
     resolution(translation),
     programming(observation),
-    availability(router.spec, deployment),
+    availability(router.spec, deployment, translation.config !== null),
   ]
   const wasReady = before('Ready')?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)

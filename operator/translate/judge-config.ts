@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
-import { parseConfig } from '../../proxy/config/parse.ts'
+import { parseConfig, unsetVariableHint } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import { renderPlaceholders } from '../../proxy/config/placeholder.ts'
 import { upstreamUrl } from '../../proxy/config/upstream-url.ts'
@@ -100,9 +100,14 @@ function reasonOf({ path }: Problem, isOfChains: boolean): ConfigRefusal['reason
   return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
 }
 
+/** Who uses the operator has no environment of the router's. */
+const variableHint =
+  'Only a url, a header value and a query value of an UpstreamProvider can name variables, those of its spec.variables. A literal ${ is written $${.'
+
 /** The router's sentence and its remedy, without the lines of a file that nobody sees. */
 export function sentenceOf({ message, hint }: Problem): string {
-  return [message, ...(hint === null ? [] : [hint])]
+  const remedy = hint === unsetVariableHint ? variableHint : hint
+  return [message, ...(remedy === null ? [] : [remedy])]
     .map((text) => text.replaceAll(/ \(used on lines? [\d, ?]+\)| on line [\d?]+/g, ''))
     .join('. ')
     .replaceAll('..', '.')

@@ -5,6 +5,7 @@ import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { ChainCheck } from './chain-check.ts'
 import { sentenceOf } from './judge-config.ts'
+import { refusalsOfLabels } from './label-refusals.ts'
 import type { UpstreamPlan } from './router-document.ts'
 import type { Serving } from './serving.ts'
 import type { Candidate } from './upstream-plan.ts'
@@ -14,38 +15,10 @@ import type { RouterRefusal } from './violation.ts'
 export function refusalsOfSpec(spec: RpcRouterSpec): readonly RouterRefusal[] {
   const { tracing, cache } = spec
   return [
-    ...refusalsOfSelector(spec.providerSelector),
+    ...refusalsOfLabels(spec),
     ...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')]),
     ...(cache?.type === 'Memory' ? [unsupported('spec.cache.type', 'a cache in memory')] : []),
   ]
-}
-
-const labelName = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-const labelPrefix = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-
-/** Labels that no object can have: rules of the CustomResourceDefinition cannot tell, since keys of a map have no bound. */
-function refusalsOfSelector(selector: RpcRouterSpec['providerSelector']): readonly RouterRefusal[] {
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
-  const keys = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
-  const values = [
-    ...Object.values(matchLabels),
-    ...matchExpressions.flatMap(({ values: each = [] }) => each),
-  ]
-  const wrong = [
-    ...keys.filter((key) => !isLabelKey(key)).map((key) => `the key ${JSON.stringify(key)}`),
-    ...values
-      .filter((value) => value !== '' && !labelName.test(value))
-      .map((value) => `the value ${JSON.stringify(value)}`),
-  ]
-  if (wrong.length === 0) return []
-  const message = `${wrong.join(', ')} must be what a label can have: at most 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends; before a key, a domain and '/'`
-  return [{ reason: 'InvalidSpec', field: 'spec.providerSelector', message }]
-}
-
-function isLabelKey(key: string): boolean {
-  const slash = key.indexOf('/')
-  const hasPrefix = slash === -1 || labelPrefix.test(key.slice(0, slash))
-  return hasPrefix && labelName.test(key.slice(slash + 1))
 }
 
 function unsupported(field: string, name: string): RouterRefusal {
@@ -68,7 +41,8 @@ export function unservedEndpoints(
       const impossible = impossibleEndpoint(endpoint, checkUses)
       if (impossible !== null) return impossible
       const asked = serving.of(endpoint, written)
-      const message = whyUnserved(router, serving.wants(endpoint), asked)
+      const unread = written.filter(({ serves }) => serves === '')
+      const message = whyUnserved(router, serving.wants(endpoint), asked, unread)
       return { reason: 'NoProviders', field: `spec.endpoints[${endpoint.name}]`, message }
     })
 }
@@ -77,6 +51,7 @@ function whyUnserved(
   { spec, metadata }: RpcRouter,
   wanted: string,
   asked: readonly UpstreamPlan[],
+  unread: readonly UpstreamPlan[],
 ): string {
   if (spec.providerSelector === undefined)
     return `nothing serves ${wanted}, since providerSelector is not set: it must match labels of UpstreamProviders, or be {} for all of them`
@@ -85,6 +60,9 @@ function whyUnserved(
   const main = asked.filter(({ tier }) => tier === 'primary')
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
+  // What they serve is not known.
+  if (asked.length === 0 && unread.length > 0)
+    return `no UpstreamProvider that is accepted serves ${wanted}; these are selected and not accepted: ${names(unread)}`
   return asked.length > 0
     ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(asked)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`

@@ -215,6 +215,18 @@ const configCases: readonly Case[] = [
       '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
     ],
   },
+  ...['https://x:0', 'http://SECRET:00/', 'wss://a:b@x:0?key=SECRET'].map((text) => ({
+    text: url(text),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with port 0, which nobody can connect to | Write a port from 1 to 65535, or none for that of the scheme.',
+    ],
+  })),
+  {
+    text: `use-static-spec: https://specs.example:70000/a\n${minimal}`,
+    problems: [
+      '1:18 error use-static-spec: "https://specs.example:70000/a" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
+    ],
+  },
   {
     text: url('"https://x/\\n"'),
     problems: [
@@ -500,7 +512,7 @@ const configCases: readonly Case[] = [
       '16:16 error drain-timeout: "2h" is too large | The most is 1h.',
       '17:28 error max-sessions-per-provider: "1e3" is not a whole number | Write one from 1 to 1000000.',
       '18:26 error liveness-probe-interval: "5" has no unit | Write a duration such as 500ms, 5s or 1m30s.',
-      '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it.',
+      '19:18 error use-static-spec: "https://a:b@c/" cannot be a spec source | Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
       '20:12 error log-level: "trace" is not one of the allowed values | Allowed: debug, info, warn, error.',
       '22:1 error upstream-failure-threshold: is a map, and a single value is wanted | ',
       '23:1 error health-check-interval: is a list, and a single value is wanted | ',

@@ -172,6 +172,9 @@ function malformedProblem(path: string, position: Position): Problem {
   }
 }
 
+/** What a person at a terminal can do for a variable that is not set. */
+export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
+
 function missingProblem(
   name: string,
   path: string,
@@ -187,7 +190,7 @@ function missingProblem(
     line: uses[0]?.line ?? null,
     column: uses[0]?.column ?? null,
     message: `the variable ${name} ${state} (used on ${where})`,
-    hint: 'Set it in the environment or in an env file (--env-file).',
+    hint: unsetVariableHint,
   }
 }
 

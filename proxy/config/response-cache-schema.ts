@@ -3,13 +3,14 @@
 import { z } from 'zod'
 import { integer, oneOf, text } from './fields.ts'
 import { filePath } from './names.ts'
+import { hostAndPortPattern } from './port.ts'
 import { list } from './section.ts'
 import { secretText } from './upstream-auth.ts'
 import { tlsSchema } from './upstream-schema.ts'
 
 const hostAndPort = text({
   kind: 'host:port',
-  pattern: /^[^\s/@]+:[0-9]{1,5}$/,
+  pattern: hostAndPortPattern,
   fault: 'is not host:port',
   hint: 'Write one such as redis:6379.',
   privacy: 'public',

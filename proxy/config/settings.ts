@@ -13,6 +13,7 @@ import {
   text,
 } from './fields.ts'
 import { filePath } from './names.ts'
+import { hostAndPortPattern, urlWithoutPort } from './port.ts'
 import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
 
 const secondMs = 1000
@@ -57,15 +58,15 @@ function setting<F extends Field<unknown>, D extends string | null>(
 
 const specSource = text({
   kind: 'file, directory or URL',
-  pattern: /^(?![a-z]+:\/\/[^/]*@)[^\0\r\n]{1,4096}$/,
+  pattern: new RegExp(String.raw`^(?![a-z]+://[^/]*@|${urlWithoutPort})[^\0\r\n]{1,4096}$`),
   fault: 'cannot be a spec source',
-  hint: 'Write a file, a directory or a URL without a user name and password in it.',
+  hint: 'Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
   privacy: 'public',
 })
 
 const hostAndPort = text({
   kind: 'host:port',
-  pattern: /^[^\s/@]+:[0-9]{1,5}$/,
+  pattern: hostAndPortPattern,
   fault: 'is not host:port',
   hint: 'Write one such as cache:20100.',
   privacy: 'public',

@@ -21,6 +21,8 @@ export interface UpstreamUrl {
 const hint =
   'Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.'
 
+const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
+
 /** The URL of a node. No message ever shows it, for keys stand in paths, queries and host names. */
 export function upstreamUrl(): Field<UpstreamUrl> {
   const json = { type: 'string', examples: ['https://eth.example.com/v2/${API_KEY}'] }
@@ -31,6 +33,9 @@ export function upstreamUrl(): Field<UpstreamUrl> {
     if (scheme === undefined) return schemeFault(text)
     const url = URL.parse(text)
     if (url === null || url.hostname === '') return { fault: 'is not a valid URL', hint }
+    if (url.port === '0') {
+      return { fault: 'is a URL with port 0, which nobody can connect to', hint: portHint }
+    }
     if (text.includes('#')) {
       return {
         fault: 'is a URL with a fragment ("#…")',

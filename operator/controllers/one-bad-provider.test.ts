@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { networkPolicies, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+/*
+ * One bad provider never blocks the others.
+ */
+
+test('a provider with port 0 is left out alone, and changes of the others reach the pods', async () => {
+  await using desk = new OperatorDesk()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) desk.provider(name)
+  desk.provider('zero', 'https://zero.example:0')
+  desk.router('r')
+  await desk.pass()
+  desk.rollOut('r')
+  desk.provider('a', 'https://a.example:8443')
+  await desk.pass()
+  expect(desk.conditions(upstreamProviders, 'zero')['Accepted']).toBe(
+    'False/InvalidConfig@1: spec.nodeUrls[0].url: the value is a URL with port 0, which nobody can connect to. Write a port from 1 to 65535, or none for that of the scheme.',
+  )
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    Accepted: expect.stringMatching(
+      /^True\/PartiallyAccepted@1: UpstreamProvider zero is left out/,
+    ),
+    Programmed: expect.stringMatching(/^True/),
+  })
+  const { egress } = desk.get(networkPolicies, 'r-router').spec
+  expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))).toEqual([
+    53, 53, 443, 8443,
+  ])
+})

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { readScenario, translateScenario } from '../testing/scenario.ts'
+import { egressPorts } from './egress-ports.ts'
+
+/** The ports for a router of which the config has this URL. */
+function portsOf(url: string, spec: object = {}): readonly number[] | 'any' {
+  const { router } = readScenario(JSON.stringify({ router: spec, providers: { a: {} } }))
+  const { config } = translateScenario(readScenario('providers: { a: {} }'))
+  if (config === null) throw new Error('there is no config')
+  const upstreams = config.upstreams.map((each) => ({
+    ...each,
+    entry: { ...each.entry, 'node-urls': [{ url }] },
+  }))
+  return egressPorts(router, { ...config, upstreams })
+}
+
+test.each<[string, readonly number[] | 'any']>([
+  ['https://a.example', [443]],
+  ['ws://a.example/v1:8080', [80]],
+  ['https://me:1234@a.example', [443]],
+  ['http://[::1]:8545', [8545]],
+  ['https://a.example:${PORT}', 'any'],
+  ['https://a.example:1', [1]],
+  ['https://a.example:65535', [65_535]],
+  ['https://a.example:0', []],
+  ['https://a.example:00', []],
+  ['https://a.example:65536', []],
+  ['https://a.example:700000', []],
+])('of %s', (url, ports) => {
+  expect(portsOf(url)).toEqual(ports)
+})
+
+test.each<[string, object]>([
+  ['the archive of specs', { specSources: [{ type: 'Url', url: 'https://git.example:70000/a' }] }],
+  ['the collector of traces', { tracing: { endpoint: 'http://collector.example:70000' } }],
+  [
+    'the cache service',
+    { cache: { type: 'CacheService', cacheService: { address: 'cache.example:70000' } } },
+  ],
+  ['Redis', { sharedState: { mode: 'External', external: { addresses: ['redis.example:0'] } } }],
+])('a port of %s that is none is left out', (_, spec) => {
+  expect(portsOf('https://a.example', spec)).toEqual([443])
+})
