@@ -17,7 +17,8 @@ const retryLimit = integer({
   max: 100,
 })
 const maxAttempts = integer({
-  description: 'Attempts of all kinds for one call, hedges included. A write goes to every upstream, whatever this says.',
+  description:
+    'Attempts of all kinds for one call, hedges included. A write goes to every upstream, whatever this says.',
   example: 10,
   min: 1,
   max: 1000,
