@@ -25,3 +25,16 @@ test('six versions of a block are kept apart: of those with the fewest tellers t
   expect(memory.hear('liar 4', 'a', 1, 'p')).toEqual({ kind: 'fits' })
   expect(memory.hear('liar 3', 'a', 1, 'p')).toMatchObject({ kind: 'contradicted', parent: 'q3' })
 })
+
+test.each<[string, string | null, string]>([
+  ['in passing makes nobody doubt as many who told another', null, 'fits'],
+  ['with its parent is in dispute with as many who told another', 'q', 'disputed'],
+])('a height that is told %s', (_case, parent, kind) => {
+  const memory = new BlockMemory()
+  memory.hear('x', 'a', 1, 'p')
+  expect(memory.hear('y', 'a', 2, parent).kind).toBe(kind)
+  // More of them are right.
+  memory.hear('z', 'b', 1, 'p')
+  memory.hear('x', 'b', 1, 'p')
+  expect(memory.hear('y', 'b', 2, parent).kind).toBe('contradicted')
+})
