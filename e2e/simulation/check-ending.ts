@@ -204,7 +204,8 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   if (able === null) return
   const { outcome } = client
   // Whoever is well again shows it to the call that is let through on trial.
-  if (outcome?.kind === 'error' && outcome.error.kind === errorKinds.breakerOpen) return
+  const isRefused = outcome?.kind === 'error' && outcome.error.kind === errorKinds.breakerOpen
+  if (isRefused || isRepeatedRefusal(client)) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
 }
