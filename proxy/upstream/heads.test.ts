@@ -347,6 +347,22 @@ test('of two, an answer that leaps above what was agreed on is off the tip', asy
   expect([1_000, 1_005, 2_000].map(off)).toEqual([0, 0, 1_000])
 })
 
+test('how high a block may be that an upstream shows follows from what it and the others told lately', async () => {
+  const fixture = new PoolFixture('abc')
+  const horizon = () => fixture.pool.horizonOf(fixture.upstream('a'))
+  expect(horizon()).toBeNull()
+  for (const name of 'bc') fixture.sees(name, 105)
+  expect(horizon()).toBeNull()
+  fixture.sees('a', 100)
+  // The chain grows by five blocks in the minute for which a head counts, and heads may differ by three.
+  expect(horizon()).toBe(105 + 5 + chain.allowedLagBlocks)
+  fixture.sees('a', 120)
+  expect(horizon()).toBe(120 + 5 + chain.allowedLagBlocks)
+  await fixture.clock.advance(60_001)
+  for (const name of 'bc') fixture.sees(name, 110)
+  expect(horizon()).toBeNull()
+})
+
 describe('the head of an upstream', () => {
   it('is not lowered by an answer that was overtaken', async () => {
     const fixture = new PoolFixture('ab')
