@@ -103,7 +103,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each.serves(addons) &&
       !lacksBlock(arena, each, client),
   )
-  // Who lied to the call, or failed it twice, keeps nobody from being asked who lags.
+  // Who lied to the call, or failed it twice or beside a lie, keeps nobody from being asked who lags.
   const isFresh = (each: Upstream) => !lags(arena, each) && !isGivenUp(client, each)
   // Who lags is passed over for what may be new, as long as one of its tier or a better one does not.
   const isPassedOver = (each: Upstream) =>
@@ -151,9 +151,10 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
 
 function isGivenUp({ call }: ClientCall, { name }: Upstream): boolean {
   const failed = call.journal.attempts.filter(
-    ({ upstream, result }) => upstream === name && result !== null && typeof result === 'object',
+    ({ result }) => result !== null && typeof result === 'object',
   )
-  return failed.length > 1 || failed.some(({ violation }) => violation !== null)
+  const own = failed.filter(({ upstream }) => upstream === name)
+  return own.length > 1 || (own.length > 0 && failed.some(({ violation }) => violation !== null))
 }
 
 /** About the latest state, or about what its hash names and may be as new. */

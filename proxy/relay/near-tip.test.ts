@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AskedChain } from '../chain/testing/asked-chain.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
 
 let chain: Chain
@@ -131,32 +132,55 @@ describe('an answer of a commitment', () => {
 
 describe('one that lags', () => {
   const balance: Asked = { method: 'eth_getBalance', params: [from, 'latest'] }
-  // The third is there so that two agree on the tip; it takes no calls.
+  // The third is there so that two agree on the tip; it takes no calls where it has no answer.
   const heads: Readonly<Record<string, number>> = { fresh: 100, late: 80, witness: 100 }
-  const asks = async (script: readonly unknown[]) => {
+  const answerOf = (each: unknown) =>
+    (each === 'reset' ? { fault: each } : result(each)) as ScriptedAnswer
+  const asks = async (script: readonly unknown[], witness?: unknown, asked = balance) => {
     let turn = 0
-    const answers = script.map((each) =>
-      each === 'reset' ? ({ fault: 'reset' } as const) : result(each),
-    )
+    const answers = script.map(answerOf)
     const relay = new RelayFixture(chain, iface, {
       fresh: { script: () => answers[turn++] ?? result('0x5') },
       late: { script: () => result('0x7') },
-      witness: { script: () => ({ fault: 'reset' }) },
+      witness: { script: () => answerOf(witness) },
     })
     for (const upstream of relay.pool.upstreams)
       relay.pool.sighted(upstream, heads[upstream.name] ?? 0, 0)
-    const directives = { blockProviders: ['witness'] }
-    const { upstream, call } = await relay.ask({ ...balance, directives })
+    const blockProviders = witness === undefined ? ['witness'] : []
+    const directives = { blockProviders, selectProvider: 'fresh' }
+    const { upstream, call } = await relay.ask({ ...asked, directives })
     return [upstream, ...call.journal.attempts.map((each) => each.upstream)]
   }
 
-  it.each<[string, unknown[], string[]]>([
+  const two = ['late', 'fresh', 'witness']
+
+  it.each<[string, unknown[], string[], unknown?]>([
     ['is not asked while the others answer', [], ['fresh', 'fresh']],
     ['is not asked after one failure', ['reset'], ['fresh', 'fresh', 'fresh']],
     ['is asked after two', ['reset', 'reset'], ['late', 'fresh', 'fresh', 'late']],
     ['is asked after a lie', ['zz'], ['late', 'fresh', 'late']],
+    ['is asked after a failure and a lie of two', ['reset'], [...two, 'late'], 'zz'],
+    [
+      'is not asked after failures of two',
+      ['reset'],
+      ['fresh', 'fresh', 'witness', 'fresh'],
+      'reset',
+    ],
+    ['is not asked while another may be', ['zz'], ['witness', 'fresh', 'witness'], '0x5'],
+  ])('%s', async (_case, script, expected, witness) => {
+    expect(await asks(script, witness)).toEqual(expected)
+  })
+
+  const byNumber: Asked = { method: 'eth_getBalance', params: [from, hex(95)] }
+  it.each<[string, unknown[], string[]]>([
+    [
+      'is not asked about a block that it has not got after failures',
+      ['reset', 'reset'],
+      ['fresh', 'fresh', 'fresh', 'fresh'],
+    ],
+    ['is asked about it when the one that claims it has lied', ['zz'], ['late', 'fresh', 'late']],
   ])('%s', async (_case, script, expected) => {
-    expect(await asks(script)).toEqual(expected)
+    expect(await asks(script, undefined, byNumber)).toEqual(expected)
   })
 })
 

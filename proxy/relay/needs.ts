@@ -22,6 +22,7 @@ export function wantedBy(call: Call): Wanted {
     excluded: [...directives.blockProviders, ...refusedBy(call), ...busyWith(call)],
     tried: (upstream) => journal.tried(upstream),
     gaveUpOn: (upstream) => gaveUpOn(call, upstream),
+    lied: (upstream) => hasLied(call, upstream),
     untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
   }
 }
@@ -38,14 +39,18 @@ function refusedBy({ journal: { attempts } }: Call): readonly string[] {
     .map(({ upstream }) => upstream)
 }
 
-/** One failure may be a hiccup, after which who is at the tip has the better answer still. */
-const patience = 2
-
+/**
+ * It lied, or failed the call twice: one failure may be a hiccup, after which who is at the tip has the
+ * better answer still. Not so where somebody lied to the call, who may have told where the tip is.
+ */
 function gaveUpOn({ journal: { attempts } }: Call, upstream: string): boolean {
-  const failed = attempts.filter(
-    (each) => each.upstream === upstream && typeof each.result === 'object' && each.result,
-  )
-  return failed.length >= patience || failed.some(({ violation }) => violation !== null)
+  const failed = attempts.filter(({ result }) => typeof result === 'object' && result)
+  const own = failed.filter((each) => each.upstream === upstream)
+  return own.length > 1 || (own.length > 0 && failed.some(({ violation }) => violation !== null))
+}
+
+function hasLied({ journal: { attempts } }: Call, upstream: string): boolean {
+  return attempts.some((each) => each.upstream === upstream && each.violation !== null)
 }
 
 /** Upstreams that are late with the call: asked again beside that, they would be later still. */

@@ -46,6 +46,7 @@ export class Places {
         .map(({ name }) => name),
       tried: () => false,
       gaveUpOn: () => false,
+      lied: () => false,
       untriedOnly: false,
     } as const
     const upstream = this.#pool.choose(wanted, this.#strategy)

@@ -135,14 +135,22 @@ export class Choice {
   #fitnessOf(upstream: Upstream, able: readonly Upstream[], wanted: Wanted): Fitness {
     if (!this.#heads.lags(upstream)) return 'fit'
     const point = lastPointOf(wanted.block)
-    if (point?.kind === 'number')
-      return (upstream.latest?.block ?? Infinity) < point.number ? 'lacks' : 'fit'
+    if (point?.kind === 'number') {
+      const hasIt = (upstream.latest?.block ?? Infinity) >= point.number
+      return hasIt || this.#isBelied(able, wanted) ? 'fit' : 'lacks'
+    }
     const isFresh = (each: Upstream) =>
       !this.#heads.lags(each) &&
       !wanted.gaveUpOn(each.name) &&
       ownRankOf(each) <= ownRankOf(upstream)
     if (!isAboutTip(wanted) || !able.some(isFresh)) return 'fit'
     return isByHash(wanted) ? 'may-lack' : 'behind'
+  }
+
+  /** All that do not lag have lied to the call: where the tip is was their word. */
+  #isBelied(able: readonly Upstream[], wanted: Wanted): boolean {
+    const fresh = able.filter((each) => !this.#heads.lags(each))
+    return fresh.length > 0 && fresh.every(({ name }) => wanted.lied(name))
   }
 
   #pick(

@@ -16,8 +16,10 @@ export interface Wanted {
   readonly excluded: readonly string[]
   /** Already asked on behalf of this call: only again when no other is left. */
   tried(upstream: string): boolean
-  /** It lied to this call, or failed it twice: it is no reason any more to pass over one that lags. */
+  /** It lied to this call, or failed it by more than a hiccup: no reason any more to pass over one that lags. */
   gaveUpOn(upstream: string): boolean
+  /** It lied to this call: what it says of its head is not believed either. */
+  lied(upstream: string): boolean
   /** Rather none than one that was asked already. */
   readonly untriedOnly: boolean
 }

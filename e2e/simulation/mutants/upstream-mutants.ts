@@ -57,8 +57,26 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'who lags and lacks the block is asked before one that failed once',
     file: upstream('choice'),
-    text: "point.number ? 'lacks' : 'fit'",
-    replacement: "point.number ? 'fit' : 'fit'",
+    text: "hasIt || this.#isBelied(able, wanted) ? 'fit' : 'lacks'",
+    replacement: "'fit'",
+  },
+  {
+    name: 'who lacks the block by the word of a liar is not asked',
+    file: upstream('choice'),
+    text: 'hasIt || this.#isBelied(able, wanted)',
+    replacement: 'hasIt',
+  },
+  {
+    name: 'a liar keeps those who lag from being asked',
+    file: upstream('choice'),
+    text: '      !wanted.gaveUpOn(each.name) &&\n',
+    replacement: '',
+  },
+  {
+    name: 'beside a liar one that failed once keeps those who lag from being asked',
+    file: 'proxy/relay/needs.ts',
+    text: 'own.length > 0 && failed.some(',
+    replacement: 'own.length > 0 && own.some(',
   },
   {
     name: 'who lags is asked for the latest block before one that failed once',

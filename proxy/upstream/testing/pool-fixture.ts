@@ -79,6 +79,7 @@ export class PoolFixture {
       excluded: [],
       tried: (name) => this.tried.has(name),
       gaveUpOn: () => false,
+      lied: () => false,
       untriedOnly: false,
       ...different,
     }
