@@ -6,6 +6,9 @@ import type { Arena } from './arena.ts'
 /** Nobody knows the tip by what was told longer ago. */
 export const memoryMs = 60_000
 
+/** Who was caught in a lie has no say about the tip for so long. */
+const lieMemoryMs = 600_000
+
 /** What is known of heads at one moment: worked out once for all who watch. */
 export interface Heard {
   readonly nowMs: number
@@ -17,12 +20,14 @@ export interface Heard {
   readonly witnessed: number | null
 }
 
-export function hear({ pool, clock, allowedLagBlocks }: Arena): Heard {
+export function hear({ pool, clock, allowedLagBlocks, caughtMs }: Arena): Heard {
   const nowMs = clock.nowMs()
-  const upstreams = pool.upstreams.filter(
+  const speaking = pool.upstreams.filter(
     ({ latest, availability }) =>
       latest !== null && latest.atMs >= nowMs - memoryMs && availability.standing === 'eligible',
   )
+  const honest = speaking.filter(({ name }) => !(nowMs - caughtMs.get(name)! < lieMemoryMs))
+  const upstreams = honest.length > 0 ? honest : speaking
   const heads = upstreams.map(({ latest }) => latest!.block)
   return { nowMs, tip: pool.tip, upstreams, witnessed: tipOf(heads, allowedLagBlocks) }
 }

@@ -73,6 +73,7 @@ class Simulation implements Arena, WireObserver {
   readonly #tip: TipWatch
   readonly #heads: HeadWatch
   readonly #blame: Blame
+  readonly caughtMs = new Map<string, number>()
   readonly #violations: Violation[] = []
   readonly #trace: Happening[] = []
   readonly #tally = emptyTally()
@@ -269,7 +270,10 @@ class Simulation implements Arena, WireObserver {
   #relayObserver(): RelayObserver {
     const metrics = this.#metrics?.relayObserver(this.#spec.chain.id, 'jsonrpc')
     return {
-      attemptEnded: (call, attempt) => metrics?.attemptEnded(call, attempt),
+      attemptEnded: (call, attempt) => {
+        if (attempt.violation?.certain) this.caughtMs.set(attempt.upstream, this.clock.nowMs())
+        metrics?.attemptEnded(call, attempt)
+      },
       breakerChanged: (open) => {
         if (open) this.told.breakerTrips += 1
         this.#say(open ? 'breaker open' : 'breaker closed')

@@ -211,6 +211,7 @@ class Asking {
     if (judgement.kind === 'failed') {
       const { failure, detail, passOn, violation } = judgement
       this.#record.violation = violation
+      if (violation?.certain) this.#options.pool.caught(this.#upstream)
       const refusal = passOn === 'node-error' ? failure : null
       // A stream cannot be kept to fall back on.
       const isKept = passOn !== null && incoming.body instanceof Uint8Array

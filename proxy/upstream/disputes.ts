@@ -10,7 +10,7 @@ export interface Dispute {
   /** The head that it tells. */
   readonly block: number
   readonly lower: readonly Upstream[]
-  /** Two of the lower ones agree, and all of them go on. */
+  /** Two of the lower ones agree, and some of them go on. */
   readonly isOutvoted: boolean
 }
 

@@ -312,6 +312,13 @@ describe('one that is above two that agree with each other', () => {
     expect(verdict(fixture, ...verdicts)).toBe(true)
   })
 
+  it('is believed as well when one of them stands still, as long as the other goes on', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 + turn }))
+    expect(verdict(fixture, 'behind', 'behind')).toBe(true)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+  })
+
   it('is not when these stand still: then the chain does', async () => {
     const fixture = new PoolFixture('abc')
     await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 }), 10)
@@ -332,6 +339,37 @@ describe('one that is above two that agree with each other', () => {
     verdict(fixture, 'behind', 'behind')
     fixture.sees('d', 991)
     expect(fixture.pool.tip).toBe(992)
+  })
+})
+
+describe('one that was caught in a lie', () => {
+  /** It claims to be a little ahead, so that the honest one seems to lag beside one that does. */
+  const pool = (names = 'abc') => {
+    const fixture = new PoolFixture(names)
+    for (const [index, name] of [...names].entries())
+      fixture.sees(name, [1_003, 1_000, 985][index] ?? 0)
+    return fixture
+  }
+
+  it('has no say about the tip for ten minutes', async () => {
+    const fixture = pool()
+    expect(fixture.pool.tip).toBe(1_003)
+    fixture.pool.caught(fixture.upstream('a'))
+    await fixture.clock.advance(60_001)
+    for (const [name, block] of Object.entries({ a: 1_008, b: 1_005, c: 990 }))
+      fixture.sees(name, block)
+    expect(fixture.pool.tip).toBe(1_005)
+    await fixture.clock.advance(540_000)
+    for (const [name, block] of Object.entries({ a: 1_053, b: 1_050, c: 1_035 }))
+      fixture.sees(name, block)
+    expect(fixture.pool.tip).toBe(1_053)
+  })
+
+  it('is believed when nobody else is heard', () => {
+    const fixture = pool('a')
+    fixture.pool.caught(fixture.upstream('a'))
+    fixture.sees('a', 1_004)
+    expect(fixture.pool.tip).toBe(1_004)
   })
 })
 

@@ -17,6 +17,9 @@ export interface HeadsOptions {
   readonly observer: PoolObserver
 }
 
+/** For so long after a lie nobody believes what an upstream says of the tip. */
+const lieLifeMs = 600_000
+
 type Heard = Upstream & { readonly latest: Sighting }
 
 /** What the upstreams of a pool tell of the chain's latest block, and where each stands by that. */
@@ -29,6 +32,8 @@ export class Heads {
   #agreed: Sighting | null = null
   readonly #disputes = new Disputes()
   readonly #lagging = new Set<Upstream>()
+  /** When an upstream was last caught in a lie. */
+  readonly #lies = new Map<Upstream, number>()
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
 
@@ -113,8 +118,8 @@ export class Heads {
     if (lower.length === 0 || !lower.every(isFar)) return null
     const nowMs = this.#options.clock.nowMs()
     const outvoted = isOutvoted(head, told, this.pace)
-    // Those that stand still say that the chain does.
-    if (outvoted && !lower.every((each) => this.#seenPace.isMoving(each, nowMs))) return null
+    // Where none of them goes on, the chain may stand still.
+    if (outvoted && !lower.some((each) => this.#seenPace.isMoving(each, nowMs))) return null
     const dispute = { higher, block: head.block, lower, isOutvoted: outvoted }
     return this.#disputes.isSettled(dispute, nowMs) ? null : dispute
   }
@@ -146,6 +151,18 @@ export class Heads {
     const { tip } = this
     upstream.tipThen = tip
     this.#judge(tip)
+  }
+
+  /** An upstream told what cannot be true. */
+  caught(upstream: Upstream): void {
+    const isNews = !this.#isLiar(upstream)
+    this.#lies.set(upstream, this.#options.clock.nowMs())
+    if (isNews) this.#judge()
+  }
+
+  #isLiar(upstream: Upstream): boolean {
+    const atMs = this.#lies.get(upstream)
+    return atMs !== undefined && this.#options.clock.nowMs() - atMs < lieLifeMs
   }
 
   /** The head of one alone that is above what the others agree on, and in pace. */
@@ -207,15 +224,18 @@ export class Heads {
     if (!isAbove) this.#disputes.forgive(upstream)
   }
 
-  /** Eligible upstreams that told their latest block lately. */
+  /** Eligible upstreams that told their latest block lately; those that lied lately only where nobody else did. */
   #heard(): readonly Heard[] {
     const sinceMs = this.#options.clock.nowMs() - sightingLifeMs
-    return this.#upstreams.filter(
+    const heard = this.#upstreams.filter(
       (each): each is Heard =>
         each.latest !== null &&
         each.latest.atMs >= sinceMs &&
         each.availability.standing === 'eligible',
     )
+    if (this.#lies.size === 0) return heard
+    const honest = heard.filter((each) => !this.#isLiar(each))
+    return honest.length > 0 ? honest : heard
   }
 
   #told(): readonly Sighting[] {

@@ -135,6 +135,11 @@ export class Pool {
     this.#heads.sighted(upstream, block, askedMs)
   }
 
+  /** An upstream told what cannot be true. */
+  caught(upstream: Upstream): void {
+    this.#heads.caught(upstream)
+  }
+
   /** An upstream came into service. */
   joined(): void {
     this.#heads.joined()

@@ -13,7 +13,7 @@ const leastMs = 10_000
 /** A chain may be so many times faster than its spec says. */
 const fastest = 50
 
-/** The first rise may be that of an answer that was overtaken. */
+/** The first rise may be that of a machine behind the same URL that was ahead of the others. */
 const leastRises = 2
 
 /** A pace that was seen, and how much faster the chain may be at the very most. */
@@ -26,8 +26,8 @@ interface Growth {
   readonly since: Sighting
   /** As it was measured last; null: not yet. */
   readonly blockTimeMs: number | null
-  readonly last: Sighting
-  /** When it last told a higher block than before, and how often it has. */
+  readonly highest: number
+  /** When it last told a higher block than ever before, and how often it has. */
   readonly roseMs: number
   readonly rises: number
 }
@@ -72,13 +72,14 @@ export class SeenPace<Upstream extends object> {
     // A chain that went back is measured from there.
     if (before === undefined || head.block < before.since.block) {
       const blockTimeMs = before?.blockTimeMs ?? null
-      return { since: head, blockTimeMs, last: head, roseMs: head.atMs, rises: 0 }
+      return { since: head, blockTimeMs, highest: head.block, roseMs: head.atMs, rises: 0 }
     }
     const { since, blockTimeMs } = this.#measured(before, head)
-    const hasRisen = head.block > before.last.block
+    const hasRisen = head.block > before.highest
     const roseMs = hasRisen ? head.atMs : before.roseMs
     const rises = before.rises + (hasRisen ? 1 : 0)
-    return { since, blockTimeMs, last: head, roseMs, rises }
+    const highest = Math.max(before.highest, head.block)
+    return { since, blockTimeMs, highest, roseMs, rises }
   }
 
   #measured(before: Growth, head: Sighting): Pick<Growth, 'since' | 'blockTimeMs'> {

@@ -99,8 +99,20 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'two that stand still are taken for ones that follow far behind',
     file: upstream('heads'),
-    text: '!lower.every((each) => this.#seenPace.isMoving(each, nowMs))',
+    text: '!lower.some((each) => this.#seenPace.isMoving(each, nowMs))',
     replacement: 'false',
+  },
+  {
+    name: 'a liar goes on having a say about the tip',
+    file: upstream('heads'),
+    text: 'honest.length > 0 ? honest : heard',
+    replacement: 'heard',
+  },
+  {
+    name: 'who lied once has no say about the tip for ever',
+    file: upstream('heads'),
+    text: ' && this.#options.clock.nowMs() - atMs < lieLifeMs',
+    replacement: '',
   },
   {
     name: 'of two, an answer that leaps is the answer',
