@@ -103,10 +103,10 @@ describe('in a total outage the breaker', () => {
     expect(relay.events.at(-1)).toBe('breaker closed')
   })
 
-  it('lets another one try when the first has hung for ten seconds', async () => {
+  it('lets another one try when the first has hung for three seconds', async () => {
     const relay = await outage({ hang: true })
     const first = relay.begin()
-    await relay.clock.advance(9_900)
+    await relay.clock.advance(2_900)
     const early = relay.begin()
     await relay.clock.advance(0)
     expect((await early).outcome).toBe('breaker-open')
@@ -116,6 +116,21 @@ describe('in a total outage the breaker', () => {
     expect((await relay.ask()).outcome).toBe(okBody)
     await relay.clock.advance(60_000)
     await first
+  })
+
+  it('lets no third one try because the first one ended', async () => {
+    const relay = await outage({ hang: true })
+    const client = new AbortController()
+    const first = relay.begin({ signal: client.signal })
+    await relay.clock.advance(3_000)
+    const second = relay.begin()
+    client.abort()
+    expect((await first).outcome).not.toBe('breaker-open')
+    const third = relay.begin()
+    await relay.clock.advance(0)
+    expect((await third).outcome).toBe('breaker-open')
+    await relay.clock.advance(60_000)
+    await second
   })
 
   it('stays open when who is tried answers with a page of its own', async () => {

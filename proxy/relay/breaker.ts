@@ -9,7 +9,7 @@ import type { Step } from './step.ts'
 /** Calls in a row that ended with nobody in service that open the breaker. */
 const threshold = 2
 /** A trial may hang: after so long another call has a turn. */
-const trialMs = 10_000
+const trialMs = 3_000
 
 /** With these a call ends that nobody has answered. */
 const unanswered: readonly ErrorKind[] = [

@@ -134,8 +134,8 @@ describe('one that lags', () => {
   const balance: Asked = { method: 'eth_getBalance', params: [from, 'latest'] }
   // The third is there so that two agree on the tip; it takes no calls where it has no answer.
   const heads: Readonly<Record<string, number>> = { fresh: 100, late: 80, witness: 100 }
-  const answerOf = (each: unknown) =>
-    (each === 'reset' ? { fault: each } : result(each)) as ScriptedAnswer
+  const answerOf = (each: unknown): ScriptedAnswer =>
+    each === 'reset' ? { fault: each } : result(each)
   const asks = async (script: readonly unknown[], witness?: unknown, asked = balance) => {
     let turn = 0
     const answers = script.map(answerOf)

@@ -55,8 +55,15 @@ describe('of two heads', () => {
     [100_000, 'unknown'],
     [130_000, 'unknown'],
     [142_000, 'behind'],
+    [142_000 + 7 * 12_000, 'behind'],
   ])('the lower one is one of two that agree, and %i ms old', (agoMs, expected) => {
     expect(compareDates(head(110, 45_000), head(100, agoMs), wallMs, pace, true)).toBe(expected)
+  })
+
+  it('more blocks than there was time for at the usual pace are not believed against two that agree', () => {
+    const higher = (block: number) =>
+      compareDates(head(block, 45_000), head(100, 165_000, 12_000), wallMs, pace, true)
+    expect([110, 123, 124, 140].map(higher)).toEqual(['behind', 'behind', 'refuted', 'refuted'])
   })
 
   it('the lower one told its head a while ago', () => {

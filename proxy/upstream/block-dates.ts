@@ -36,6 +36,8 @@ const clockErrorMs = 5_000
 const longBreak = 8
 /** Blocks may come so many times as fast as usual for a while: on a chain of proof of work they do. */
 const burst = 4
+/** No more than so is believed against two that agree. */
+const steadyBurst = 1.5
 
 /**
  * When a block was made, by the clock of the world in milliseconds, from what a node says: seconds,
@@ -71,7 +73,8 @@ export function compareDates(
   // The lower one's own blocks can make the chain faster than it is known to be, and only itself older.
   const shownMs = Math.max(lower.blockTimeMs ?? leastBlockTimeMs, leastBlockTimeMs)
   const betweenMs = Math.max(0, higher.madeMs - lower.madeMs)
-  const most = (burst * betweenMs) / Math.min(shownMs, blockTimeMs) + 2 * (allowedLagBlocks + 1)
+  const fastest = isOutvoted ? steadyBurst : burst
+  const most = (fastest * betweenMs) / Math.min(shownMs, blockTimeMs) + 2 * (allowedLagBlocks + 1)
   if (higher.block - lower.block > most) return 'refuted'
   const usualMs = lower.blockTimeMs === null ? blockTimeMs : Math.min(shownMs, blockTimeMs)
   const ageMs = lower.toldMs - lower.madeMs - clockErrorMs

@@ -18,6 +18,7 @@ export interface Dispute {
 interface Settlement {
   readonly higher: Upstream
   readonly lower: ReadonlySet<Upstream>
+  readonly isOutvoted: boolean
   readonly atMs: number
 }
 
@@ -49,6 +50,16 @@ export class Disputes {
     return this.#settlement?.higher ?? null
   }
 
+  /** Those who agreed with each other, against whom another is believed. */
+  get overruled(): readonly Upstream[] {
+    return this.#settlement?.isOutvoted ? [...this.#settlement.lower] : []
+  }
+
+  /** Nobody is believed against the others any more. */
+  withdraw(): void {
+    this.#settlement = null
+  }
+
   /** Those of whom it was not shown that they are behind the one that is believed; all, when somebody was not heard. */
   votersAmong<T extends Upstream>(told: readonly T[]): readonly T[] {
     const { higher, lower } = this.#settlement ?? {}
@@ -72,7 +83,7 @@ export class Disputes {
     verdicts: readonly Verdict[],
     nowMs: number,
   ): Ruling {
-    const heard = { higher, lower: new Set(lower), atMs: nowMs }
+    const heard = { higher, lower: new Set(lower), isOutvoted, atMs: nowMs }
     if (isOutvoted) this.#outvoted = heard
     const isBelieved = this.#settlement?.higher === higher
     const speaksAgainst = verdicts.includes('refuted') || verdicts.includes('keeps-up')

@@ -16,7 +16,7 @@ describe('an upstream whose head nobody else is near to', () => {
   it.each<[string, Readonly<Record<string, number>>, Partial<Wanted>, string]>([
     ['gets no read of the latest block', lone, { block: latest }, 'bc'],
     ['nor of a block that is newer than what the others told', lone, { block: number(101) }, 'bc'],
-    ['gets reads of old blocks', lone, { block: number(99) }, 'abc'],
+    ['gets reads of blocks that the others have', lone, { block: number(100) }, 'abc'],
     ['and of what depends on no block', lone, {}, 'abc'],
     ['serves when nobody else can', lone, { block: latest, excluded: ['b', 'c'] }, 'a'],
     [
@@ -172,10 +172,10 @@ describe('a head that nobody else is near to', () => {
       { isAsked: true, tip: 1_026, chosen: 'a' },
     ],
     [
-      'is not asked about where two others agree',
+      'is asked about also where two others agree, of whom nobody knows yet whether they go on',
       { a: 1_026, b: 526, c: 525 },
       'behind',
-      { isAsked: false, tip: 526, chosen: 'bc' },
+      { isAsked: true, tip: 1_026, chosen: 'a' },
     ],
     [
       'nor where another is near',
@@ -312,6 +312,15 @@ describe('one that is above two that agree with each other', () => {
     expect(verdict(fixture, ...verdicts)).toBe(true)
   })
 
+  it('is asked about whoever speaks last', () => {
+    for (const order of ['abc', 'bca', 'bac']) {
+      const fixture = new PoolFixture('abc')
+      for (const name of order) fixture.sees(name, farBehind(0)[name as 'a'])
+      const dispute = fixture.pool.disputeOf(fixture.upstream(order[2]!))
+      expect(dispute?.higher.name).toBe('a')
+    }
+  })
+
   it('is believed as well when one of them stands still, as long as the other goes on', async () => {
     const fixture = new PoolFixture('abc')
     await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 + turn }))
@@ -321,9 +330,29 @@ describe('one that is above two that agree with each other', () => {
 
   it('is not when these stand still: then the chain does', async () => {
     const fixture = new PoolFixture('abc')
-    await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 }), 10)
+    await follow(fixture, (turn) => ({ a: 1_000 + turn, b: 990, c: 988 }), 11)
     expect(verdict(fixture)).toBeNull()
     expect(fixture.chosen({ block: latest })).toBe('bc')
+  })
+
+  it('is believed at the start, before it can be known whether these go on, and no longer when they do not', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, farBehind, 1)
+    expect(verdict(fixture, 'behind', 'behind')).toBe(true)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+    await follow(fixture, (turn) => ({ a: 1_001 + turn, b: 990, c: 988 }), 9)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+    await follow(fixture, (turn) => ({ a: 1_010 + turn, b: 990, c: 988 }), 2)
+    expect(fixture.chosen({ block: latest })).toBe('bc')
+    expect(verdict(fixture)).toBeNull()
+  })
+
+  it('is believed on when these stop after they had followed the chain', async () => {
+    const fixture = new PoolFixture('abc')
+    await follow(fixture, farBehind)
+    verdict(fixture, 'behind', 'behind')
+    await follow(fixture, (turn) => ({ a: 1_003 + turn, b: 992, c: 990 }), 20)
+    expect(fixture.chosen({ block: latest })).toBe('a')
   })
 
   it('nor when they stood still after they had followed', async () => {

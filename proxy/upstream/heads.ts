@@ -107,10 +107,11 @@ export class Heads {
     const { tip } = this
     const { believed } = this.#disputes
     const isAbove = upstream.latest !== null && upstream.latest.block > (tip ?? Infinity)
-    const higher = isAbove ? upstream : believed
+    const heard = this.#heard()
+    const [highest] = heard.toSorted((a, b) => b.latest.block - a.latest.block)
+    const higher = isAbove ? upstream : (believed ?? highest)
     const head = higher?.latest
     if (!higher || !head || head.block < (tip ?? Infinity)) return null
-    const heard = this.#heard()
     const lower = heard.filter((each) => each !== higher)
     if (lower.length === heard.length) return null
     const isFar = ({ latest }: Heard) => isFarBelow(latest, head, this.pace)
@@ -118,8 +119,12 @@ export class Heads {
     if (lower.length === 0 || !lower.every(isFar)) return null
     const nowMs = this.#options.clock.nowMs()
     const outvoted = isOutvoted(head, told, this.pace)
+    // Against two it is asked once a minute, so that whoever speaks may be the reason.
+    if (!isAbove && !believed && !outvoted) return null
     // Where none of them goes on, the chain may stand still.
-    if (outvoted && !lower.some((each) => this.#seenPace.isMoving(each, nowMs))) return null
+    const mayGoOn = (each: Upstream) =>
+      ['goes-on', 'new'].includes(this.#seenPace.progressOf(each, nowMs))
+    if (outvoted && !lower.some(mayGoOn)) return null
     const dispute = { higher, block: head.block, lower, isOutvoted: outvoted }
     return this.#disputes.isSettled(dispute, nowMs) ? null : dispute
   }
@@ -130,11 +135,23 @@ export class Heads {
     const ruling = this.#disputes.rule(dispute, verdicts, nowMs)
     if (ruling === 'open') return
     if (ruling === 'believed') this.#agreed = { block: dispute.block, atMs: nowMs }
-    if (ruling === 'withdrawn') {
-      this.#agreed = null
-      this.#remember()
-    }
+    if (ruling === 'withdrawn') this.#withdraw()
     this.#judge()
+  }
+
+  /** Who was believed against all others is not believed any more. */
+  #withdraw(): void {
+    this.#disputes.withdraw()
+    this.#agreed = null
+    this.#remember()
+    this.#judge()
+  }
+
+  /** Who was overruled before it could be known whether the chain goes on, and has stood still since: perhaps it does not. */
+  #reconsider(nowMs: number): void {
+    const { overruled } = this.#disputes
+    const isStill = (each: Upstream) => this.#seenPace.progressOf(each, nowMs) === 'still'
+    if (overruled.length > 0 && overruled.every(isStill)) this.#withdraw()
   }
 
   /**
@@ -147,6 +164,7 @@ export class Heads {
     if (latest && block < latest.block && askedMs < latest.atMs) return
     const head = upstream.sighted(block)
     this.#seenPace.told(upstream, head, this.#heard())
+    this.#reconsider(head.atMs)
     this.#remember()
     const { tip } = this
     upstream.tipThen = tip

@@ -15,11 +15,19 @@ const fastest = 50
 
 /** The first rise may be that of a machine behind the same URL that was ahead of the others. */
 const leastRises = 2
+/** In the time of so many blocks a chain that goes on brings some. */
+const newBlocks = 10
 
 /** A pace that was seen, and how much faster the chain may be at the very most. */
 export interface BoundedPace extends Pace {
   readonly leastBlockTimeMs: number
 }
+
+/**
+ * Whether an upstream's head rises: `goes-on`, be it far behind; `stopped` after it had; `still`: never yet,
+ * in all the time; `new`: nobody can know yet.
+ */
+export type Progress = 'new' | 'still' | 'goes-on' | 'stopped'
 
 /** How one upstream's head grew. */
 interface Growth {
@@ -30,6 +38,7 @@ interface Growth {
   /** When it last told a higher block than ever before, and how often it has. */
   readonly roseMs: number
   readonly rises: number
+  readonly firstMs: number
 }
 
 /**
@@ -60,26 +69,28 @@ export class SeenPace<Upstream extends object> {
     if (seenMs !== this.#value.blockTimeMs) this.#value = { ...this.#value, blockTimeMs: seenMs }
   }
 
-  /** Its head rose lately, and not for the first time: it follows the chain, be it far behind. */
-  isMoving(upstream: Upstream, nowMs: number): boolean {
+  progressOf(upstream: Upstream, nowMs: number): Progress {
     const growth = this.#growths.get(upstream)
-    if (growth === undefined || growth.rises < leastRises) return false
+    if (growth === undefined) return 'new'
+    const { rises, roseMs, firstMs } = growth
     const { allowedLagBlocks, blockTimeMs } = this.#value
-    return nowMs - growth.roseMs <= (allowedLagBlocks + 1) * blockTimeMs
+    if (rises < leastRises) return nowMs - firstMs < newBlocks * blockTimeMs ? 'new' : 'still'
+    return nowMs - roseMs <= (allowedLagBlocks + 1) * blockTimeMs ? 'goes-on' : 'stopped'
   }
 
   #grown(before: Growth | undefined, head: Sighting): Growth {
     // A chain that went back is measured from there.
     if (before === undefined || head.block < before.since.block) {
       const blockTimeMs = before?.blockTimeMs ?? null
-      return { since: head, blockTimeMs, highest: head.block, roseMs: head.atMs, rises: 0 }
+      const firstMs = before?.firstMs ?? head.atMs
+      return { since: head, blockTimeMs, highest: head.block, roseMs: head.atMs, rises: 0, firstMs }
     }
     const { since, blockTimeMs } = this.#measured(before, head)
     const hasRisen = head.block > before.highest
     const roseMs = hasRisen ? head.atMs : before.roseMs
     const rises = before.rises + (hasRisen ? 1 : 0)
     const highest = Math.max(before.highest, head.block)
-    return { since, blockTimeMs, highest, roseMs, rises }
+    return { since, blockTimeMs, highest, roseMs, rises, firstMs: before.firstMs }
   }
 
   #measured(before: Growth, head: Sighting): Pick<Growth, 'since' | 'blockTimeMs'> {

@@ -99,8 +99,26 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'two that stand still are taken for ones that follow far behind',
     file: upstream('heads'),
-    text: '!lower.some((each) => this.#seenPace.isMoving(each, nowMs))',
+    text: 'outvoted && !lower.some(mayGoOn)',
     replacement: 'false',
+  },
+  {
+    name: 'who was overruled at once stays so, though it stands still',
+    file: upstream('heads'),
+    text: '    this.#reconsider(head.atMs)\n',
+    replacement: '',
+  },
+  {
+    name: 'who is new is taken for one that stands still',
+    file: upstream('seen-pace'),
+    text: "nowMs - firstMs < newBlocks * blockTimeMs ? 'new' : 'still'",
+    replacement: "'still'",
+  },
+  {
+    name: 'against two that agree as many blocks are believed as against one',
+    file: upstream('block-dates'),
+    text: 'isOutvoted ? steadyBurst : burst',
+    replacement: 'burst',
   },
   {
     name: 'a liar goes on having a say about the tip',
