@@ -394,11 +394,22 @@ describe('one that was caught in a lie', () => {
     expect(fixture.pool.tip).toBe(1_053)
   })
 
+  it('is off the tip with every block above it', () => {
+    const fixture = new PoolFixture('abc')
+    for (const name of 'abc') fixture.sees(name, 1_000)
+    const a = fixture.upstream('a')
+    const off = () => [1_000, 1_001, 1_003].map((block) => fixture.pool.blocksOff(a, block, 1_000))
+    expect(off()).toEqual([0, 0, 0])
+    fixture.pool.caught(a)
+    expect(off()).toEqual([0, 1, 3])
+  })
+
   it('is believed when nobody else is heard', () => {
     const fixture = pool('a')
     fixture.pool.caught(fixture.upstream('a'))
     fixture.sees('a', 1_004)
     expect(fixture.pool.tip).toBe(1_004)
+    expect(fixture.pool.blocksOff(fixture.upstream('a'), 1_005, 1_004)).toBe(0)
   })
 })
 

@@ -78,6 +78,8 @@ export class Heads {
     if (tip === null || block <= tip) return 0
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
+    // Nobody believes a liar that it is only the first to see a block.
+    if (this.#isLiar(upstream) && others.length > 0) return block - tip
     // Of two that disagree nobody knows who is right, until the blocks themselves have shown it; but no chain leaps.
     const isLeap = this.#agreed !== null && !isInPace(head, this.#agreed, this.pace)
     const isDoubted = this.#disputes.isRefuted(upstream) || isLeap

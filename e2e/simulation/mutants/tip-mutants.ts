@@ -133,6 +133,12 @@ export const tipMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'a liar may be the first to see a block',
+    file: upstream('heads'),
+    text: 'this.#isLiar(upstream) && others.length > 0',
+    replacement: 'false',
+  },
+  {
     name: 'of two, an answer that leaps is the answer',
     file: upstream('heads'),
     text: 'this.#disputes.isRefuted(upstream) || isLeap',
