@@ -269,3 +269,13 @@ it('costs an upstream its score by being late though another URL of it is well',
   expect([seen.upstream, relay.events]).toEqual(['b', []])
   expect(a!.score.availability(relay.clock.nowMs())).toBeLessThan(before)
 })
+
+it('costs it score for each call that waits, though it stands for one failure only', async () => {
+  const availabilityAfter = async (calls: number) => {
+    const relay = fixture({ a: hangs })
+    for (let each = 0; each < calls; each++) void relay.begin()
+    await relay.clock.advance(usualMs + 1)
+    return relay.pool.upstreams[0]!.score.availability(relay.clock.nowMs())
+  }
+  expect(await availabilityAfter(2)).toBeLessThan(await availabilityAfter(1))
+})
