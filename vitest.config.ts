@@ -12,6 +12,7 @@ export default defineConfig({
     // What hangs is to be told; what runs on a busy machine is to pass.
     testTimeout: 60_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,
