@@ -23,7 +23,7 @@ interface Settlement {
 }
 
 /**
- * What became of a dispute: the higher head is the chain's, or cannot be, or is not believed any more;
+ * What became of a dispute: the higher head is the chain's, or cannot be, or is to be withdrawn;
  * or nobody knows more than before.
  */
 export type Ruling = 'believed' | 'refuted' | 'withdrawn' | 'open'
@@ -89,7 +89,6 @@ export class Disputes {
     const speaksAgainst = verdicts.includes('refuted') || verdicts.includes('keeps-up')
     if (verdicts.includes('refuted')) this.#refuted.add(higher)
     if (speaksAgainst) {
-      if (isBelieved) this.#settlement = null
       return isBelieved ? 'withdrawn' : this.#refuted.has(higher) ? 'refuted' : 'open'
     }
     const isProven = verdicts.every((verdict) => verdict === 'behind')

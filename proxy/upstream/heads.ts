@@ -44,10 +44,10 @@ export class Heads {
   }
 
   get tip(): number | null {
-    const told = this.#told()
-    const tip = tipOf(told, this.#options.chain)
+    const heard = this.#heard()
+    const tip = tipOf(heard.map(latestOf), this.#options.chain)
     return this.#memory.recall(
-      tip === null ? null : (this.#loneHead(tip) ?? tip),
+      tip === null ? null : (this.#loneHead(heard, tip) ?? tip),
       this.#options.clock.nowMs(),
     )
   }
@@ -117,7 +117,7 @@ export class Heads {
     const lower = heard.filter((each) => each !== higher)
     if (lower.length === heard.length) return null
     const isFar = ({ latest }: Heard) => isFarBelow(latest, head, this.pace)
-    const told = heard.map(({ latest }) => latest)
+    const told = heard.map(latestOf)
     if (lower.length === 0 || !lower.every(isFar)) return null
     const nowMs = this.#options.clock.nowMs()
     const outvoted = isOutvoted(head, told, this.pace)
@@ -138,7 +138,7 @@ export class Heads {
     if (ruling === 'open') return
     if (ruling === 'believed') this.#agreed = { block: dispute.block, atMs: nowMs }
     if (ruling === 'withdrawn') this.#withdraw()
-    this.#judge()
+    else this.#judge()
   }
 
   /** Who was believed against all others is not believed any more. */
@@ -186,8 +186,8 @@ export class Heads {
   }
 
   /** The head of one alone that is above what the others agree on, and in pace. */
-  #loneHead(tip: number): number | null {
-    const told = this.#disputes.votersAmong(this.#heard()).map(({ latest }) => latest)
+  #loneHead(heard: readonly Heard[], tip: number): number | null {
+    const told = this.#disputes.votersAmong(heard).map(latestOf)
     const lone = this.#agreed && headInPace(told, this.#agreed, this.pace)
     return lone && lone.block > tip ? lone.block : null
   }
@@ -195,13 +195,14 @@ export class Heads {
   /** What one of several says alone may be taken back, and is not remembered. */
   #remember(): void {
     const { chain, clock } = this.#options
-    const told = this.#told()
+    const heard = this.#heard()
+    const told = heard.map(latestOf)
     const tip = tipOf(told, chain)
     if (tip === null) return
     const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
     if (witnesses.length < Math.min(2, this.#upstreams.length)) return
     this.#memory.keep(tip, clock.nowMs())
-    if (this.#loneHead(tip) !== null) return
+    if (this.#loneHead(heard, tip) !== null) return
     this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
   }
 
@@ -259,8 +260,12 @@ export class Heads {
   }
 
   #told(): readonly Sighting[] {
-    return this.#heard().map(({ latest }) => latest)
+    return this.#heard().map(latestOf)
   }
+}
+
+function latestOf({ latest }: Heard): Sighting {
+  return latest
 }
 
 function tipOf(told: readonly Sighting[], { allowedLagBlocks }: Chain): number | null {
