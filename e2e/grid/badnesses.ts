@@ -25,6 +25,10 @@ export const badnesses = {
   '429 until a date': striking({ kind: 'rate-limit', retryAfter: new Date('2100-01-01') }),
   '429 bare': striking({ kind: 'rate-limit' }),
   'quota with 200': striking(quota),
+  'own form of quota': striking({
+    kind: 'forged',
+    forge: () => '{"message":"API rate limit exceeded"}',
+  }),
   '500 json': striking({ kind: 'status', status: 500, body: 'json-rpc' }),
   '502 html': striking({ kind: 'status', status: 502, body: 'html' }),
   '503 empty': striking({ kind: 'status', status: 503, body: 'empty' }),

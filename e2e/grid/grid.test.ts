@@ -78,6 +78,11 @@ quota with 200    | latest | b 1/1               | b 1/1/0               | c -32
 quota with 200    | write  | * 1/1               | * 1/1/1               | * -32005 1/1/1        | * 1/1
 quota with 200    | local  | a -32005 1/0        | a -32005 1/0/0        | a -32005 1/0/0        | a -32005 1/0
 
+own form of quota | read   | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+own form of quota | latest | b 1/1               | b 1/1/0               | upstream-failed 1/1/1 | z 1/1
+own form of quota | write  | * 1/1               | * 1/1/1               | upstream-failed 1/1/1 | * 1/1
+own form of quota | local  | upstream-failed 1/0 | upstream-failed 1/0/0 | upstream-failed 1/0/0 | upstream-failed 1/0
+
 500 json          | read   | b 1/1               | b 1/1/0               | c 500 1/1/1           | z 1/1
 500 json          | latest | b 1/1               | b 1/1/0               | c 500 1/1/1           | z 1/1
 500 json          | write  | * 1/1               | * 1/1/1               | * 500 1/1/1           | * 1/1

@@ -65,6 +65,12 @@ export interface FailureTable {
   /** For an answer that is not in the interface's form (HTML, empty, cut): by HTTP status. */
   ofStatus(status: number): FailureClass
   /**
+   * The same where its bytes are at hand: gateways tell of their limits in forms of their own, such as
+   * `{"message":"API rate limit exceeded"}`, also with HTTP 200.
+   * @param isQuoted as for `ofNodeError`
+   */
+  ofPage(status: number, body: Uint8Array, isQuoted?: (words: string) => boolean): FailureClass
+  /**
    * For an error in the interface's own form.
    * @param isQuoted whether words of its message may come from the request: they blame no upstream
    * @param read the method of a read that the spec names; null: whatever it is may have any error

@@ -36,6 +36,17 @@ describe('while whoever could answer is held off', () => {
     expect((await relay.ask()).upstream).toBe('a')
   })
 
+  it("a limit in a form of its own is nobody's failure, and the URL is left alone", async () => {
+    const page = { body: '{"message":"API rate limit exceeded"}' }
+    const relay = new RelayFixture(chain, iface, {
+      a: { script: () => page },
+      b: { script: () => ok },
+    })
+    for (let each = 0; each < 20; each++) expect((await relay.ask()).upstream).toBe('b')
+    expect(relay.sent).toEqual({ a: 1, b: 20 })
+    expect(relay.events).toEqual([expect.stringMatching(/^a: held off/)])
+  })
+
   it.each(['Retry-After', 'retry-after', 'RETRY-AFTER'])(
     'the time that is left is told once, whatever was written as %s',
     async (name) => {

@@ -83,7 +83,7 @@ export class Judge {
       if (integrity === 'off' && mayBeWhole(incoming.status))
         return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
       // A broken answer that claims success is never passed on; an error page is the node's own word.
-      const failure = failures.ofStatus(incoming.status)
+      const failure = this.#pageFailure(incoming, call)
       if (isPage) {
         // A stranger may make up what a gateway in front of the node refuses.
         const weight = call.asked.known ? failure.weight : 0
@@ -91,6 +91,7 @@ export class Judge {
       }
       // The client gets it when nobody has anything better.
       if (finding.isClientsDoing) return failed({ ...failure, weight: 0 }, finding.why, 'as-it-is')
+      if (failure.holdOff) return failed(failure, finding.why, null)
       const broken = violation('envelope', finding.why)
       return { ...failed(failure, finding.why, null), violation: broken }
     }
@@ -117,6 +118,12 @@ export class Judge {
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', isResult, missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
+  }
+
+  #pageFailure({ status, body }: Incoming, { request }: Call): FailureClass {
+    const { failures } = this.#options.chain
+    if (!(body instanceof Uint8Array)) return failures.ofStatus(status)
+    return failures.ofPage(status, body, quotedFrom(request))
   }
 
   #refusalIn(

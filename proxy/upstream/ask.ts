@@ -94,7 +94,7 @@ function tell(
 ): Told {
   const said = dialect.read(answer)
   if (said.kind === 'malformed')
-    return { kind: 'failure', failure: failures.ofStatus(answer.status), why: said.why }
+    return { kind: 'failure', failure: failures.ofPage(answer.status, answer.body), why: said.why }
   if (said.kind === 'error') {
     const failure = failures.ofNodeError(said.error)
     // What is the node's trouble of the moment says nothing of what the node is.

@@ -61,9 +61,20 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     }
   }
   const inOrder = [...firstRows, ...rows, ...lastRows]
+  const limits = inOrder.filter(({ verdict, codes, message }) => {
+    return verdict.holdOff && codes === null && message !== null
+  })
+  const ofStatus = (status: number) => statuses.get(status) ?? malformed
   return {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
-    ofStatus: (status) => statuses.get(status) ?? malformed,
+    ofStatus,
+    ofPage(status, body, isQuoted = () => false) {
+      // A server in trouble is in trouble, whatever else stands on its page.
+      if (status >= 500) return ofStatus(status)
+      const message = Buffer.from(body.subarray(0, longestMessage)).toString('latin1')
+      const limit = limits.find((row) => matches(row, { status, code: null, message }, isQuoted))
+      return limit?.verdict ?? ofStatus(status)
+    },
     ofNodeError(error, isQuoted = () => false, read = null) {
       let otherwise = unknownError
       for (const row of inOrder) {

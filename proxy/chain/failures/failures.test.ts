@@ -90,6 +90,26 @@ describe('what follows from an answer that is not in the form of the interface',
   })
 })
 
+describe('a limit that a gateway tells in a form of its own', () => {
+  const params = '["10 calls per second"]'
+  test.each([
+    [200, '{"message":"API rate limit exceeded"}', 'rate-limited'],
+    [200, '{"jsonrpc":"2.0","id":1,"error":"Too Many Requests"}', 'rate-limited'],
+    [200, '<html><title>Slow down</title></html>', 'rate-limited'],
+    [200, '{"status":"error","error":"monthly quota has been exceeded"}', 'quota-exceeded'],
+    [403, '{"message":"API rate limit exceeded"}', 'rate-limited'],
+    [429, 'no words that are known', 'http-rate-limited'],
+    [200, '{"message":"hello"}', 'malformed-answer'],
+    [200, '', 'malformed-answer'],
+    [503, 'the rate limit service is down', 'http-unavailable'],
+    [200, `${' '.repeat(2_000)}rate limit`, 'malformed-answer'],
+    [200, `cannot read ${params}`, 'malformed-answer'],
+  ])('HTTP %i, %s: %s', (status, page, name) => {
+    const isQuoted = (words: string) => params.includes(words)
+    expect(evm.ofPage(status, Buffer.from(page), isQuoted).name).toBe(name)
+  })
+})
+
 /** On JSON-RPC, where the router itself makes the request. */
 it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
   'a page with HTTP %i is the trouble of whoever answered',
