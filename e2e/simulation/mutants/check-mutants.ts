@@ -76,19 +76,19 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'logs that were taken back are passed on',
     file: relay('integrity/logs'),
-    text: 'bytes[fields.start(removed)] === 0x74',
+    text: 'bytes[removed] === 0x74',
     replacement: 'false',
   },
   {
     name: 'logs of one block may have two heights',
-    file: relay('integrity/logs'),
-    text: 'else if (isSameHash)\n',
-    replacement: 'else if (false)\n',
+    file: relay('integrity/log-turns'),
+    text: "if (this.#lastBlockHash.compared === 'same') {",
+    replacement: 'if (false) {',
   },
   {
     name: 'logs may name any transaction',
-    file: relay('integrity/logs'),
-    text: 'if (!sender.takes())',
+    file: relay('integrity/log-turns'),
+    text: 'if (!this.#lastTransaction.agrees)',
     replacement: 'if (false)',
   },
   {
@@ -166,7 +166,7 @@ export const checkMutants: readonly Mutant[] = [
   {
     name: 'a log may say something else under a second name',
     file: relay('integrity/logs'),
-    text: 'if (contradicts(bytes, fields.span(index), fields.span(secondIndex)))',
+    text: 'if (contradicts(bytes, log.span(place.logIndex), log.span(place.index)))',
     replacement: 'if (false)',
   },
   {

@@ -5,7 +5,7 @@ import type { BlockRef } from '../../chain/types.ts'
 import { feeHistoryMembers } from './fee-history.ts'
 import { headerMembers } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
-import { logMembers } from './logs.ts'
+import { logMembers } from './log-at-hand.ts'
 import { receiptMembers } from './receipt.ts'
 import type { ResultDocument } from './result-document.ts'
 
