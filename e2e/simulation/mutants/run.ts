@@ -106,7 +106,8 @@ async function firstFailed(
   excluded: readonly string[] = [],
 ): Promise<Failed | null> {
   const report = join(directory, 'report.json')
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
+  // Modules are loaded once for all files: three times as fast.
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--no-isolate', '--bail=1', ...tests]
   const without = excluded.flatMap((file) => ['--exclude', file])
   const json = ['--reporter=json', `--outputFile.json=${report}`]
   const { isFine, isOutOfTime } = await run(directory, [...vitest, ...without, ...json])
