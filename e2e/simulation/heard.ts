@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Sighting } from '../../proxy/upstream/tip.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Arena } from './arena.ts'
 
@@ -28,22 +29,30 @@ export function hear({ pool, clock, allowedLagBlocks, caughtMs }: Arena): Heard 
   )
   const honest = speaking.filter(({ name }) => !(nowMs - caughtMs.get(name)! < lieMemoryMs))
   const upstreams = honest.length > 0 ? honest : speaking
-  const heads = upstreams.map(({ latest }) => latest!.block)
-  return { nowMs, tip: pool.tip, upstreams, witnessed: tipOf(heads, allowedLagBlocks) }
+  const heads = upstreams.map(({ latest }) => latest!)
+  const { blockTimeMs } = pool.pace
+  return { nowMs, tip: pool.tip, upstreams, witnessed: tipOf(heads, allowedLagBlocks, blockTimeMs) }
 }
 
 /**
  * The tip as the documentation has it: the highest head that two upstreams are within the allowed
- * lag of, or the only one that there is.
+ * lag of, or the only one that there is. Who told its head later must be nearer by the blocks since.
  */
-function tipOf(heads: readonly number[], allowedLagBlocks: number): number | null {
+function tipOf(
+  heads: readonly Sighting[],
+  allowedLagBlocks: number,
+  blockTimeMs: number,
+): number | null {
   const wanted = heads.length > 1 ? 2 : 1
   let tip: number | null = null
-  for (const head of heads) {
-    if (tip !== null && head <= tip) continue
+  for (const { block, atMs } of heads) {
+    if (tip !== null && block <= tip) continue
     let witnesses = 0
-    for (const other of heads) if (other >= head - allowedLagBlocks) witnesses += 1
-    if (witnesses >= wanted) tip = head
+    for (const other of heads) {
+      const since = other.atMs > atMs ? Math.ceil((other.atMs - atMs) / blockTimeMs) : 0
+      if (other.block >= block || other.block - block >= since - allowedLagBlocks) witnesses += 1
+    }
+    if (witnesses >= wanted) tip = block
   }
   return tip
 }

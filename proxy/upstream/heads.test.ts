@@ -119,6 +119,29 @@ test('of a chain that is faster than its spec says nobody lags who was only aske
   expect(lagged).toBe(0)
 })
 
+describe('one that is always a few blocks ahead evicts nobody, whoever is asked when', () => {
+  const cases = [2, 3, 6].flatMap((upstreams) =>
+    [1, 2, 3, 4, 5, 6].flatMap((lead) =>
+      [0, 0.4, 1, 3.7, 5].map((slot) => [upstreams, lead, slot] as const),
+    ),
+  )
+  it.each(cases)('of %i, by %i, with blocks that come %d slots on', async (count, lead, slot) => {
+    const names = 'abcdef'.slice(0, count)
+    const fixture = new PoolFixture(names)
+    const slotMs = chain.blockTimeMs / 6
+    const startMs = fixture.clock.nowMs()
+    for (let at = 0; at < 20 * 6; at++) {
+      const head = 1_000 + Math.floor((fixture.clock.nowMs() - startMs) / chain.blockTimeMs)
+      const name = names[at % 6]
+      if (name) fixture.sees(name, name === 'a' ? head + lead : head)
+      expect(fixture.pool.tip! - head).toBeLessThanOrEqual(Math.max(lead, chain.allowedLagBlocks))
+      // The blocks come at another moment than anybody is asked.
+      await fixture.clock.advance(at === 0 ? slotMs * (1 + slot) : slotMs)
+    }
+    expect(fixture.events).toEqual([])
+  })
+})
+
 test('what an upstream told before it came back is remembered when it goes again', () => {
   const fixture = new PoolFixture('a')
   fixture.sees('a', 100)
@@ -515,5 +538,40 @@ describe('the tip', () => {
     expect(fixture.pool.tip).toBeNull()
     fixture.sees('c', 100)
     expect(fixture.pool.tip).toBe(100)
+  })
+})
+
+describe('one that was believed, on a chain that is faster than was known', () => {
+  const believed = () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('b', 1_000)
+    fixture.sees('a', 1_012)
+    settle(fixture)
+    expect(fixture.pool.tip).toBe(1_012)
+    return fixture
+  }
+  const settle = ({ pool }: PoolFixture) => {
+    const dispute = pool.disputeOf(pool.upstreams[0]!)
+    pool.settled(dispute!, ['behind'])
+  }
+
+  it('is asked again when it has left the pace, and believed again', async () => {
+    const fixture = believed()
+    await fixture.clock.advance(chain.blockTimeMs / 2)
+    fixture.sees('b', 1_006)
+    fixture.sees('a', 1_018)
+    settle(fixture)
+    expect(fixture.pool.tip).toBe(1_018)
+    expect(fixture.chosen({ block: latest })).toBe('a')
+  })
+
+  it('is believed without that as soon as it is in pace', async () => {
+    const fixture = believed()
+    await fixture.clock.advance(chain.blockTimeMs / 2)
+    fixture.sees('a', 1_018)
+    fixture.sees('b', 1_006)
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    fixture.sees('a', 1_018)
+    expect(fixture.pool.tip).toBe(1_018)
   })
 })

@@ -45,7 +45,7 @@ export class Heads {
 
   get tip(): number | null {
     const heard = this.#heard()
-    const tip = tipOf(heard.map(latestOf), this.#options.chain)
+    const tip = corroboratedTip(heard.map(latestOf), this.pace)
     return this.#memory.recall(
       tip === null ? null : (this.#loneHead(heard, tip) ?? tip),
       this.#options.clock.nowMs(),
@@ -128,7 +128,9 @@ export class Heads {
       ['goes-on', 'new'].includes(this.#seenPace.progressOf(each, nowMs))
     if (outvoted && !lower.some(mayGoOn)) return null
     const dispute = { higher, block: head.block, lower, isOutvoted: outvoted }
-    return this.#disputes.isSettled(dispute, nowMs) ? null : dispute
+    // Who was believed and has grown faster than was known may be right all the same.
+    const hasLeft = believed === higher && this.#agreed && !isInPace(head, this.#agreed, this.pace)
+    return !hasLeft && this.#disputes.isSettled(dispute, nowMs) ? null : dispute
   }
 
   /** What the times of the blocks tell, for each of the lower heads. */
@@ -197,12 +199,14 @@ export class Heads {
     const { chain, clock } = this.#options
     const heard = this.#heard()
     const told = heard.map(latestOf)
-    const tip = tipOf(told, chain)
+    const tip = corroboratedTip(told, this.pace)
     if (tip === null) return
     const witnesses = told.filter(({ block }) => block >= tip - chain.allowedLagBlocks)
     if (witnesses.length < Math.min(2, this.#upstreams.length)) return
     this.#memory.keep(tip, clock.nowMs())
-    if (this.#loneHead(heard, tip) !== null) return
+    const { believed } = this.#disputes
+    const isOverruled = heard.some((each) => each === believed && each.latest.block > tip)
+    if (isOverruled || this.#loneHead(heard, tip) !== null) return
     this.#agreed = { block: tip, atMs: Math.max(...witnesses.map(({ atMs }) => atMs)) }
   }
 
@@ -266,11 +270,4 @@ export class Heads {
 
 function latestOf({ latest }: Heard): Sighting {
   return latest
-}
-
-function tipOf(told: readonly Sighting[], { allowedLagBlocks }: Chain): number | null {
-  return corroboratedTip(
-    told.map(({ block }) => block),
-    allowedLagBlocks,
-  )
 }

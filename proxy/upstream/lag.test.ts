@@ -13,7 +13,12 @@ describe('lagOf', () => {
     ['it was ahead when it told', { told: 103, tipThen: 100, tip: 100, agoMs: 0 }, 0],
     ['the tip grew at its usual pace', { told: 100, tipThen: 100, tip: 103, agoMs: 36_000 }, 0],
     ['it grew faster than that', { told: 100, tipThen: 100, tip: 104, agoMs: 36_000 }, 1],
-    ['a part of a block time is none', { told: 100, tipThen: 100, tip: 103, agoMs: 35_999 }, 1],
+    [
+      'in a part of a block time a block may come',
+      { told: 100, tipThen: 100, tip: 103, agoMs: 24_001 },
+      0,
+    ],
+    ['in two no third one comes', { told: 100, tipThen: 100, tip: 103, agoMs: 24_000 }, 1],
     ['it stood still: nothing is owed', { told: 95, tipThen: 100, tip: 100, agoMs: 60_000 }, 5],
     ['it was behind, and it grew faster', { told: 95, tipThen: 100, tip: 102, agoMs: 12_000 }, 6],
     ['a reorganisation lowered it', { told: 100, tipThen: 105, tip: 101, agoMs: 12_000 }, 1],

@@ -12,7 +12,8 @@ export interface Standpoint {
 /**
  * How many blocks an upstream is behind the tip: as many as when it told its latest block, and those
  * by which the tip has grown since then, beyond the usual pace of the chain. So one that was asked a
- * while ago is not taken for slow, and one that was heard of before the others is.
+ * while ago, or just before a block came, is not taken for slow, and one that was heard of before the
+ * others is.
  * @returns 0 while its head or the tip is unknown
  */
 export function lagOf(
@@ -24,6 +25,6 @@ export function lagOf(
   if (latest === null || tip === null) return 0
   const then = tipThen ?? latest.block
   const growth = tip - then
-  const usual = Math.floor((nowMs - latest.atMs) / blockTimeMs)
+  const usual = Math.ceil((nowMs - latest.atMs) / blockTimeMs)
   return Math.max(0, then - latest.block + Math.min(growth, Math.max(0, growth - usual)))
 }

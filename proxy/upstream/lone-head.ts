@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Sighting } from './tip.ts'
+import type { Pace, Sighting } from './tip.ts'
 
 /** How many others must be far below for a head to be too high. */
 const leastDoubters = 2
-
-/** How a chain grows, and how far behind its tip an upstream may be. */
-export interface Pace {
-  readonly allowedLagBlocks: number
-  readonly blockTimeMs: number
-}
 
 /** What one told, and what the chain may have grown since at its usual pace, is not near to another's head. */
 export function isFarBelow(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Pace } from './lone-head.ts'
-import { witnessesWanted, type Sighting } from './tip.ts'
+import { witnessesWanted, type Pace, type Sighting } from './tip.ts'
 
 /**
  * It is measured over so many times the blocks that heads may differ by: over fewer, who leads or falls

@@ -4,6 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { corroboratedTip, sightingLifeMs, TipMemory } from './tip.ts'
 
+const pace = { allowedLagBlocks: 2, blockTimeMs: 12_000 }
+const now = (block: number) => ({ block, atMs: 0 })
+
 describe('corroboratedTip', () => {
   it.each([
     ['nothing is known', [], null],
@@ -18,17 +21,33 @@ describe('corroboratedTip', () => {
     ['all at different heights: the one that two have reached', [90, 60, 30], 60],
     ['block zero', [0, 0], 0],
   ])('%s', (_name, blocks, tip) => {
-    expect(corroboratedTip(blocks, 2)).toBe(tip)
+    expect(corroboratedTip(blocks.map(now), pace)).toBe(tip)
+  })
+
+  it.each([
+    ['the lower was told before: at the same moment it may have been as high', 98, -1, 100],
+    ['the lower was told at the same time', 98, 0, 100],
+    ['the lower was told a moment later, when a block may have come', 98, 1, 98],
+    ['it has caught up since', 99, 1, 100],
+    ['the higher was told a block ago', 99, 12_000, 100],
+    ['the higher was told two blocks ago', 99, 12_001, 99],
+    ['however long ago: the same block', 100, 60_000, 100],
+  ])('of two within the allowed lag: %s', (_name, block, atMs, tip) => {
+    const told = [now(100), { block, atMs }]
+    expect(corroboratedTip(told, pace)).toBe(tip)
+    expect(corroboratedTip(told.toReversed(), pace)).toBe(tip)
   })
 
   it('is a block that somebody has, whatever the order, and no lone runner moves it', () => {
     const heights = fc.array(fc.nat(1_000), { minLength: 2, maxLength: 8 })
     fc.assert(
       fc.property(heights, fc.nat(20), (blocks, lag) => {
-        const tip = corroboratedTip(blocks, lag)
+        const told = blocks.map(now)
+        const wide = { ...pace, allowedLagBlocks: lag }
+        const tip = corroboratedTip(told, wide)
         expect(blocks).toContain(tip)
-        expect(corroboratedTip(blocks.toReversed(), lag)).toBe(tip)
-        expect(corroboratedTip([...blocks, 1_000_000], lag)).toBeLessThanOrEqual(
+        expect(corroboratedTip(told.toReversed(), wide)).toBe(tip)
+        expect(corroboratedTip([...told, now(1_000_000)], wide)).toBeLessThanOrEqual(
           Math.max(...blocks),
         )
       }),

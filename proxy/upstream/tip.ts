@@ -8,6 +8,12 @@ export interface Sighting {
   readonly atMs: number
 }
 
+/** How a chain grows, and how far behind its tip an upstream may be. */
+export interface Pace {
+  readonly allowedLagBlocks: number
+  readonly blockTimeMs: number
+}
+
 /** A block that was seen longer ago than this says nothing of the tip any more. */
 export const sightingLifeMs = 60_000
 
@@ -20,22 +26,33 @@ export function witnessesWanted(upstreams: number): number {
  * The chain's latest block, corroborated: the highest one that a majority of the upstreams, or two
  * of them, are within the allowed lag of. So one that runs ahead moves nothing, and one upstream
  * alone is believed.
- * @param blocks the latest block of each recently seen upstream
+ * @param told the latest block of each recently seen upstream
  * @returns null when nothing is known
  */
-export function corroboratedTip(
-  blocks: readonly number[],
-  allowedLagBlocks: number,
-): number | null {
-  const descending = blocks.toSorted((a, b) => b - a)
-  const wanted = witnessesWanted(descending.length)
-  // The witnesses of a block are those before it in the order, and those close behind it.
-  for (const [at, block] of descending.entries()) {
-    const behind = descending.findIndex((other) => other < block - allowedLagBlocks)
-    const witnesses = behind === -1 ? descending.length : behind
-    if (witnesses >= wanted || at === descending.length - 1) return block
+export function corroboratedTip(told: readonly Sighting[], pace: Pace): number | null {
+  const wanted = witnessesWanted(told.length)
+  let tip: number | null = null
+  for (const head of told) {
+    if (tip !== null && head.block <= tip) continue
+    let witnesses = 0
+    for (const other of told) if (isNear(other, head, pace)) witnesses += 1
+    if (witnesses >= wanted) tip = head.block
   }
-  return null
+  return tip
+}
+
+/**
+ * It is within the allowed lag of a head, which has grown since it was told if that was before: what
+ * one claims a few blocks too early others reach later, and that is no agreement.
+ */
+function isNear(
+  { block, atMs }: Sighting,
+  head: Sighting,
+  { allowedLagBlocks, blockTimeMs }: Pace,
+): boolean {
+  if (block >= head.block) return true
+  const growth = Math.ceil(Math.max(0, atMs - head.atMs) / blockTimeMs)
+  return block >= head.block + growth - allowedLagBlocks
 }
 
 /**

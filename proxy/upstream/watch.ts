@@ -13,6 +13,7 @@ import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { toBlockNumber } from './block-number.ts'
 import { settleHeads } from './settle-heads.ts'
+import type { Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 import { ownSockets, tendSockets } from './tend-sockets.ts'
 import { verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
@@ -132,11 +133,14 @@ export class Watch {
       const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
       await sleep(clock, this.#jittered(intervalMs), this.#stop.signal)
       const isKnown =
-        upstream.latest !== null &&
-        clock.nowMs() - upstream.latest.atMs < intervalMs / 2 &&
-        pool.disputeOf(upstream) === null
+        this.#isHeadKnown(upstream) && clock.nowMs() - upstream.latest.atMs < intervalMs / 2
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     }
+  }
+
+  /** Nobody disagrees with the head that it told. */
+  #isHeadKnown(upstream: Upstream): upstream is Upstream & { readonly latest: Sighting } {
+    return upstream.latest !== null && this.#options.pool.disputeOf(upstream) === null
   }
 
   async #epochs(toNextMs: () => number): Promise<void> {
@@ -182,7 +186,8 @@ export class Watch {
     if (upstream.urls.some(({ verified }) => verified === true)) {
       // A probe that cannot be made would lead back here.
       const canProbe = this.#options.iface.latestBlock !== null && upstream.serves([])
-      if (upstream.latest === null && canProbe) await this.#probe(upstream)
+      // Traffic may have told its head already, and that others disagree.
+      if (!this.#isHeadKnown(upstream) && canProbe) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
   }

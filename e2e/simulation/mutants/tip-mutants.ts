@@ -201,8 +201,32 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'who was asked a while ago counts as lagging',
     file: upstream('lag'),
-    text: 'Math.floor((nowMs - latest.atMs) / blockTimeMs)',
+    text: 'Math.ceil((nowMs - latest.atMs) / blockTimeMs)',
     replacement: '0',
+  },
+  {
+    name: 'who was asked just before a block came counts as lagging',
+    file: upstream('lag'),
+    text: 'Math.ceil((nowMs - latest.atMs) / blockTimeMs)',
+    replacement: 'Math.floor((nowMs - latest.atMs) / blockTimeMs)',
+  },
+  {
+    name: 'a head that was claimed too early is witnessed later',
+    file: upstream('tip'),
+    text: 'head.block + growth - allowedLagBlocks',
+    replacement: 'head.block - allowedLagBlocks',
+  },
+  {
+    name: 'who was believed is not asked again when it has left the pace',
+    file: upstream('heads'),
+    text: '!hasLeft && this.#disputes.isSettled(',
+    replacement: 'this.#disputes.isSettled(',
+  },
+  {
+    name: 'the tip is agreed on again at a head that was shown to be behind',
+    file: upstream('heads'),
+    text: 'if (isOverruled || this.#loneHead(',
+    replacement: 'if (this.#loneHead(',
   },
   {
     name: 'what one of several says alone is remembered as the tip',
@@ -249,8 +273,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'the two lowest heads make the tip',
     file: upstream('tip'),
-    text: 'blocks.toSorted((a, b) => b - a)',
-    replacement: 'blocks.toSorted((a, b) => b - a).slice(-2)',
+    text: 'for (const head of told) {',
+    replacement: 'for (const head of told.toSorted((a, b) => a.block - b.block).slice(0, 2)) {',
   },
   {
     name: 'a tip that is seen again is as old as before',

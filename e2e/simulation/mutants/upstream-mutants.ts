@@ -147,8 +147,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'the watch runs in a circle around a held-off upstream',
     file: upstream('watch'),
-    text: 'if (upstream.latest === null && canProbe)',
-    replacement: 'if (upstream.latest === null)',
+    text: 'if (!this.#isHeadKnown(upstream) && canProbe)',
+    replacement: 'if (!this.#isHeadKnown(upstream))',
   },
   {
     name: 'who is the only one that fits has no turn',
