@@ -267,7 +267,7 @@ class Asking {
     // A node may well lose patience with a client that does not take its answer.
     const isExcused = isCut && isReaderSlow
     if (!isCut) this.#record.violation = untrue ?? violation('envelope', cause.message)
-    if (!isExcused) this.#upstream.failed(this.#url, failure)
+    if (!isExcused) this.#upstream.failed(this.#url, failure, this.#method)
     this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
   }
 
@@ -281,7 +281,14 @@ class Asking {
     const { endedMs, startedMs } = this.#record
     // How long a stream rests says nothing about its upstream.
     const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? 0) - startedMs
-    this.#upstream.succeeded(this.#url, latencyMs, this.#call.asked.cost)
+    const { cost } = this.#call.asked
+    this.#upstream.succeeded(this.#url, latencyMs, { method: this.#method, cost })
+  }
+
+  /** Methods that no spec names are one to the upstream: anybody may make some up. */
+  get #method(): string {
+    const { known, method } = this.#call.asked
+    return known ? method : ''
   }
 
   #fail(
@@ -295,7 +302,8 @@ class Asking {
     else {
       // One attempt is one failure.
       this.#excuse?.()
-      this.#upstream.failed(this.#url, failure)
+      const isSent = fault?.sent ?? true
+      this.#upstream.failed(this.#url, failure, isSent ? this.#method : null)
       if (failure.costsScore) this.#upstream.distrusted()
       this.#pause(failure, reply)
     }

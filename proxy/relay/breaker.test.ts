@@ -14,6 +14,7 @@ beforeAll(async () => {
 const ok = result('0x1')
 const okBody = ok.body
 const refused: ScriptedAnswer = { fault: 'refused' }
+const trouble = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"database is closed"}}'
 
 function fixture(upstreams: Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>) {
   const full = Object.entries(upstreams).map(([name, each]): [string, FixtureUpstream] => [
@@ -83,6 +84,10 @@ describe('in a total outage the breaker', () => {
   it.each<[string, ScriptedAnswer]>([
     ['refuse connections', refused],
     ['do not answer', { hang: true }],
+    ['answer with a page', { status: 503, body: '<h1>Service unavailable</h1>' }],
+    ['answer with nothing', { status: 502, body: '' }],
+    ['tell of trouble', { status: 500, body: trouble }],
+    ['tell of trouble with HTTP 200', { body: trouble }],
   ])('opens when all %s: one call tries, the others fail at once', async (_, answer) => {
     const relay = await outage(answer)
     const before = sentBy(relay)

@@ -5,6 +5,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { RelayError, errorKinds, type ErrorKind } from './errors.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Step } from './step.ts'
+import { tellsOfTrouble } from './telling.ts'
 
 /** Calls in a row that ended with nobody in service that open the breaker. */
 const threshold = 2
@@ -50,8 +51,8 @@ export function breaker(
     if (isTrial) trialSinceMs = sinceMs
     try {
       const reply = await next(call)
-      // What a trial brings may be a failing node's own page.
-      if (!isTrial || pool.hasEligible) set(0)
+      if (tellsOfTrouble(reply) && !pool.hasEligible) set(emptyPools + 1)
+      else if (!isTrial || pool.hasEligible) set(0)
       return reply
     } catch (error) {
       const isUnanswered = error instanceof RelayError && unanswered.includes(error.kind)

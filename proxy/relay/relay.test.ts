@@ -532,7 +532,7 @@ describe('availability under traffic', () => {
     expect(score.availability(relay.clock.nowMs())).toBe(1)
     expect(relay.events).toEqual([])
     for (let each = 0; each < 20; each++) await relay.ask()
-    expect(relay.events).toEqual(['a: eligible > disabled'])
+    expect(relay.events).toEqual(['a: eligible > disabled', 'breaker open'])
   })
 
   it.each([

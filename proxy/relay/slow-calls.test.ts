@@ -252,6 +252,14 @@ describe('being late', () => {
     expect(seen.tookMs).toBeLessThan(usualMs)
   })
 
+  it('and failing then is one failure', async () => {
+    const relay = fixture({ a: () => ({ fault: 'reset', afterMs: needsMs }) }, { retryLimit: 0 })
+    for (let each = 0; each < 4; each++) await relay.ask()
+    expect(relay.events).toEqual([])
+    await relay.ask()
+    expect(relay.events).toEqual(['a: eligible > disabled'])
+  })
+
   it('costs an upstream its share all the same', async () => {
     const relay = fixture(allSlow)
     const [a] = relay.pool.upstreams

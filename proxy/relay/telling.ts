@@ -21,6 +21,11 @@ export function telling(reply: Reply | null): number {
   return refusal.retry ? 4 : 5
 }
 
+/** A page, or an error of the upstream's own trouble, passed on for want of anything better. */
+export function tellsOfTrouble(reply: Reply): boolean {
+  return [1, 3].includes(telling(reply))
+}
+
 /** How much an upstream is to be believed, the higher the more. */
 export type TrustIn = (upstream: string) => number
 

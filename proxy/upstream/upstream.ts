@@ -4,10 +4,17 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
+import { LoneFailures } from './lone-failures.ts'
 import type { NodeUrl, SocketUrl } from './node-url.ts'
 import { Score } from './score.ts'
 import { SlowStart } from './slow-start.ts'
 import type { Sighting } from './tip.ts'
+
+/** A call as far as it matters who answers it: the method by its name in the spec, any other is ''. */
+interface Asked {
+  readonly method: string
+  readonly cost: number
+}
 
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
 export class Upstream {
@@ -21,6 +28,7 @@ export class Upstream {
   readonly score = new Score()
   readonly slowStart = new SlowStart()
   readonly #clock: Clock
+  readonly #loneFailures: LoneFailures
   /** Calls that it is answering now. */
   sessions = 0
   latest: Sighting | null = null
@@ -41,6 +49,7 @@ export class Upstream {
     this.sockets = sockets
     this.availability = availability
     this.#clock = clock
+    this.#loneFailures = new LoneFailures(clock)
   }
 
   /** For calls and for subscriptions, each once. */
@@ -62,10 +71,11 @@ export class Upstream {
    * An answer came from this URL, be it a result or an error that is the node's own.
    * @param latencyMs null where the time that it took says nothing
    */
-  succeeded(url: NodeUrl, latencyMs: number | null, cost: number): void {
+  succeeded(url: NodeUrl, latencyMs: number | null, { method, cost }: Asked): void {
     url.failures = 0
     url.judgedMs = this.#clock.nowMs()
     url.holdOff.end()
+    this.#loneFailures.answered(method, this.availability.standing === 'disabled')
     this.availability.succeeded()
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
   }
@@ -73,10 +83,19 @@ export class Upstream {
   /**
    * One bad URL never costs the upstream while another of its URLs is well, and one for subscriptions
    * alone never does.
+   * @param method what it was asked; null where the failure has nothing to do with that
    * @returns whether it counts against the upstream as a whole
    */
-  failed(url: NodeUrl, failure: Pick<FailureClass, 'name' | 'weight'>): boolean {
+  failed(
+    url: NodeUrl,
+    failure: Pick<FailureClass, 'name' | 'weight'>,
+    method: string | null = null,
+  ): boolean {
     if (failure.weight === 0) return false
+    if (method !== null && !this.#loneFailures.failed(method)) {
+      this.score.failed(this.#clock.nowMs())
+      return false
+    }
     url.failures += 1
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false

@@ -48,4 +48,10 @@ export const breakerMutants: readonly Mutant[] = [
     text: 'if (!isTrial || pool.hasEligible) set(0)',
     replacement: 'if (isTrial && pool.hasEligible) set(0)',
   },
+  {
+    name: 'the pages of failing nodes keep the breaker closed',
+    file: relay('breaker'),
+    text: 'if (tellsOfTrouble(reply) && !pool.hasEligible) set(emptyPools + 1)\n      else if',
+    replacement: 'if',
+  },
 ]

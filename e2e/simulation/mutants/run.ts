@@ -28,9 +28,11 @@ const ofSubscriptions: Hunters = {
   seeds: 150,
   tests: ['proxy/subscription'],
 }
+const ofChain: Hunters = { ...ofEngine, tests: ['proxy/chain', ...ofEngine.tests] }
 const ofListener: Hunters = { hunt: null, seeds: 0, tests: ['proxy/listener'] }
 function huntersOf({ file }: Mutant): Hunters {
   if (file.startsWith('proxy/listener/')) return ofListener
+  if (file.startsWith('proxy/chain/')) return ofChain
   return file.startsWith('proxy/subscription/') ? ofSubscriptions : ofEngine
 }
 /** A mutant that takes longer runs in a circle, which is a way of being caught. */

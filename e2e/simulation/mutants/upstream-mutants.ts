@@ -340,7 +340,31 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'heavy calls count as light ones in the latency',
     file: 'proxy/relay/attempt.ts',
-    text: 'latencyMs, this.#call.asked.cost)',
-    replacement: 'latencyMs, 10)',
+    text: 'const { cost } = this.#call.asked\n',
+    replacement: 'const cost = 10\n',
+  },
+  {
+    name: 'a method that fails alone counts against the upstream',
+    file: 'proxy/upstream/lone-failures.ts',
+    text: 'if (this.#lone.has(method)) return false',
+    replacement: '',
+  },
+  {
+    name: 'what failed before counts for nothing, though others fail as well',
+    file: 'proxy/upstream/lone-failures.ts',
+    text: 'if (wasDisabled) for',
+    replacement: 'for',
+  },
+  {
+    name: 'what failed alone never counts again',
+    file: 'proxy/upstream/lone-failures.ts',
+    text: 'this.#lone.delete(method)',
+    replacement: '',
+  },
+  {
+    name: 'a refused connection is the doing of the method',
+    file: 'proxy/relay/attempt.ts',
+    text: 'isSent ? this.#method : null',
+    replacement: 'this.#method',
   },
 ]

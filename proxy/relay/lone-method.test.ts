@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const { chain, iface } = await ethereum()
+const ok = result('0x1')
+const heavy = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0xffffff' }] }
+const other = { method: 'eth_call', params: [{ to: `0x${'11'.repeat(20)}`, data: '0x' }, '0x1'] }
+
+/** Nodes that answer all but one method. */
+function fixture(names: string, answer: ScriptedAnswer): RelayFixture {
+  const script: Script = ({ body }) =>
+    Buffer.from(body as Uint8Array).includes(heavy.method) ? answer : ok
+  const upstreams = [...names].map((name) => [name, { script }])
+  return new RelayFixture(chain, iface, Object.fromEntries(upstreams))
+}
+
+async function isDisabled(relay: RelayFixture): Promise<boolean> {
+  for (let each = 0; each < 20; each++) await relay.ask(heavy)
+  return !relay.pool.hasEligible
+}
+
+describe.each<[string, ScriptedAnswer]>([
+  ['has nodes drop the connection', { fault: 'reset' }],
+  ['has them send a page', { body: '<h1>Oops</h1>' }],
+  ['has them send half an answer', { fault: 'truncated' }],
+  ['has them fail', { status: 500, body: 'oops' }],
+])('a query that %s', (_, answer) => {
+  it.each(['a', 'abc'])('takes nobody out of service twice: %s', async (names) => {
+    const relay = fixture(names, answer)
+    expect(await isDisabled(relay)).toBe(true)
+    for (let each = 0; each < 200; each++) {
+      expect((await relay.ask()).outcome).toBe(ok.body)
+      for (let burst = 0; burst < 10; burst++) await relay.ask(heavy)
+    }
+    const [first] = names
+    expect(relay.events.filter((each) => each === `${first}: eligible > disabled`)).toHaveLength(1)
+  })
+})
+
+describe('who fails one method and answers others', () => {
+  const broken: ScriptedAnswer = { fault: 'reset' }
+
+  it('is taken out of service when another one fails as well', async () => {
+    const relay = fixture('a', broken)
+    expect(await isDisabled(relay)).toBe(true)
+    await relay.ask()
+    relay.transport('a').play(() => broken)
+    expect(await isDisabled(relay)).toBe(false)
+    for (let each = 0; each < 5; each++) await relay.ask(other)
+    expect(relay.pool.hasEligible).toBe(false)
+  })
+
+  it.each([
+    ['once it was answered', 0, () => result([])],
+    ['when nothing was answered for a minute', 60_000, () => broken],
+  ])('is judged by that method again %s', async (_, afterMs, script) => {
+    const relay = fixture('a', broken)
+    expect(await isDisabled(relay)).toBe(true)
+    await relay.ask()
+    relay.transport('a').play(script)
+    await relay.clock.advance(afterMs)
+    await relay.ask(heavy)
+    relay.transport('a').play(() => broken)
+    expect(await isDisabled(relay)).toBe(true)
+  })
+
+  it('is taken out of service when it refuses connections, whatever was asked', async () => {
+    const relay = fixture('a', broken)
+    expect(await isDisabled(relay)).toBe(true)
+    await relay.ask()
+    relay.transport('a').play(() => ({ fault: 'refused' }))
+    expect(await isDisabled(relay)).toBe(true)
+  })
+
+  it('is taken out of service by one method where it has failed only now and then before', async () => {
+    const relay = fixture('a', broken)
+    await relay.ask(heavy)
+    await relay.ask()
+    expect(await isDisabled(relay)).toBe(true)
+  })
+})
