@@ -7,6 +7,7 @@ import type { AskUrl } from './ask.ts'
 import { compareDates, madeMsOf, type DatedHead, type LowerHead } from './block-dates.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
+import { unknownMethod } from './verify.ts'
 
 export interface SettleHeadsOptions {
   readonly pool: Pool
@@ -87,5 +88,7 @@ async function dateOf(
     applyProbe(upstream, url, answer, 'probe')
     return undefined
   }
-  return answer.kind === 'value' ? madeMsOf(answer.value) : null
+  if (answer.kind === 'value') return madeMsOf(answer.value)
+  // Some nodes do not have the method; that they have no such block is an answer.
+  return answer.failure?.name === unknownMethod ? undefined : null
 }
