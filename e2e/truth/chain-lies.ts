@@ -19,6 +19,8 @@ const gone = () => undefined
 const half = (text: string) => text.slice(text.length / 2)
 /** A transaction of Bitcoin ends in its lock time. */
 const otherEnd = (raw: string) => `${raw.slice(0, -8)}${another(raw.slice(-8))}`
+const otherId = (tx: Json) =>
+  typeof tx === 'string' ? another(tx) : { ...tx, txid: another(tx.txid) }
 const whenText = (forge: (text: string) => unknown) => (result: Json) =>
   typeof result === 'string' ? forge(result) : undefined
 const whenObject = (forge: (object: Json) => unknown) => (result: Json) =>
@@ -48,6 +50,10 @@ export const bitcoinLies: readonly Lie[] = [
     'no hash': whenObject(having(['hash'], gone)),
     'a height in words': whenObject(having(['height'], String)),
     'transactions that are no list': whenObject(having(['tx'], () => 'none')),
+    'another time': whenObject(having(['time'], next)),
+    'another parent': whenObject(having(['previousblockhash'], another)),
+    'a transaction too many': whenObject(having(['tx'], (list: Json[]) => [...list, list[0]])),
+    'other transactions': whenObject(having(['tx'], (list: Json[]) => list.map(otherId))),
     'another raw block': whenText((raw) => `${raw.slice(0, 8)}${another(raw.slice(8))}`),
     'half a raw block': whenText((raw) => raw.slice(0, 100)),
     'a raw block that is its header': whenText((raw) => raw.slice(0, 160)),
@@ -59,6 +65,9 @@ export const bitcoinLies: readonly Lie[] = [
   ...about('getblockheader', {
     'another hash': whenObject(having(['hash'], another)),
     'no height': whenObject(having(['height'], gone)),
+    'another root': whenObject(having(['merkleroot'], another)),
+    'another nonce': whenObject(having(['nonce'], next)),
+    'another version': whenObject(having(['version'], next)),
     'another raw header': whenText((raw) => `${raw.slice(0, 20)}${another(raw.slice(20))}`),
     'a raw header with a byte too much': whenText((raw) => `${raw}00`),
     null: () => null,

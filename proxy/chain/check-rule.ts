@@ -208,8 +208,11 @@ export type CheckRule =
       readonly members: Members
       readonly secondNames: SecondNames
     }
-  /** The hash of a block is that of the header that is shown beside it. */
-  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }
+  /**
+   * The hash of a block is that of the header that is shown beside it; of Bitcoin the transactions in
+   * the block are those of the header as well.
+   */
+  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' | 'bitcoin' }
   /** The hash of a transaction is that of its members. */
   | {
       readonly check: 'transaction'

@@ -285,6 +285,42 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'const digest = { ...headerDigest(document), digest: hash }',
   },
   {
+    name: 'a header of Bitcoin need not make its hash',
+    file: relay('integrity/own-hash'),
+    text: 'const digest = bitcoinHeaderDigest(document)',
+    replacement: 'const digest = bitcoinHeaderDigest(document) && hash',
+  },
+  {
+    name: 'a block of Bitcoin may list other transactions',
+    file: relay('integrity/own-hash'),
+    text: 'return digest === hash ? checkListed(document) : found',
+    replacement: 'return found',
+  },
+  {
+    name: 'a block of Bitcoin that is not proven is taken for a lie by its transactions',
+    file: relay('integrity/own-hash'),
+    text: 'return digest === hash ? checkListed(document) : found',
+    replacement: 'return found ?? checkListed(document)',
+  },
+  {
+    name: 'a header of Bitcoin may tell two versions',
+    file: relay('integrity/bitcoin-header'),
+    text: 'number !== null && hex !== null && number !== hex',
+    replacement: 'false',
+  },
+  {
+    name: 'the first block of Bitcoin has a parent',
+    file: relay('integrity/bitcoin-header'),
+    text: "valueAt(document, 'previousblockhash') ?? noParent",
+    replacement: "valueAt(document, 'previousblockhash')",
+  },
+  {
+    name: 'a long block of Bitcoin is compared by what is left of it',
+    file: relay('integrity/bitcoin-header'),
+    text: 'if (skipped > 0) return null',
+    replacement: '',
+  },
+  {
     name: 'a transaction need not make its hash',
     file: relay('integrity/own-hash'),
     text: "return compare('transaction-hash', hash, transactionDigest(document), teller, memory)",

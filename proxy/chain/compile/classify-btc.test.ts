@@ -86,6 +86,7 @@ describe('what else is said of a method', () => {
     expect(checks.map(({ rule }) => rule)).toMatchObject([
       { check: 'block', hash: ['hash'], raw: 'bitcoin-block' },
       { check: 'shape', as: 'any' },
+      { check: 'header', form: 'bitcoin' },
       { check: 'parent', parent: ['previousblockhash'] },
     ])
   })

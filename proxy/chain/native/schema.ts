@@ -218,7 +218,7 @@ const checkSchema = z.discriminatedUnion('check', [
     members: members.optional(),
     'second-names': secondNames.optional(),
   }),
-  strict({ check: z.literal('header'), form: hashForm }),
+  strict({ check: z.literal('header'), form: z.enum(['ethereum', 'bitcoin']) }),
   strict({
     check: z.literal('transaction'),
     form: hashForm,
