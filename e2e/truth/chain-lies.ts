@@ -53,6 +53,7 @@ export const bitcoinLies: readonly Lie[] = [
     'another time': whenObject(having(['time'], next)),
     'another parent': whenObject(having(['previousblockhash'], another)),
     'a transaction too many': whenObject(having(['tx'], (list: Json[]) => [...list, list[0]])),
+    'other bytes': whenObject(having(['tx', 0, 'hex'], otherEnd)),
     'other transactions': whenObject(having(['tx'], (list: Json[]) => list.map(otherId))),
     'another raw block': whenText((raw) => `${raw.slice(0, 8)}${another(raw.slice(8))}`),
     'half a raw block': whenText((raw) => raw.slice(0, 100)),
@@ -78,6 +79,7 @@ export const bitcoinLies: readonly Lie[] = [
   }),
   ...about('getrawtransaction', {
     'another transaction': whenObject(having(['txid'], another)),
+    'other bytes': whenObject(having(['hex'], otherEnd)),
     'another raw transaction': whenText(otherEnd),
     'half a raw transaction': whenText(half),
     'a raw transaction with a byte too much': whenText((raw) => `${raw}00`),

@@ -183,14 +183,19 @@ export type CheckRule =
       /** The items may begin behind what the request tells, and are only doubted. */
       readonly isLenient: boolean
     }
-  /** What stands in base64 in one place has the digest that stands in hex in the other. */
+  /**
+   * What stands in one place has the digest that stands in hex in the other: `sha256` of base64, or
+   * `bitcoin-txid` of hex without `0x`.
+   */
   | {
       readonly check: 'hashed'
       readonly place: null
       readonly data: CheckPath
       readonly result: CheckPath
-      readonly digest: 'sha256'
-      /** Of each object in this list; null: of the result itself. */
+      readonly digest: 'sha256' | 'bitcoin-txid'
+      /** Nothing in the first place is no violation. */
+      readonly optional: boolean
+      /** Of each item of this list; null: of the result itself. */
       readonly each: CheckPath | null
     }
   /** At the end of the path stands such a value. An object has these members. */

@@ -303,6 +303,18 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'return found ?? checkListed(document)',
   },
   {
+    name: 'a transaction of Bitcoin whose bytes are not shown is a lie',
+    file: relay('integrity/hashed'),
+    text: 'if (optional && (from === null || isNull(bytes, from.start))) return null',
+    replacement: '',
+  },
+  {
+    name: 'a transaction of a form that is not known is a lie',
+    file: relay('integrity/hashed'),
+    text: "certain: digest !== 'bitcoin-txid'",
+    replacement: 'certain: true',
+  },
+  {
     name: 'a header of Bitcoin may tell two versions',
     file: relay('integrity/bitcoin-header'),
     text: 'number !== null && hex !== null && number !== hex',

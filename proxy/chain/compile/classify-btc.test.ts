@@ -87,6 +87,8 @@ describe('what else is said of a method', () => {
       { check: 'block', hash: ['hash'], raw: 'bitcoin-block' },
       { check: 'shape', as: 'any' },
       { check: 'header', form: 'bitcoin' },
+      { check: 'hashed', each: ['tx'] },
+      { check: 'hashed', each: ['rawtx'] },
       { check: 'parent', parent: ['previousblockhash'] },
     ])
   })

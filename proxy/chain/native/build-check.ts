@@ -56,8 +56,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'sequence', place: placeIfAny(native), result, key, begin, end, isLenient }
     }
     case 'hashed': {
-      const { data, result, digest, each = null } = native
-      return { check: 'hashed', place: null, data, result, digest, each }
+      const { data, result, digest, optional = false, each = null } = native
+      return { check: 'hashed', place: null, data, result, digest, optional, each }
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native

@@ -205,7 +205,8 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('hashed'),
     data: path,
     result: path,
-    digest: z.literal('sha256'),
+    digest: z.enum(['sha256', 'bitcoin-txid']),
+    optional: z.boolean().optional(),
     each: path.optional(),
   }),
   strict({

@@ -5,7 +5,18 @@ import { AskedChain } from '../../chain/testing/asked-chain.ts'
 import { doubleSha256, shownDigest } from './bitcoin-transaction.ts'
 import { BlockMemory } from './block-memory.ts'
 import { wrongInPieces } from './testing/answered.ts'
-import { firstHash, firstRoot, paidHash, payment, paymentId } from './testing/bitcoin-blocks.ts'
+import {
+  firstHash,
+  firstRoot,
+  paidCoinbase,
+  paidHash,
+  payment,
+  paymentId,
+  segwit,
+  segwitId,
+  segwitWtxid,
+  stripped,
+} from './testing/bitcoin-blocks.ts'
 import { judgedAs } from './testing/judged.ts'
 
 const btc = await AskedChain.load('BTC')
@@ -186,6 +197,53 @@ describe('the transactions of a block in words', () => {
     ],
   ])('%s', (_name, block, found) => {
     expect(wrong('getblock', block)).toBe(found)
+  })
+})
+
+describe('a transaction in words', () => {
+  const shown = { in_active_chain: true, txid: paymentId, hash: paymentId, hex: payment }
+  const other = payment.replace('00ca9a3b', '00ca9a3c')
+  const whole = (txid: string, hex: unknown) => ({ txid, hex })
+  const inBlock = (first: unknown, last: unknown) => ({
+    ...paid,
+    tx: [whole(paidCoinbaseId, first), whole(paymentId, last)],
+  })
+  const rows: readonly (readonly [name: string, id: string, hex: unknown, found: string | null])[] =
+    [
+      ['beside its bytes', paymentId, payment, null],
+      ['beside its bytes in capitals', paymentId, payment.toUpperCase(), null],
+      ['without its bytes', paymentId, undefined, null],
+      ['with null for them', paymentId, null, null],
+      ['with a witness', segwitId, segwit, null],
+      // As a node writes it that was told to leave witnesses out.
+      ['without its witness', segwitId, stripped, null],
+      ['beside those of another amount', paymentId, other, 'transaction-hash'],
+      ['beside those of another', paymentId, segwit, 'transaction-hash'],
+      // Some chains have something else in their transactions.
+      ['beside half of them', paymentId, payment.slice(0, 100), 'shape?'],
+      ['beside no hex', paymentId, 'zz', 'shape?'],
+      ['beside a number', paymentId, 5, 'shape?'],
+    ]
+  it.each(rows)('%s', (_name, txid, hex, found) => {
+    const asked = btc.jsonrpc('getrawtransaction', [txid, true])
+    const result = { ...shown, txid, hash: segwitWtxid, hex }
+    const seen = judgedAs(asked, result)
+    expect(seen && `${seen.check}${seen.certain ? '' : '?'}`).toBe(found)
+  })
+
+  it.each<Row>([
+    ['beside their bytes', inBlock(paidCoinbase, payment), null],
+    ['without their bytes', inBlock(undefined, undefined), null],
+    ['beside those of each other', inBlock(payment, paidCoinbase), 'transaction-hash'],
+    ['the last one beside another', inBlock(paidCoinbase, other), 'transaction-hash'],
+    [
+      'of btcd, beside another',
+      { ...paid, rawtx: inBlock(paidCoinbase, other).tx },
+      'transaction-hash',
+    ],
+  ])('in a block, %s', (_name, block, found) => {
+    expect(wrong('getblock', block)).toBe(found)
+    expect(wrongInPieces(btc.jsonrpc('getblock', [paidHash, 2]), block)).toBe(found)
   })
 })
 
