@@ -44,6 +44,28 @@ export type Members = ReadonlyMap<string, Shape>
  */
 export type SecondNames = ReadonlyMap<string, string>
 
+/**
+ * What names a transaction: the digest of its bytes in hex with `0x` (`keccak256`), in hex without it
+ * (`bitcoin-txid`) or in base64 (`sha256`), or its first signature. What is in base64 may be in another
+ * form as well, so of `sha256` an answer is not compared.
+ */
+export const sentDigests = ['keccak256', 'bitcoin-txid', 'sha256', 'solana-signature'] as const
+
+export type SentDigest = (typeof sentDigests)[number]
+
+/** A question that shows whether a node knows a transaction. */
+export interface Confirmation {
+  readonly method: string
+  /** In which the text `%s` stands for the hash, and `%b` for its bytes in base64. */
+  readonly params: unknown
+  /** Where the answer shows the hash. */
+  readonly result: CheckPath
+  /** It shows the transaction by whatever stands there. */
+  readonly present: boolean
+  /** It does not show what waits for a block, so nothing follows where it shows nothing. */
+  readonly isPartial: boolean
+}
+
 /** The request has one of these values at the place, where nothing stands for the default. */
 export interface Condition {
   readonly place: Place
@@ -261,10 +283,12 @@ export type CheckRule =
   | {
       readonly check: 'sent'
       readonly place: Place
-      readonly digest: 'keccak256'
+      readonly digest: SentDigest
       readonly result: CheckPath
-      /** How to ask a node whether it knows the transaction; null where there is no way. */
-      readonly confirm: { readonly method: string; readonly result: CheckPath } | null
+      /** How to ask a node whether it knows the transaction: one way after the other. */
+      readonly confirm: readonly Confirmation[]
+      /** What a node would answer that took it, with the words of a `Confirmation`. */
+      readonly answer: unknown
     }
   /** It is the digest of what the request tells in hex. */
   | { readonly check: 'digest'; readonly place: Place; readonly digest: 'keccak256' }

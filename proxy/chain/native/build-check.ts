@@ -81,8 +81,12 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {
-      const { digest, result = [], confirm = null } = native
-      return { check: 'sent', place: place(native), digest, result, confirm }
+      const { digest, result = [], confirm = [], answer = '%s' } = native
+      const ways = [confirm].flat().map((way) => {
+        const { method, params = ['%s'], result: at, present = false, partial = false } = way
+        return { method, params, result: at, present, isPartial: partial }
+      })
+      return { check: 'sent', place: place(native), digest, result, confirm: ways, answer }
     }
     case 'digest':
       return { check: 'digest', place: place(native), digest: native.digest }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
-import { likenesses, plainShapes, type Shape } from '../check-rule.ts'
+import { likenesses, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
 import { blockTags } from '../types.ts'
 
@@ -124,6 +124,14 @@ const condition = strict({
   default: choice.optional(),
 })
 
+const confirmation = strict({
+  method: z.string().min(1),
+  params: z.unknown().optional(),
+  result: path,
+  present: z.boolean().optional(),
+  partial: z.boolean().optional(),
+})
+
 /** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
 const checkSchema = z.discriminatedUnion('check', [
   strict({
@@ -238,9 +246,10 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('sent'),
     ...place,
-    digest,
+    digest: z.enum(sentDigests),
     result: path.optional(),
-    confirm: strict({ method: z.string().min(1), result: path }).optional(),
+    confirm: z.union([confirmation, z.array(confirmation).min(1).max(3)]).optional(),
+    answer: z.unknown().optional(),
   }),
   strict({ check: z.literal('digest'), ...place, digest }),
   strict({ check: z.literal('raw'), ...place, digest: z.enum(['keccak256', 'bitcoin-txid']) }),
