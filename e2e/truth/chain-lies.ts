@@ -117,6 +117,7 @@ export const slotLies: readonly Lie[] = [
 ]
 
 const hubBlock = {
+  'another last commit': having(['block', 'last_commit', 'height'], next),
   'another height': having(['block', 'header', 'height'], next),
   'a height that is a number': having(['block', 'header', 'height'], Number),
   'no height': having(['block', 'header', 'height'], gone),
@@ -132,7 +133,10 @@ export const hubRestLies: readonly Lie[] = [
 ]
 
 export const hubTendermintLies: readonly Lie[] = [
-  ...about('block', hubBlock),
+  ...about('block', {
+    ...hubBlock,
+    'another parent': having(['block', 'header', 'last_block_id', 'hash'], another),
+  }),
   ...about('block_by_hash', {
     'another hash': having(['block_id', 'hash'], another),
     'no hash': having(['block_id', 'hash'], gone),

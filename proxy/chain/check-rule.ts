@@ -88,7 +88,10 @@ export type CheckRule =
       readonly older: number
       /** Null at this place says that the node has no such block; null: the result itself says so. */
       readonly absent: CheckPath | null
-      /** Nothing at the end of a path is no violation: the request may have left the member out. */
+      /**
+       * Nothing at the end of a path is no violation: the request may have left the member out. With
+       * `older` neither is 0.
+       */
       readonly optional: boolean
       /**
        * An answer that is one text is the block in hex, or nothing but its header, which has the hash
@@ -163,12 +166,13 @@ export type CheckRule =
     }
   /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
   | { readonly check: 'logs'; readonly place: Place }
-  /** A block that was heard of before still has its height and its parent. */
+  /** A block that was heard of before still has its height and its parent. None is far above the tip. */
   | {
       readonly check: 'parent'
       readonly place: null
       readonly number: CheckPath
-      readonly hash: CheckPath
+      /** Null: only the height is told. */
+      readonly hash: CheckPath | null
       /** Null: the answer is about something in the block, and does not tell it. */
       readonly parent: CheckPath | null
       /** The result is a list, and the paths lead down from each of its objects. */

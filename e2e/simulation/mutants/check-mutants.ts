@@ -285,6 +285,18 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'const digest = { ...headerDigest(document), digest: hash }',
   },
   {
+    name: 'the first block of a chain must have something older',
+    file: relay('integrity/block'),
+    text: '(rule.older > 0 && number === 0)',
+    replacement: 'false',
+  },
+  {
+    name: 'a height without a hash is doubted',
+    file: relay('integrity/parent'),
+    text: 'if (rule.hash === null) return null',
+    replacement: '',
+  },
+  {
     name: 'a header of Bitcoin need not make its hash',
     file: relay('integrity/own-hash'),
     text: 'const digest = bitcoinHeaderDigest(document)',

@@ -42,7 +42,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'logs':
       return { check: 'logs', place: place(native) }
     case 'parent': {
-      const { number, hash, parent = null, each = false } = native
+      const { number, hash = null, parent = null, each = false } = native
       return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {

@@ -188,7 +188,7 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('parent'),
     number: path,
-    hash: path,
+    hash: path.optional(),
     parent: path.optional(),
     each: z.boolean().optional(),
   }),
