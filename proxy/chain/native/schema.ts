@@ -105,6 +105,7 @@ const blockSchema = z.union([absent, blockPlace], {
 const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
+  items: path.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
