@@ -19,6 +19,8 @@ const gone = () => undefined
 const half = (text: string) => text.slice(text.length / 2)
 /** A transaction of Bitcoin ends in its lock time. */
 const otherEnd = (raw: string) => `${raw.slice(0, -8)}${another(raw.slice(-8))}`
+const otherId = (tx: Json) =>
+  typeof tx === 'string' ? another(tx) : { ...tx, txid: another(tx.txid) }
 const whenText = (forge: (text: string) => unknown) => (result: Json) =>
   typeof result === 'string' ? forge(result) : undefined
 const whenObject = (forge: (object: Json) => unknown) => (result: Json) =>
@@ -48,6 +50,11 @@ export const bitcoinLies: readonly Lie[] = [
     'no hash': whenObject(having(['hash'], gone)),
     'a height in words': whenObject(having(['height'], String)),
     'transactions that are no list': whenObject(having(['tx'], () => 'none')),
+    'another time': whenObject(having(['time'], next)),
+    'another parent': whenObject(having(['previousblockhash'], another)),
+    'a transaction too many': whenObject(having(['tx'], (list: Json[]) => [...list, list[0]])),
+    'other bytes': whenObject(having(['tx', 0, 'hex'], otherEnd)),
+    'other transactions': whenObject(having(['tx'], (list: Json[]) => list.map(otherId))),
     'another raw block': whenText((raw) => `${raw.slice(0, 8)}${another(raw.slice(8))}`),
     'half a raw block': whenText((raw) => raw.slice(0, 100)),
     'a raw block that is its header': whenText((raw) => raw.slice(0, 160)),
@@ -59,6 +66,9 @@ export const bitcoinLies: readonly Lie[] = [
   ...about('getblockheader', {
     'another hash': whenObject(having(['hash'], another)),
     'no height': whenObject(having(['height'], gone)),
+    'another root': whenObject(having(['merkleroot'], another)),
+    'another nonce': whenObject(having(['nonce'], next)),
+    'another version': whenObject(having(['version'], next)),
     'another raw header': whenText((raw) => `${raw.slice(0, 20)}${another(raw.slice(20))}`),
     'a raw header with a byte too much': whenText((raw) => `${raw}00`),
     null: () => null,
@@ -69,6 +79,7 @@ export const bitcoinLies: readonly Lie[] = [
   }),
   ...about('getrawtransaction', {
     'another transaction': whenObject(having(['txid'], another)),
+    'other bytes': whenObject(having(['hex'], otherEnd)),
     'another raw transaction': whenText(otherEnd),
     'half a raw transaction': whenText(half),
     'a raw transaction with a byte too much': whenText((raw) => `${raw}00`),
@@ -106,6 +117,7 @@ export const slotLies: readonly Lie[] = [
 ]
 
 const hubBlock = {
+  'another last commit': having(['block', 'last_commit', 'height'], next),
   'another height': having(['block', 'header', 'height'], next),
   'a height that is a number': having(['block', 'header', 'height'], Number),
   'no height': having(['block', 'header', 'height'], gone),
@@ -121,7 +133,10 @@ export const hubRestLies: readonly Lie[] = [
 ]
 
 export const hubTendermintLies: readonly Lie[] = [
-  ...about('block', hubBlock),
+  ...about('block', {
+    ...hubBlock,
+    'another parent': having(['block', 'header', 'last_block_id', 'hash'], another),
+  }),
   ...about('block_by_hash', {
     'another hash': having(['block_id', 'hash'], another),
     'no hash': having(['block_id', 'hash'], gone),

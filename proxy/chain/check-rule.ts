@@ -44,6 +44,28 @@ export type Members = ReadonlyMap<string, Shape>
  */
 export type SecondNames = ReadonlyMap<string, string>
 
+/**
+ * What names a transaction: the digest of its bytes in hex with `0x` (`keccak256`), in hex without it
+ * (`bitcoin-txid`) or in base64 (`sha256`), or its first signature. What is in base64 may be in another
+ * form as well, so of `sha256` an answer is not compared.
+ */
+export const sentDigests = ['keccak256', 'bitcoin-txid', 'sha256', 'solana-signature'] as const
+
+export type SentDigest = (typeof sentDigests)[number]
+
+/** A question that shows whether a node knows a transaction. */
+export interface Confirmation {
+  readonly method: string
+  /** In which the text `%s` stands for the hash, and `%b` for its bytes in base64. */
+  readonly params: unknown
+  /** Where the answer shows the hash. */
+  readonly result: CheckPath
+  /** It shows the transaction by whatever stands there. */
+  readonly present: boolean
+  /** It does not show what waits for a block, so nothing follows where it shows nothing. */
+  readonly isPartial: boolean
+}
+
 /** The request has one of these values at the place, where nothing stands for the default. */
 export interface Condition {
   readonly place: Place
@@ -66,7 +88,10 @@ export type CheckRule =
       readonly older: number
       /** Null at this place says that the node has no such block; null: the result itself says so. */
       readonly absent: CheckPath | null
-      /** Nothing at the end of a path is no violation: the request may have left the member out. */
+      /**
+       * Nothing at the end of a path is no violation: the request may have left the member out. With
+       * `older` neither is 0.
+       */
       readonly optional: boolean
       /**
        * An answer that is one text is the block in hex, or nothing but its header, which has the hash
@@ -141,12 +166,13 @@ export type CheckRule =
     }
   /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
   | { readonly check: 'logs'; readonly place: Place }
-  /** A block that was heard of before still has its height and its parent. */
+  /** A block that was heard of before still has its height and its parent. None is far above the tip. */
   | {
       readonly check: 'parent'
       readonly place: null
       readonly number: CheckPath
-      readonly hash: CheckPath
+      /** Null: only the height is told. */
+      readonly hash: CheckPath | null
       /** Null: the answer is about something in the block, and does not tell it. */
       readonly parent: CheckPath | null
       /** The result is a list, and the paths lead down from each of its objects. */
@@ -183,14 +209,19 @@ export type CheckRule =
       /** The items may begin behind what the request tells, and are only doubted. */
       readonly isLenient: boolean
     }
-  /** What stands in base64 in one place has the digest that stands in hex in the other. */
+  /**
+   * What stands in one place has the digest that stands in hex in the other: `sha256` of base64, or
+   * `bitcoin-txid` of hex without `0x`.
+   */
   | {
       readonly check: 'hashed'
       readonly place: null
       readonly data: CheckPath
       readonly result: CheckPath
-      readonly digest: 'sha256'
-      /** Of each object in this list; null: of the result itself. */
+      readonly digest: 'sha256' | 'bitcoin-txid'
+      /** Nothing in the first place is no violation. */
+      readonly optional: boolean
+      /** Of each item of this list; null: of the result itself. */
       readonly each: CheckPath | null
     }
   /** At the end of the path stands such a value. An object has these members. */
@@ -208,8 +239,11 @@ export type CheckRule =
       readonly members: Members
       readonly secondNames: SecondNames
     }
-  /** The hash of a block is that of the header that is shown beside it. */
-  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' }
+  /**
+   * The hash of a block is that of the header that is shown beside it; of Bitcoin the transactions in
+   * the block are those of the header as well.
+   */
+  | { readonly check: 'header'; readonly place: null; readonly form: 'ethereum' | 'bitcoin' }
   /** The hash of a transaction is that of its members. */
   | {
       readonly check: 'transaction'
@@ -253,10 +287,12 @@ export type CheckRule =
   | {
       readonly check: 'sent'
       readonly place: Place
-      readonly digest: 'keccak256'
+      readonly digest: SentDigest
       readonly result: CheckPath
-      /** How to ask a node whether it knows the transaction; null where there is no way. */
-      readonly confirm: { readonly method: string; readonly result: CheckPath } | null
+      /** How to ask a node whether it knows the transaction: one way after the other. */
+      readonly confirm: readonly Confirmation[]
+      /** What a node would answer that took it, with the words of a `Confirmation`. */
+      readonly answer: unknown
     }
   /** It is the digest of what the request tells in hex. */
   | { readonly check: 'digest'; readonly place: Place; readonly digest: 'keccak256' }

@@ -122,6 +122,8 @@ export interface ResultPath {
   readonly encoding: 'hex' | 'decimal' | 'text'
   /** It stands in this response header instead, lower case. */
   readonly header?: string
+  /** The number is that of the first item of this list, and the last one's is meant. */
+  readonly items?: readonly (string | number)[]
 }
 
 /** A question that the router itself asks an upstream. */

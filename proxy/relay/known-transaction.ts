@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Confirmation } from '../chain/check-rule.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
@@ -11,7 +12,7 @@ import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import { transactionHash } from './integrity/transaction-hash.ts'
+import { sentHash } from './integrity/sent-hash.ts'
 import type { RelayObserver } from './observer.ts'
 import type { Reply } from './reply.ts'
 import type { Step } from './step.ts'
@@ -41,15 +42,16 @@ export function knownTransaction(options: KnownTransactionOptions): Step {
     // Nothing that says so is that long, and a stream would have to be let go.
     if (!(reply.incoming.body instanceof Uint8Array)) return reply
     const sent = sentIn(call)
-    const hash = sent && transactionHash(sent.raw)
     // It cannot be named, so nobody can be asked.
-    if (!sent || !hash) return reply
-    if (!(await isConfirmed(options, call, reply, sent.confirm, hash)))
-      return reply.objection ?? reply
+    if (!sent) return reply
+    if (!(await isConfirmed(options, call, reply, sent))) {
+      const mayWait = sent.confirm.every(({ isPartial }) => isPartial)
+      return mayWait ? reply : (reply.objection ?? reply)
+    }
     const incoming = {
       status: 200,
       headers: ['content-type', 'application/json'],
-      body: call.reader.write(hash),
+      body: call.reader.write(filled(sent.answer, sent.hash)),
       trailers: () => [],
     }
     return { ...reply, incoming, refusal: null }
@@ -65,8 +67,7 @@ async function isConfirmed(
   options: KnownTransactionOptions,
   call: Call,
   { upstream: first }: Reply,
-  confirm: Confirm,
-  hash: string,
+  sent: Sent,
 ): Promise<boolean> {
   const { pool, clock } = options
   const { attempts, deadlineMs } = call.journal
@@ -75,37 +76,40 @@ async function isConfirmed(
     pool.upstreams.filter((each) => each.name === name),
   )
   for (const upstream of upstreams.filter((each) => each.serves([])).slice(0, mostAsked)) {
-    if (call.signal.aborted) throw new CallAborted()
-    if (clock.nowMs() >= deadlineMs) return false
-    if (await knows(options, call, upstream, confirm, hash)) return true
+    for (const way of sent.confirm) {
+      if (call.signal.aborted) throw new CallAborted()
+      if (clock.nowMs() >= deadlineMs) return false
+      const outcome = await confirm(options, call, upstream, way, sent.hash)
+      if (outcome === 'shown') return true
+      if (outcome === 'trouble') break
+    }
   }
   return false
 }
 
-async function knows(
+/** `trouble`: it gave no answer, so nothing more is asked of it. */
+async function confirm(
   options: KnownTransactionOptions,
   call: Call,
   upstream: Upstream,
-  confirm: Confirm,
+  way: Confirmation,
   hash: string,
-): Promise<boolean> {
+): Promise<'shown' | 'not shown' | 'trouble'> {
   const { chain, clock, observer } = options
   const [url] = upstream.urlsFor([])
-  if (!url) return false
+  if (!url) return 'trouble'
   const record = call.journal.begin(upstream.name, 'confirm', clock.nowMs())
   upstream.sessions += 1
   try {
-    const answer = await askFor(call, url, confirm, hash, options)
-    const value = answer?.kind === 'value' ? answer.value : null
-    const isKnown = typeof value === 'string' && value.toLowerCase() === hash
+    const answer = await askFor(call, url, way, hash, options)
+    const isKnown = answer?.kind === 'value' && shows(way, answer.value, hash)
     record.detail = isKnown ? 'it knows the transaction' : 'it did not show the transaction'
     record.result = isKnown ? 'answer' : 'node-error'
-    if (answer === null || isTrouble(answer)) {
-      record.result = answer?.failure ?? chain.failures.ofTransport('timeout')
-      // Who had less time than a question has by itself is not to blame for being late.
-      if (answer !== null) applyProbe(upstream, url, answer, 'confirm')
-    }
-    return isKnown
+    if (answer !== null && !isTrouble(answer)) return isKnown ? 'shown' : 'not shown'
+    record.result = answer?.failure ?? chain.failures.ofTransport('timeout')
+    // Who had less time than a question has by itself is not to blame for being late.
+    if (answer !== null) applyProbe(upstream, url, answer, 'confirm')
+    return 'trouble'
   } catch (error) {
     record.result = 'aborted'
     throw error
@@ -116,18 +120,33 @@ async function knows(
   }
 }
 
-interface Sent {
-  readonly raw: unknown
-  readonly confirm: Confirm
+function shows({ present }: Confirmation, value: unknown, hash: string): boolean {
+  if (present) return true
+  return typeof value === 'string' && value.toLowerCase() === hash.toLowerCase()
 }
-interface Confirm {
-  readonly method: string
-  readonly result: readonly (string | number)[]
+
+/** A template with the hash in it. */
+function filled(template: unknown, hash: string): unknown {
+  if (template === '%s') return hash
+  if (template === '%b') return Buffer.from(hash, 'hex').toString('base64')
+  if (Array.isArray(template)) return template.map((each) => filled(each, hash))
+  if (typeof template !== 'object' || template === null) return template
+  const members = Object.entries(template)
+  return Object.fromEntries(members.map(([name, value]) => [name, filled(value, hash)]))
+}
+
+interface Sent {
+  readonly hash: string
+  readonly confirm: readonly Confirmation[]
+  readonly answer: unknown
 }
 
 function sentIn({ asked }: Call): Sent | null {
-  for (const { rule, wanted } of asked.checks)
-    if (rule.check === 'sent' && rule.confirm) return { raw: wanted, confirm: rule.confirm }
+  for (const { rule, wanted } of asked.checks) {
+    if (rule.check !== 'sent' || rule.confirm.length === 0) continue
+    const hash = sentHash(rule.digest, wanted)
+    return hash === null ? null : { hash, confirm: rule.confirm, answer: rule.answer }
+  }
   return null
 }
 
@@ -139,13 +158,13 @@ function sentIn({ asked }: Call): Sent | null {
 async function askFor(
   { asked, journal, signal }: Call,
   url: NodeUrl,
-  { method, result }: Confirm,
+  { method, params, result }: Confirmation,
   hash: string,
   { chain, dialect, clock }: KnownTransactionOptions,
 ): Promise<ProbeAnswer | null> {
   const limit = new TimeLimit(clock, signal, journal.deadlineMs - clock.nowMs())
   try {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [hash] })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: filled(params, hash) })
     const path = { path: result, encoding: 'text' } as const
     const at = asked.internalPath ?? ''
     const probe = { verb: 'POST', path: at, body, result: path, timeoutMs: null }

@@ -70,6 +70,25 @@ describe('an answer about the newest state', () => {
     expect(seen.upstream).toMatch(/^d[12]$/)
   })
 
+  const fees = (oldest: number, blocks: number) => ({
+    oldestBlock: hex(oldest),
+    gasUsedRatio: Array.from({ length: blocks }, () => 0.5),
+    baseFeePerGas: Array.from({ length: blocks + 1 }, () => '0x7'),
+  })
+  it.each<[string, unknown, string, 'a' | 'd1']>([
+    ['that ends at the tip', fees(97, 4), 'latest', 'a'],
+    ['that ends near to it', fees(95, 4), 'latest', 'a'],
+    ['of less than was asked for, up to the tip', fees(100, 1), 'latest', 'a'],
+    ['that ends far behind', fees(47, 4), 'latest', 'd1'],
+    ['that ends far behind, and is as long as it may be', fees(1, 4), 'latest', 'd1'],
+    ['of finalized blocks', fees(47, 4), 'finalized', 'a'],
+    ['of blocks by number', fees(47, 4), hex(50), 'a'],
+  ])('of a fee history %s', async (_case, history, newest, by) => {
+    const relay = pool({ a: history, d1: fees(97, 4), d2: fees(97, 4) })
+    const seen = await relay.ask({ method: 'eth_feeHistory', params: ['0x4', newest, []] })
+    expect(seen.upstream).toBe(by)
+  })
+
   it('is the answer of the nearest, when nobody is at the tip', async () => {
     const relay = pool({ near: hex(90), liar: hex(0), dead: 'reset' })
     expect((await relay.ask(asked)).upstream).toBe('near')

@@ -108,4 +108,46 @@ export const failureMutants: readonly Mutant[] = [
     text: 'const leastBest = 1e-9',
     replacement: 'const leastBest = Number.MIN_VALUE',
   },
+  {
+    name: 'a transaction is known to whoever shows another',
+    file: relay('known-transaction'),
+    text: 'if (present) return true',
+    replacement: 'if (present || value !== null) return true',
+  },
+  {
+    name: 'a transaction is looked for in one way only',
+    file: relay('known-transaction'),
+    text: 'for (const way of sent.confirm) {',
+    replacement: 'for (const way of sent.confirm.slice(0, 1)) {',
+  },
+  {
+    name: 'what waits and cannot be shown is not known',
+    file: relay('known-transaction'),
+    text: 'return mayWait ? reply',
+    replacement: 'return false ? reply',
+  },
+  {
+    name: 'who is in trouble is asked for a transaction in every way',
+    file: relay('known-transaction'),
+    text: "if (outcome === 'trouble') break",
+    replacement: '',
+  },
+  {
+    name: 'what begins like a transaction of Solana is one',
+    file: relay('integrity/solana-transaction'),
+    text: 'at === bytes.length && signatures > 0',
+    replacement: 'signatures > 0',
+  },
+  {
+    name: 'a transaction of Solana may have any signature',
+    file: relay('integrity/transaction'),
+    text: 'span && spellsText(bytes, span.start, span.end, hash)',
+    replacement: 'span',
+  },
+  {
+    name: 'a hash of Tendermint must be that of base64',
+    file: relay('integrity/transaction'),
+    text: "digest === 'sha256' ? null : sentHash(digest, raw)",
+    replacement: 'sentHash(digest, raw)',
+  },
 ]

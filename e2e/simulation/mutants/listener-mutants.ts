@@ -18,4 +18,10 @@ export const listenerMutants: readonly Mutant[] = [
     text: '    response.setTimeout(this.#stalledMs)\n    return new Promise',
     replacement: '    return new Promise',
   },
+  {
+    name: 'who speaks JSON-RPC 1.0 gets an answer without an error',
+    file: 'proxy/listener/jsonrpc/jsonrpc-reply-reader.ts',
+    text: "this.#isVersion1 ? ['', '\"error\":null,']",
+    replacement: "false ? ['', '']",
+  },
 ]

@@ -7,6 +7,12 @@ const upstream = (file: string) => `proxy/upstream/${file}.ts`
 /** Mistakes in what is known of the tip, and in who is behind it or ahead. */
 export const tipMutants: readonly Mutant[] = [
   {
+    name: 'a fee history ends where it begins',
+    file: 'proxy/relay/told-block.ts',
+    text: 'number + lastIndex(document, items)',
+    replacement: 'number',
+  },
+  {
     name: 'a lag of one block more is allowed',
     file: upstream('heads'),
     text: 'upstream.lagBlocks > chain.allowedLagBlocks',

@@ -86,6 +86,9 @@ describe('what else is said of a method', () => {
     expect(checks.map(({ rule }) => rule)).toMatchObject([
       { check: 'block', hash: ['hash'], raw: 'bitcoin-block' },
       { check: 'shape', as: 'any' },
+      { check: 'header', form: 'bitcoin' },
+      { check: 'hashed', each: ['tx'] },
+      { check: 'hashed', each: ['rawtx'] },
       { check: 'parent', parent: ['previousblockhash'] },
     ])
   })

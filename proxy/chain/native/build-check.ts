@@ -42,7 +42,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'logs':
       return { check: 'logs', place: place(native) }
     case 'parent': {
-      const { number, hash, parent = null, each = false } = native
+      const { number, hash = null, parent = null, each = false } = native
       return { check: 'parent', place: null, number, hash, parent, each }
     }
     case 'expected': {
@@ -56,8 +56,8 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'sequence', place: placeIfAny(native), result, key, begin, end, isLenient }
     }
     case 'hashed': {
-      const { data, result, digest, each = null } = native
-      return { check: 'hashed', place: null, data, result, digest, each }
+      const { data, result, digest, optional = false, each = null } = native
+      return { check: 'hashed', place: null, data, result, digest, optional, each }
     }
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native
@@ -81,8 +81,12 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'exists':
       return { check: 'exists', place: null }
     case 'sent': {
-      const { digest, result = [], confirm = null } = native
-      return { check: 'sent', place: place(native), digest, result, confirm }
+      const { digest, result = [], confirm = [], answer = '%s' } = native
+      const ways = [confirm].flat().map((way) => {
+        const { method, params = ['%s'], result: at, present = false, partial = false } = way
+        return { method, params, result: at, present, isPartial: partial }
+      })
+      return { check: 'sent', place: place(native), digest, result, confirm: ways, answer }
     }
     case 'digest':
       return { check: 'digest', place: place(native), digest: native.digest }

@@ -42,8 +42,8 @@ export function buildMethod(
 
 /** Where the answer tells the tip, if not in its own place then in the header that all have. */
 function tellsTip(own: NativeMethod['tells-tip'], tipHeader: string | null): ResultPath | null {
-  const { path = [], header = tipHeader, encoding = 'decimal' } = own ?? {}
-  if (own?.path !== undefined) return { path, encoding }
+  const { path = [], header = tipHeader, encoding = 'decimal', items } = own ?? {}
+  if (own?.path !== undefined) return { path, encoding, ...(items && { items }) }
   return header === null ? null : { path, encoding, header }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
-import { likenesses, plainShapes, type Shape } from '../check-rule.ts'
+import { likenesses, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
 import { blockTags } from '../types.ts'
 
@@ -105,6 +105,7 @@ const blockSchema = z.union([absent, blockPlace], {
 const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
+  items: path.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
@@ -122,6 +123,14 @@ const condition = strict({
   ...place,
   is: z.array(choice).min(1).max(16),
   default: choice.optional(),
+})
+
+const confirmation = strict({
+  method: z.string().min(1),
+  params: z.unknown().optional(),
+  result: path,
+  present: z.boolean().optional(),
+  partial: z.boolean().optional(),
 })
 
 /** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
@@ -180,7 +189,7 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('parent'),
     number: path,
-    hash: path,
+    hash: path.optional(),
     parent: path.optional(),
     each: z.boolean().optional(),
   }),
@@ -205,7 +214,8 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('hashed'),
     data: path,
     result: path,
-    digest: z.literal('sha256'),
+    digest: z.enum(['sha256', 'bitcoin-txid']),
+    optional: z.boolean().optional(),
     each: path.optional(),
   }),
   strict({
@@ -218,7 +228,7 @@ const checkSchema = z.discriminatedUnion('check', [
     members: members.optional(),
     'second-names': secondNames.optional(),
   }),
-  strict({ check: z.literal('header'), form: hashForm }),
+  strict({ check: z.literal('header'), form: z.enum(['ethereum', 'bitcoin']) }),
   strict({
     check: z.literal('transaction'),
     form: hashForm,
@@ -237,9 +247,10 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('sent'),
     ...place,
-    digest,
+    digest: z.enum(sentDigests),
     result: path.optional(),
-    confirm: strict({ method: z.string().min(1), result: path }).optional(),
+    confirm: z.union([confirmation, z.array(confirmation).min(1).max(3)]).optional(),
+    answer: z.unknown().optional(),
   }),
   strict({ check: z.literal('digest'), ...place, digest }),
   strict({ check: z.literal('raw'), ...place, digest: z.enum(['keccak256', 'bitcoin-txid']) }),

@@ -60,12 +60,13 @@ export function makeJsonRpcCall(
   const asked = iface.classify(internalPath === '' ? request : questionAt(internalPath, request))
   refuseAmbiguousParams(request, asked.kind)
   const sent = sentForm(request, iface.impliedVersion)
+  const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const path = asked.internalPath ?? ''
   return {
     guid,
     asked,
     request: { verb: 'POST', path, headers: requestHeaders, body: sent.body },
-    reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id)),
+    reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id), isVersion1),
     directives,
     signal,
     journal: new Journal(clock.nowMs()),

@@ -75,6 +75,14 @@ describe('what the reader says besides', () => {
       '{"jsonrpc":"2.0","id":7.0,"result":"0xab"}',
     )
   })
+
+  test('and in version 1.0 as one of that, with null for the error', () => {
+    const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7'), true)
+    const body = reader.write('ab')
+    expect(Buffer.from(body).toString()).toBe('{"id":7,"error":null,"result":"ab"}')
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    expect(reader.read(incoming)).toMatchObject({ kind: 'result' })
+  })
 })
 
 describe("an answer that is the node's error", () => {

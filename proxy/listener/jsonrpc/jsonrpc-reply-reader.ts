@@ -27,6 +27,7 @@ const noError = 'an error without a code or a message'
 export class JsonRpcReplyReader implements ReplyReader {
   readonly #sentId: Buffer
   readonly #ownId: Buffer
+  readonly #isVersion1: boolean
   /** The last answer that was read, what it is, and where the client's own id must be put into it. */
   #incoming: Incoming | null = null
   #finding: Finding = result
@@ -35,10 +36,12 @@ export class JsonRpcReplyReader implements ReplyReader {
   /**
    * @param sentId the id that the upstream was asked under, JSON
    * @param ownId the client's id, JSON, which the answer will carry
+   * @param isVersion1 the client and the nodes speak JSON-RPC 1.0
    */
-  constructor(sentId: Uint8Array, ownId: Uint8Array) {
+  constructor(sentId: Uint8Array, ownId: Uint8Array, isVersion1 = false) {
     this.#sentId = bufferOf(sentId)
     this.#ownId = bufferOf(ownId)
+    this.#isVersion1 = isVersion1
   }
 
   read(incoming: Incoming): Finding {
@@ -78,7 +81,9 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   write(value: unknown): Uint8Array {
-    const around = ['{"jsonrpc":"2.0","id":', `,"result":${JSON.stringify(value)}}`]
+    // In 1.0 what is no error is null, and clients look.
+    const [before, behind] = this.#isVersion1 ? ['', '"error":null,'] : ['"jsonrpc":"2.0",', '']
+    const around = [`{${before}"id":`, `,${behind}"result":${JSON.stringify(value)}}`]
     return Buffer.concat([
       Buffer.from(around[0] as string),
       this.#sentId,

@@ -66,8 +66,8 @@ export class JsonRpcRequest {
   readonly span: Span
   /** The bytes of `id`; null where there is none. */
   readonly id: Span | null
-  /** Wants no reply: a request of version 2.0 without an id. */
-  readonly isNotification: boolean
+  /** Else 1.0, which it need not tell. */
+  readonly isVersion2: boolean
   /** It tells its version. */
   readonly hasVersion: boolean
   readonly method: string
@@ -79,7 +79,7 @@ export class JsonRpcRequest {
     body: Uint8Array,
     span: Span,
     id: Span | null,
-    isNotification: boolean,
+    isVersion2: boolean,
     hasVersion: boolean,
     method: string,
     params: Span | null,
@@ -87,10 +87,15 @@ export class JsonRpcRequest {
     this.body = body
     this.span = span
     this.id = id
-    this.isNotification = isNotification
+    this.isVersion2 = isVersion2
     this.hasVersion = hasVersion
     this.method = method
     this.paramsSpan = params
+  }
+
+  /** Wants no reply: a request of version 2.0 without an id. */
+  get isNotification(): boolean {
+    return this.isVersion2 && this.id === null
   }
 
   get params(): unknown {
@@ -146,9 +151,8 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
   const params = found.params ?? null
   if (params && !isParams(body[params.start]))
     throw refused('"params" must be an array or an object', id)
-  const isNotification = isVersion2 && id === null
   const hasVersion = found.jsonrpc !== undefined
-  return new JsonRpcRequest(body, span, id, isNotification, hasVersion, method, params)
+  return new JsonRpcRequest(body, span, id, isVersion2, hasVersion, method, params)
 }
 
 /**

@@ -5,9 +5,10 @@ import type { ResultDocument } from './result-document.ts'
 import { bareHash, hexAt, shown } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
-const headerBytes = 80
+export const headerBytes = 80
 /** Where the root of the transactions stands in the header. */
-const [rootStart, rootEnd] = [36, 68]
+export const rootStart = 36
+const rootEnd = 68
 
 /** The answer is one text, so that it can be a block, a header or a transaction in hex. */
 export function isText({ bytes, span }: ResultDocument): boolean {
@@ -50,7 +51,7 @@ function checkTransactions(block: Buffer): Violation | null {
 }
 
 /** Null where a row ends in two that are alike: so the last ones could be doubled (CVE-2012-2459). */
-function merkleRoot(txids: readonly Buffer[]): Buffer | null {
+export function merkleRoot(txids: readonly Buffer[]): Buffer | null {
   let row = txids
   while (row.length > 1) {
     const pairs = Array.from({ length: Math.ceil(row.length / 2) }, (_, index) => {

@@ -5,54 +5,28 @@ import { AskedChain } from '../../chain/testing/asked-chain.ts'
 import type { Classification } from '../../chain/types.ts'
 import { doubleSha256, shownDigest } from './bitcoin-transaction.ts'
 import { wrongWith, wrongWithLong } from './testing/answered.ts'
+import {
+  firstCoinbase,
+  firstHash,
+  firstHeader,
+  firstRoot,
+  noTxid,
+  paidCoinbase,
+  paidHash,
+  paidHeader,
+  payment,
+  paymentId,
+  segwit,
+  segwitBody,
+  segwitId,
+  segwitWtxid,
+  stripped,
+  witness,
+} from './testing/bitcoin-blocks.ts'
 
 const btc = await AskedChain.load('BTC')
 const regtest = await AskedChain.load('BTC-REGTEST')
 
-// The first block of Bitcoin.
-const firstHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
-const firstRoot = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b'
-const firstHeader =
-  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e' +
-  '67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c'
-const noTxid = '00'.repeat(32)
-const firstCoinbase =
-  `0100000001${noTxid}ffffffff4d04ffff001d0104` +
-  '455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365' +
-  '636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967' +
-  'f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c' +
-  '702b6bf11d5fac00000000'
-
-// Block 170, the first one with a payment.
-const paidHash = '00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee'
-const paidHeader =
-  '0100000055bd840a78798ad0da853f68974f3d183e2bd1db6a842c1feecf222a00000000ff104ccb05421ab93e63f8c3' +
-  'ce5c2c2e9dbb37de2764b3a3175c8166562cac7d51b96a49ffff001d283e9e70'
-const paidCoinbase =
-  `0100000001${noTxid}ffffffff0704ffff001d0102ffffffff0100f2052a01000000434104d46c4968bde02899d2aa09` +
-  '63367c7a6ce34eec332b32e42e5f3407e052d64ac625da6f0718e7b302140434bd725706957c092db53805b821a85b23' +
-  'a7ac61725bac00000000'
-const paymentId = 'f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16'
-const payment =
-  '0100000001c997a5e56e104102fa209c6a852dd90660a20b2d9c352423edce25857fcd37040000000048473044022' +
-  '04e45e16932b8af514961a1d3a1a25fdf3f4f7732e9d624c6c61548ab5fb8cd410220181522ec8eca07de4860a4acdd' +
-  '12909d831cc56cbbac4622082221a8768d1d0901ffffffff0200ca9a3b00000000434104ae1a62fe09c5f51b13905f0' +
-  '7f06b99a2f7159b2225f374cd378d71302fa28414e7aab37397f554a7df5f142c21c1b7303b8a0626f1baded5c72a70' +
-  '4f7e6cd84cac00286bee0000000043410411db93e1dcdb8a016b49840f8c53bc1eb68a382e97b1482ecad7b148a6909' +
-  'a5cb2e0eaddfb84ccf9744464f82e160bfa9b8b64f9d4c03f999b8643f656b412a3ac00000000'
-
-// One with a witness (BIP 141).
-const segwitId = 'f5864806e3565c34d1b41e716f72609d00b55ea5eac5b924c9719a842ef42206'
-const segwitWtxid = '80b7d8a82d5d5bf92905b06f2014dd699e03837ca172e3a59d51426ebbe3e7f5'
-const segwitBody =
-  '01595895ea20179de87052b4046dfe6fd515860505d6511a9004cf12a1f93cac7c0100000000ffffffff01deb8070000' +
-  '00000017a9140f3444e271620c736808aa7b33e370bd87cb5a0787'
-const witness =
-  '02483045022100fb60dad8df4af2841adc0346638c16d0b8035f5e3f3753b88db122e70c79f9370220756e6633b17fd2' +
-  '710e626347d28d60b0a2d6cbb41de51740644b9fb3ba7751040121028fa937ca8cba2197a37c007176ed8941055d3bcb' +
-  '8627d085e94553e62f057dcc'
-const segwit = `020000000001${segwitBody}${witness}00000000`
-const stripped = `02000000${segwitBody}00000000`
 // The first coinbase with the witness that BIP 141 gives to those of today.
 const coinbaseId = firstRoot
 const witnessedCoinbase = `${firstCoinbase.slice(0, 8)}0001${firstCoinbase.slice(8, -8)}0120${noTxid}00000000`

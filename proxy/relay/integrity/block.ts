@@ -22,8 +22,9 @@ export function checkBlock(
   if (absent && isNull(bytes, absent.start)) return null
   if (asked.kind === 'number' && rule.number !== null) {
     const span = document.at(rule.number)
-    if (span === null && rule.optional) return null
     const number = span === null ? NaN : numberAt(bytes, span.start, span.end)
+    // Whatever its own height, the first block of a chain has nothing older: 0 says so.
+    if (rule.optional && (span === null || (rule.older > 0 && number === 0))) return null
     const age = asked.number - number
     // The first block of a chain is its own parent.
     const isFirst = asked.number === 0 && number === 0

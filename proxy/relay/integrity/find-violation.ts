@@ -137,7 +137,7 @@ function apply(
     case 'shape':
       return checkShape(rule, document, block)
     case 'header':
-      return checkHeader(document, block, upstream, memory)
+      return checkHeader(rule, document, block, upstream, memory)
     case 'transaction':
       return checkTransaction(rule, document, upstream, memory.transactions)
     case 'receipt':

@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import type { CheckRule } from '../../chain/check-rule.ts'
+import type { Span } from '../../json/span.ts'
 import { parseSpan } from '../../json/text.ts'
 import { valueEnd } from '../../json/value.ts'
+import { bitcoinTxid } from './bitcoin-transaction.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { isNull, spellsHash } from './values.ts'
+import { hexAt, isNull, spellsHash } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 type HashedRule = Extract<CheckRule, { check: 'hashed' }>
@@ -34,22 +36,38 @@ export function checkHashed(rule: HashedRule, document: ResultDocument): Violati
 }
 
 function compare(
-  { data, result, digest }: HashedRule,
+  { data, result, digest, optional }: HashedRule,
   document: ResultDocument,
   isAbridged: boolean,
 ): Violation | null {
   const { bytes } = document
   const [from, hash] = [document.at(data), document.at(result)]
   if (document.twin !== null) return violation('shape', 'a member stands there in two spellings')
+  if (optional && (from === null || isNull(bytes, from.start))) return null
   if (isAbridged && from && from.end - from.start > wholeTextBytes) return null
-  const text: unknown = from && parseSpan(bytes, from.start, from.end)
-  const hashed = typeof text === 'string' ? Buffer.from(text, 'base64') : null
-  if (hashed === null || hashed.toString('base64') !== text)
-    return violation('shape', `wanted bytes in base64, got ${shownSpan(bytes, from)}`)
-  const made = createHash(digest).update(hashed).digest('hex')
+  const made = from && digests[digest](bytes, from)
+  if (made === null) {
+    const found = violation('shape', `wanted bytes to hash, got ${shownSpan(bytes, from)}`)
+    // A chain that extends Bitcoin's may have something else in its transactions.
+    return { ...found, certain: digest !== 'bitcoin-txid' }
+  }
   if (hash && spellsHash(bytes, hash.start, hash.end, made)) return null
   return violation(
     'transaction-hash',
     `beside one of hash ${made} stands ${shownSpan(bytes, hash)}`,
   )
 }
+
+/** What a text makes, in hex; null where it is not in its form. */
+const digests = {
+  sha256(bytes: Uint8Array, { start, end }: Span): string | null {
+    const text = parseSpan(bytes, start, end)
+    const hashed = typeof text === 'string' ? Buffer.from(text, 'base64') : null
+    if (hashed === null || hashed.toString('base64') !== text) return null
+    return createHash('sha256').update(hashed).digest('hex')
+  },
+  'bitcoin-txid'(bytes: Uint8Array, { start, end }: Span): string | null {
+    const raw = hexAt(bytes, start, end)
+    return raw && bitcoinTxid(raw)
+  },
+} as const

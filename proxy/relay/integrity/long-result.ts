@@ -79,7 +79,7 @@ export class LongResult {
       if (rule.check === 'items') return !hasLost || rule.each === null
       if (rule.check === 'fee-history') return !hasLost
       // What a fork adds to headers is not kept.
-      return rule.check !== 'header' || !hasStrangers
+      return rule.check !== 'header' || rule.form === 'bitcoin' || !hasStrangers
     })
   }
 

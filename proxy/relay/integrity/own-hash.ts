@@ -4,6 +4,7 @@ import type { CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
 import type { Span } from '../../json/span.ts'
 import { valueEnd } from '../../json/value.ts'
+import { bitcoinHeaderDigest, checkListed, hasTwoVersions } from './bitcoin-header.ts'
 import { mayPend } from './block-range.ts'
 import type { BlockMemory } from './block-memory.ts'
 import type { DigestMemory } from './digest-memory.ts'
@@ -30,6 +31,7 @@ interface Digest {
  * tells of its parent either.
  */
 export function checkHeader(
+  { form }: Extract<CheckRule, { check: 'header' }>,
   document: ResultDocument,
   asked: BlockRef,
   teller: string,
@@ -39,6 +41,7 @@ export function checkHeader(
   const hash = hashIn(document)
   // A block that is still to come has no hash, or that of another one.
   if (hash === null || mayPend(asked)) return null
+  if (form === 'bitcoin') return checkBitcoinHeader(document, hash, teller, memory.headers)
   const [number, parent] = [document.at(['number']), document.at(['parentHash'])]
   const parentHash = parent && hashAt(bytes, parent.start, parent.end)
   // Nothing is its own parent: that is for the check of parents to say.
@@ -49,6 +52,20 @@ export function checkHeader(
   if (number && parentHash)
     memory.prove(hash, numberAt(bytes, number.start, number.end), parentHash)
   return null
+}
+
+/** What makes its hash also tells which transactions it has; its height it does not tell. */
+function checkBitcoinHeader(
+  document: ResultDocument,
+  hash: string,
+  teller: string,
+  memory: DigestMemory,
+): Violation | null {
+  if (hasTwoVersions(document))
+    return violation('header-hash', 'version tells another one than versionHex')
+  const digest = bitcoinHeaderDigest(document)
+  const found = compare('header-hash', hash, { form: 'bitcoin', digest }, teller, memory)
+  return digest === hash ? checkListed(document) : found
 }
 
 /** The hash of a transaction is that of its members, but for its sender and its place. */

@@ -28,12 +28,13 @@ export function checkParent(
 ): Violation | null {
   const { upstream: teller } = asked
   if (rule.each) return checkEach(rule, document, asked, memory)
-  const hash = textAt(document, rule.hash)
+  const hash = rule.hash && textAt(document, rule.hash)
   const parent = rule.parent && textAt(document, rule.parent)
   const span = document.at(rule.number)
   const number = span === null ? NaN : numberAt(document.bytes, span.start, span.end)
   if (Number.isNaN(number)) return null
   if (number > (asked.horizon() ?? Infinity)) return above(number)
+  if (rule.hash === null) return null
   // A pending block has no hash yet.
   if (hash === null) return rule.parent !== null || mayPend(asked.block) ? null : nowhere(number)
   if (rule.parent !== null && parent === null) return null
@@ -54,7 +55,7 @@ function checkEach(
   memory: BlockMemory,
 ): Violation | null {
   if (bytes[span.start] !== 0x5b) return null
-  const fields = new FieldReader([String(number[0]), String(hash[0])])
+  const fields = new FieldReader([String(number[0]), String(hash?.[0])])
   const cursor = new ItemCursor(bytes, span.start)
   const highest = horizon() ?? Infinity
   let doubt: Violation | null = null

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Check, CheckPath, CheckRule } from '../../chain/check-rule.ts'
 import type { BlockRef } from '../../chain/types.ts'
+import { bitcoinHeaderMembers } from './bitcoin-header.ts'
 import { feeHistoryMembers } from './fee-history.ts'
 import { headerMembers } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
@@ -26,6 +27,8 @@ export function listOf(rule: CheckRule): CheckPath | null {
       return rule.result
     case 'hashed':
       return rule.each
+    case 'header':
+      return rule.form === 'bitcoin' ? ['tx'] : null
     case 'identity':
       return rule.each ? [] : null
     case 'bloom':
@@ -43,7 +46,7 @@ export function namesOf(rule: CheckRule): readonly string[] {
   const own = Object.entries(rule)
     .filter(([key]) => key !== 'check' && key !== 'place')
     .flatMap(([, value]) => textsIn(value))
-  if (rule.check === 'header') return headerMembers
+  if (rule.check === 'header') return rule.form === 'bitcoin' ? bitcoinHeaderMembers : headerMembers
   if (rule.check === 'receipt') return receiptMembers
   if (rule.check === 'fee-history') return feeHistoryMembers
   if (rule.check === 'root') return [rule.list, rule.root]

@@ -85,6 +85,25 @@ describe('a block', () => {
   })
 })
 
+describe('a transaction', () => {
+  const at = (slot: number) => ({ slot, meta: null, transaction: { signatures: [signature] } })
+  it.each<Row>([
+    ['of a slot', [signature], at(400), null],
+    ['of the newest slot', [signature], at(500), null],
+    ['far above the tip', [signature], at(501), 'block-number?'],
+    [
+      'of another signature',
+      [signature],
+      { ...at(5), transaction: { signatures: ['x'] } },
+      'identity',
+    ],
+    ['in bytes', [signature, 'base64'], { ...at(5), transaction: ['AQ==', 'base64'] }, null],
+    ['that is not there', [signature], null, null],
+  ])('%s', (_name, params, result, found) => {
+    expect(wrong('getTransaction', params, result)).toBe(found)
+  })
+})
+
 describe('what every node gives', () => {
   const account = { lamports: 5, owner: key, executable: false, data: ['', 'base64'] }
   const amount = { amount: '5', decimals: 6, uiAmount: 0.1, uiAmountString: '0.1' }

@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { AskedChain } from '../../chain/testing/asked-chain.ts'
 import type { Classification } from '../../chain/types.ts'
+import { BlockMemory } from './block-memory.ts'
 import { wrongInPieces, wrongWith } from './testing/answered.ts'
+import { judgedAs } from './testing/judged.ts'
 
 const hub = await AskedChain.load('HUBCHAIN')
 const testnet = await AskedChain.load('HUBCHAINT')
@@ -48,6 +50,82 @@ describe('transactions and their hashes', () => {
     const own = createHash('sha256').update(long).digest('hex')
     const result = { txs: [{ hash: own, height: '5', tx: long.toString('base64') }] }
     expectWrong(search, result, null)
+  })
+})
+
+describe('what was signed last', () => {
+  const [hash, before, other] = ['AB', 'CD', 'EF'].map((digits) => digits.repeat(32))
+  const block = (height: string, lastId: string, commit: unknown) => ({
+    block_id: { hash },
+    block: {
+      header: { chain_id: 'cosmoshub-4', height, last_block_id: { hash: lastId } },
+      data: { txs: [] },
+      last_commit: commit,
+    },
+  })
+  const signed = (height: string, id = before) => ({ height, round: 0, block_id: { hash: id } })
+  const fifth = hub.tendermint('block', { height: '5' })
+  const latest = hub.tendermint('block', {})
+  // Where a chain goes on from another one its first block has a height.
+  const goingOn = hub.tendermint('block', { height: '5200791' })
+  const byRest = hub.rest('GET /cosmos/base/tendermint/v1beta1/blocks/5')
+  const inBase64 = Buffer.from(hash!, 'hex').toString('base64')
+  const ofRest = (height: string) => ({
+    ...block('5', '', signed(height, '')),
+    block_id: { hash: inBase64 },
+  })
+  it.each<Row>([
+    ['is the block before', fifth, block('5', before!, signed('4')), null],
+    ['in small letters', fifth, block('5', before!, signed('4', before!.toLowerCase())), null],
+    ['is not there', fifth, block('5', before!, null), null],
+    ['is none of the first block', goingOn, block('5200791', '', signed('0', '')), null],
+    ['is the block itself', fifth, block('5', before!, signed('5')), 'block-number'],
+    ['is older', fifth, block('5', before!, signed('3')), 'block-number'],
+    ['is of another block', fifth, block('5', before!, signed('4', other)), 'parent'],
+    ['of the newest block', latest, block('9', before!, signed('8')), null],
+    ['of the newest block is another', latest, block('9', before!, signed('8', other)), 'parent'],
+    ['by REST', byRest, ofRest('4'), null],
+    ['by REST is later', byRest, ofRest('6'), 'block-number'],
+  ])('%s', (_case, question, result, found) => {
+    expectWrong(question, result, found)
+  })
+
+  it('is compared with what the block was before', () => {
+    const memory = new BlockMemory()
+    const of = (id: string, height: string) => ({
+      signed_header: {
+        header: { chain_id: 'cosmoshub-4', height, last_block_id: { hash: id } },
+        commit: { height, block_id: { hash } },
+      },
+    })
+    const commit = hub.tendermint('commit', { height: '5' })
+    const heard = (upstream: string, result: object) =>
+      judgedAs(commit, result, { memory, upstream })?.check ?? null
+    expect(heard('a', of(before!, '5'))).toBeNull()
+    expect(heard('b', of(before!, '5'))).toBeNull()
+    expect(heard('c', of(other!, '5'))).toBe('parent')
+  })
+})
+
+describe('a transaction far above the tip', () => {
+  const tx = Buffer.from('a transaction')
+  const hash = createHash('sha256').update(tx).digest('hex').toUpperCase()
+  const asked = hub.tendermint('tx', { hash: Buffer.from(hash, 'hex').toString('base64') })
+  const byRest = hub.rest(`GET /cosmos/tx/v1beta1/txs/${hash}`)
+  const of = (height: string) => ({ hash, height, index: 0, tx: tx.toString('base64') })
+  it.each<Row>([
+    ['is doubted', asked, of('501'), 'block-number?'],
+    ['may be near to it', asked, of('500'), null],
+    [
+      'is doubted by REST',
+      byRest,
+      { tx_response: { txhash: hash, height: '501' } },
+      'block-number?',
+    ],
+    ['may be near to it by REST', byRest, { tx_response: { txhash: hash, height: '9' } }, null],
+  ])('%s', (_case, question, result, found) => {
+    const seen = judgedAs(question, result, { horizon: 500 })
+    expect(seen && `${seen.check}${seen.certain ? '' : '?'}`).toBe(found)
   })
 })
 

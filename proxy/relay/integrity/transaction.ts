@@ -7,27 +7,34 @@ import { bitcoinTxid } from './bitcoin-transaction.ts'
 import { shownSpan } from './block.ts'
 import { keccak256 } from './keccak256.ts'
 import type { ResultDocument } from './result-document.ts'
+import { sentHash } from './sent-hash.ts'
 import { isOfKnownType, transactionHash } from './transaction-hash.ts'
-import { bareHash, hexAt, isNull, shown, spellsHash } from './values.ts'
+import { bareHash, hexAt, isNull, shown, spellsHash, spellsText } from './values.ts'
 import { violation, type Violation } from './violation.ts'
 
 /**
- * Who took a transaction gives its hash back. Of an unknown type any hash is believed; nothing at
+ * Who took a transaction gives its hash back. Where that cannot be told any hash is believed; nothing at
  * all is none.
  */
 export function checkSent(
-  rule: Extract<CheckRule, { check: 'sent' }>,
+  { digest, result }: Extract<CheckRule, { check: 'sent' }>,
   document: ResultDocument,
   raw: unknown,
 ): Violation | null {
-  const hash = transactionHash(raw)
-  const span = document.at(rule.result)
+  const { bytes } = document
+  const hash = digest === 'sha256' ? null : sentHash(digest, raw)
+  const span = document.at(result)
   if (hash === null) {
-    if (span && !isNull(document.bytes, span.start)) return null
+    if (span && !isNull(bytes, span.start)) return null
     return violation('transaction-hash', 'null for the hash of what was sent')
   }
-  if (span && spellsHash(document.bytes, span.start, span.end, bareHash(hash))) return null
-  const got = shownSpan(document.bytes, span)
+  // Of base58 the case counts.
+  const fits =
+    digest === 'solana-signature'
+      ? span && spellsText(bytes, span.start, span.end, hash)
+      : span && spellsHash(bytes, span.start, span.end, bareHash(hash))
+  if (fits) return null
+  const got = shownSpan(bytes, span)
   return violation('transaction-hash', `the hash of what was sent is ${hash}, got ${got}`)
 }
 

@@ -202,8 +202,9 @@ export class RelayFixture {
       method,
       params: params ?? ['0x00000000000000000000000000000000000000aa', 'latest'],
     })
+    const { apiInterface } = this.#iface
     const question = {
-      apiInterface: 'jsonrpc',
+      apiInterface: apiInterface === 'tendermintrpc' ? apiInterface : 'jsonrpc',
       ...(JSON.parse(body) as { method: string; params: unknown }),
     } as const
     const startedMs = this.clock.nowMs()

@@ -67,6 +67,8 @@ test("Bitcoin's own client reads blocks and sends a transaction through the rout
   expect(await ask('getrawmempool')).toEqual([txid])
   chain.mine()
   expect(await ask('getrawtransaction', txid, true)).toMatchObject({ txid, confirmations: 1 })
+  // Sent again it gets its id, though both nodes say that they have it.
+  expect(await ask('sendrawtransaction', someTx)).toBe(txid)
   await expect(ask('getrawtransaction', 'ab'.repeat(32))).rejects.toThrow(/No such mempool/)
 })
 

@@ -103,6 +103,8 @@ test('@solana/kit sends a transaction through the router, and finds it', async (
     })
     .send()
   expect(found?.transaction.signatures).toEqual([signature])
+  // Each node says that it was processed, and shows it.
+  expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
 })
 
 test('@solana/web3.js sends a transaction through the router, and finds it', async () => {

@@ -89,15 +89,18 @@ function sendTransaction(view: SlotView, params: RpcParams): string {
   const transaction = read(params)
   const { recentBlockhash } = transaction.message
   const isKnown = view.chain.sent(transaction.signature) !== null
+  const slot = view.chain.find(transaction.signature, view.head)?.slot ?? Infinity
+  if (slot <= view.head)
+    throw refused('This transaction has already been processed', 'AlreadyProcessed')
   if (!isKnown && view.chain.slotOf(recentBlockhash, view.head) === null)
-    throw new RpcError(-32002, 'Transaction simulation failed: Blockhash not found', {
-      err: 'BlockhashNotFound',
-      logs: [],
-      accounts: null,
-      unitsConsumed: 0,
-    })
+    throw refused('Blockhash not found', 'BlockhashNotFound')
   view.chain.submit(transaction.signature, transaction)
   return transaction.signature
+}
+
+function refused(why: string, err: string): RpcError {
+  const data = { err, logs: [], accounts: null, unitsConsumed: 0 }
+  return new RpcError(-32002, `Transaction simulation failed: ${why}`, data)
 }
 
 function read(params: RpcParams): SlotTransaction {
