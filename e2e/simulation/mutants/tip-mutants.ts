@@ -128,20 +128,20 @@ export const tipMutants: readonly Mutant[] = [
   },
   {
     name: 'a liar goes on having a say about the tip',
-    file: upstream('heads'),
+    file: upstream('liars'),
     text: 'honest.length > 0 ? honest : heard',
     replacement: 'heard',
   },
   {
     name: 'who lied once has no say about the tip for ever',
-    file: upstream('heads'),
-    text: ' && this.#options.clock.nowMs() - atMs < lieLifeMs',
+    file: upstream('liars'),
+    text: ' && this.#clock.nowMs() - atMs < lieLifeMs',
     replacement: '',
   },
   {
     name: 'a liar may be the first to see a block',
     file: upstream('heads'),
-    text: 'this.#isLiar(upstream) && others.length > 0',
+    text: 'this.#liars.has(upstream) && others.length > 0',
     replacement: 'false',
   },
   {
