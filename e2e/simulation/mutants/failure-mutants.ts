@@ -108,4 +108,16 @@ export const failureMutants: readonly Mutant[] = [
     text: 'const leastBest = 1e-9',
     replacement: 'const leastBest = Number.MIN_VALUE',
   },
+  {
+    name: 'a limit of one heavy call holds the URL off',
+    file: 'specs/failures/evm.yml',
+    text: 'name: limit-of-call\n    whose: node\n    retry: true',
+    replacement: 'name: limit-of-call\n    whose: upstream\n    hold-off: true',
+  },
+  {
+    name: 'a row that is only for some reads is for all',
+    file: 'proxy/chain/failures/compile-failures.ts',
+    text: 'if (onlyFor !== null && !(asked && isOf[onlyFor](asked.method))) continue',
+    replacement: '',
+  },
 ]
