@@ -86,6 +86,18 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'if (false) {',
   },
   {
+    name: 'logs may be numbered anew in one transaction',
+    file: relay('integrity/log-turns'),
+    text: "return this.#indexIn === 'transaction' && this.#lastTransaction.isOver",
+    replacement: "return this.#indexIn === 'transaction'",
+  },
+  {
+    name: 'logs may be numbered anew on every chain',
+    file: relay('integrity/log-turns'),
+    text: "this.#indexIn === 'transaction' &&",
+    replacement: '',
+  },
+  {
     name: 'logs may name any transaction',
     file: relay('integrity/log-turns'),
     text: 'if (!this.#lastTransaction.agrees)',
