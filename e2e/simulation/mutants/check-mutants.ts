@@ -86,6 +86,18 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'if (false) {',
   },
   {
+    name: 'what is pending must have its place',
+    file: relay('integrity/identity'),
+    text: 'if (!mayPend(asked)) return false',
+    replacement: 'return false',
+  },
+  {
+    name: 'what is in a block need not have its place',
+    file: relay('integrity/identity'),
+    text: 'if (!mayPend(asked)) return false\n',
+    replacement: '',
+  },
+  {
     name: 'logs may be numbered anew in one transaction',
     file: relay('integrity/log-turns'),
     text: "return this.#indexIn === 'transaction' && this.#lastTransaction.isOver",

@@ -103,7 +103,7 @@ function apply(
     case 'block':
       return checkBlock(rule, document, asked)
     case 'identity':
-      return checkIdentity(rule, document, wanted)
+      return checkIdentity(rule, document, wanted, block)
     case 'length':
       return checkLength(rule, document, wanted)
     case 'limit':
