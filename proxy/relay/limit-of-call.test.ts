@@ -58,3 +58,29 @@ it.each<[string, Asked, string]>([
   await relay.ask(asked)
   expect(relay.events).toEqual([expect.stringMatching(/^a: held off/)])
 })
+
+describe('a call that takes more time than the node gives', () => {
+  const call = { method: 'eth_call', params: [{}, 'latest'] }
+  const balance = { method: 'eth_getBalance', params: undefined }
+  const aborted = 'execution aborted (timeout = 5s)'
+  const canceled = 'eth_call request was canceled due to enabled timeout.'
+  const deadline = 'context deadline exceeded'
+
+  it.each<[string, Asked & { method: string }, string, number, boolean]>([
+    ['a call', call, aborted, -32000, false],
+    ['a call, in words of Nethermind', call, canceled, -32016, false],
+    ['a method that no spec names', { method: 'my_call', params: [] }, aborted, -32000, false],
+    ['logs', logs, 'Query timeout exceeded. Consider reducing your block range.', -32000, false],
+    ['logs, in words of Go', logs, deadline, -32000, false],
+    ['a plain read', balance, aborted, -32000, true],
+    ['a plain read that was too late', balance, 'request timed out', -32002, true],
+    ['a call whose gateway waited', call, 'upstream request timeout', -32000, true],
+    ['a call whose backend was waited for', call, 'backend timed out', -32000, true],
+    ['a call that a client of HTTP waited for', call, `Post "http://a": ${deadline}`, -32000, true],
+  ])('%s', async (_, asked, words, code, isBlamed) => {
+    const refusal = nodeError(code, words)
+    const relay = refusing(asked.method, refusal)
+    for (let each = 0; each < 30; each++) await relay.ask(asked)
+    expect(relay.events.some((event) => event.endsWith('> disabled'))).toBe(isBlamed)
+  })
+})

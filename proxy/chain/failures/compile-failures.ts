@@ -22,7 +22,7 @@ interface NodeErrorRow {
   /** What reads cannot have this error; null where all can. */
   readonly notFor: KeptFrom | null
   /** Reads beside which nothing has this error; null where everything may. */
-  readonly onlyFor: ReadKind | null
+  readonly onlyFor: readonly ReadKind[] | null
 }
 
 /**
@@ -84,7 +84,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       for (const row of inOrder) {
         if (!matches(row, error, isQuoted)) continue
         const { notFor, onlyFor, verdict } = row
-        if (onlyFor !== null && !(asked && isOf[onlyFor](asked.method))) continue
+        if (onlyFor && !onlyFor.some((kind) => asked && isOf[kind](asked.method))) continue
         const isOdd =
           row.ifOdd !== null && isOddStatus(error.status) && !ownStatuses.has(error.status)
         if (isOdd && error.status !== 500) continue
@@ -107,6 +107,7 @@ function readsOf(
   return {
     'without-params': matcher(withoutParams),
     plain: matcher([...withoutParams, ...namesOf('plain')]),
+    code: matcher(namesOf('code')),
     heavy: matcher(namesOf('heavy')),
     any: () => true,
   }

@@ -239,7 +239,7 @@ describe('a failure table refuses', () => {
     ['a code that is text', { ...row, code: ['1'] }, 'expected number'],
     [
       'a row for some reads whose example names none',
-      { ...row, code: [1], 'only-for': 'heavy' },
+      { ...row, code: [1], 'only-for': ['heavy'] },
       'must have a `method` in each example',
     ],
   ])('%s', (_case, nodeError, message) => {
@@ -255,7 +255,9 @@ describe('words that several rows could claim', () => {
     ['exceeded the rate limit of eth_getLogs requests per second', 'rate-limited'],
     ['insufficient funds for gas * price + value', 'insufficient-funds'],
     ['execution reverted: insufficient funds', 'execution-reverted'],
-    ['execution aborted (timeout = 5s)', 'node-timeout'],
+    ['execution aborted (timeout = 5s)', 'execution-timeout'],
+    ['upstream request timeout: context deadline exceeded', 'gateway-failed'],
+    ['backend timeout', 'gateway-failed'],
     ['request timed out', 'node-timeout'],
   ])('%s', (message, expected) => {
     expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe(expected)

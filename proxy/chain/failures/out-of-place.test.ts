@@ -178,15 +178,15 @@ describe.each(tables.filter(({ reads }) => reads))('the reads of the table $fail
       ),
   )
   const light = [...(table.reads?.['without-params'] ?? []), ...(table.reads?.plain ?? [])]
-  const heavy = table.reads?.heavy ?? []
+  const { code = [], heavy = [] } = table.reads ?? {}
 
-  it.each([...light, ...heavy])('%s is of a chain of the family', (name) => {
+  it.each([...light, ...code, ...heavy])('%s is of a chain of the family', (name) => {
     const isIt = (method: string) =>
       name.endsWith('*') ? method.startsWith(name.slice(0, -1)) : method === name
     expect([...known].some(isIt)).toBe(true)
   })
 
-  it.each([[light], [heavy]])('are named once: %j', (names) => {
+  it.each([[light], [[...code, ...heavy]]])('are named once: %j', (names) => {
     expect(names).toEqual([...new Set(names)])
   })
 })
@@ -207,7 +207,7 @@ describe('a failure table', () => {
   it.each([
     ['an unknown kind of read', { 'node-errors': [{ ...row, 'not-for': 'simple' }] }, 'plain'],
     ['another list of reads', { reads: { simple: ['a'] } }, 'Known keys: without-params, plain'],
-    ['an unknown kind to be for', { 'node-errors': [{ ...row, 'only-for': 'any' }] }, 'heavy'],
+    ['an unknown kind to be for', { 'node-errors': [{ ...row, 'only-for': ['any'] }] }, 'heavy'],
     ['a star that is not the end', { reads: { plain: ['a*b'] } }, 'its beginning and `*`'],
     ['a star alone', { reads: { plain: ['*'] } }, 'its beginning and `*`'],
   ])('refuses %s', (_case, parts, message) => {

@@ -49,10 +49,10 @@ const example = strict({
 })
 
 /**
- * Kinds of reads. What takes no params is plain as well; `heavy` ones go through many blocks or much
- * code, and may be more than a node gives.
+ * Kinds of reads. What takes no params is plain as well; `code` ones run code of the caller's choice,
+ * `heavy` ones go through whole blocks, and may be more than a node gives.
  */
-export const readKinds = ['without-params', 'plain', 'heavy'] as const
+export const readKinds = ['without-params', 'plain', 'code', 'heavy'] as const
 export type ReadKind = (typeof readKinds)[number]
 
 /** What a row may be kept from: reads of a kind that cannot have every error, or all that the spec names. */
@@ -66,7 +66,7 @@ const readName = z
 const nodeErrorRow = strict({
   ...verdict,
   'not-for': z.enum(keptFrom).optional(),
-  'only-for': z.enum(readKinds).optional(),
+  'only-for': z.array(z.enum(readKinds)).min(1).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
@@ -96,6 +96,7 @@ export const failureFileSchema = strict({
   reads: strict({
     'without-params': z.array(readName).min(1).optional(),
     plain: z.array(readName).min(1).optional(),
+    code: z.array(readName).min(1).optional(),
     heavy: z.array(readName).min(1).optional(),
   }).optional(),
   transport: z
