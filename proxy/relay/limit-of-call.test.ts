@@ -59,6 +59,15 @@ it.each<[string, Asked, string]>([
   expect(relay.events).toEqual([expect.stringMatching(/^a: held off/)])
 })
 
+it('a transaction with more gas than a block of Besu has holds nobody off', async () => {
+  const asked = { method: 'eth_sendRawTransaction', params: ['0x02'] }
+  const refusal = nodeError(-32005, 'Transaction gas limit exceeds block gas limit')
+  const relay = refusing(asked.method, refusal)
+  expect((await relay.ask(asked)).outcome).toBe(refusal.body)
+  expect((await relay.ask()).outcome).toBe(ok.body)
+  expect(relay.events).toEqual([])
+})
+
 describe('a call that takes more time than the node gives', () => {
   const call = { method: 'eth_call', params: [{}, 'latest'] }
   const balance = { method: 'eth_getBalance', params: undefined }
