@@ -359,7 +359,7 @@ describe('a transaction that is sent again', () => {
     [
       'a quota holds it off as well',
       { ...nodeError(-32005, 'daily request count exceeded'), headers: ['retry-after', '60'] },
-      { name: 'limit-exceeded-code', holdOff: true },
+      { name: 'limit-of-requests', holdOff: true },
       ['a: held off 60000 ms'],
       0,
     ],

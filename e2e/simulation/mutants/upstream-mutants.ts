@@ -322,8 +322,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'whatever can be read as a date is an HTTP date',
     file: upstream('hold-off'),
-    text: "text.endsWith('GMT') ? Date.parse(text) : NaN",
-    replacement: 'Date.parse(text)',
+    text: "date.endsWith('GMT') ? Date.parse(date) : NaN",
+    replacement: 'Date.parse(date)',
   },
   {
     name: 'the worst upstream has a tenth of its least share',
