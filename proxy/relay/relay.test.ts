@@ -365,6 +365,26 @@ const cells: readonly Cell[] = [
     outcome: 'timeout',
     sent: { a: 1, b: 1 },
   },
+  ...(['reset', 'truncated', 'protocol', 'timeout'] as const).flatMap((fault) => {
+    const a = { script: () => ({ fault }), urls: [{}, {}], otherScripts: [() => ok] }
+    const outcome = fault === 'timeout' ? 'timeout' : 'upstream-failed'
+    return [
+      {
+        name: `a write that was sent, ${fault}: by no other URL of its upstream`,
+        upstreams: { a },
+        asked: write,
+        outcome,
+        sent: { a: 1 },
+      },
+      {
+        name: `a transaction for a node to sign that was sent, ${fault}: neither that, nor elsewhere`,
+        upstreams: { a, b: ok },
+        asked: { method: 'eth_sendTransaction', params: [{}] },
+        outcome,
+        sent: { a: 1, b: 0 },
+      },
+    ]
+  }),
   {
     name: 'a write that took all the time: not sent to the backup either',
     upstreams: { a: { hang: true }, b: backup(ok) },

@@ -150,4 +150,10 @@ export const failureMutants: readonly Mutant[] = [
     text: "digest === 'sha256' ? null : sentHash(digest, raw)",
     replacement: 'sentHash(digest, raw)',
   },
+  {
+    name: 'a write that was sent goes out by another URL too',
+    file: relay('attempt'),
+    text: "return call.asked.kind === 'read' && failure.retry",
+    replacement: 'return failure.retry',
+  },
 ]
