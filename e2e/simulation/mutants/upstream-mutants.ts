@@ -379,4 +379,16 @@ export const upstreamMutants: readonly Mutant[] = [
     text: "if (this.#over) controller.abort(new Error('taken back before it was sent'))",
     replacement: '',
   },
+  {
+    name: 'one that does not tell its block is back',
+    file: upstream('watch'),
+    text: "if (answer.kind === 'refused') return",
+    replacement: '',
+  },
+  {
+    name: 'one that claims a head far above may be nearer to the tip',
+    file: upstream('choice'),
+    text: ' && !this.#heads.runsAhead(each),',
+    replacement: ',',
+  },
 ]
