@@ -381,4 +381,10 @@ export const checkMutants: readonly Mutant[] = [
     text: 'if (tip === null || !isKnown) return null',
     replacement: 'return null',
   },
+  {
+    name: 'a height that the client names is above what a node may have',
+    file: relay('judge'),
+    text: '(isNamed ? null : this',
+    replacement: '(false ? null : this',
+  },
 ]

@@ -168,4 +168,10 @@ export const failureMutants: readonly Mutant[] = [
     text: 'if (onlyFor && !onlyFor.some((kind) => asked && isOf[kind](asked.method))) continue',
     replacement: '',
   },
+  {
+    name: 'a write that was sent goes out by another URL too',
+    file: relay('attempt'),
+    text: "return call.asked.kind === 'read' && failure.retry",
+    replacement: 'return failure.retry',
+  },
 ]

@@ -294,4 +294,28 @@ export const tipMutants: readonly Mutant[] = [
     text: 'upstream.tipThen = tip\n',
     replacement: 'upstream.tipThen = null\n',
   },
+  {
+    name: 'dates that could not be asked for all are believed',
+    file: upstream('settle-heads'),
+    text: 'if (verdicts.length === lower.length)',
+    replacement: 'if (verdicts.length > 0)',
+  },
+  {
+    name: 'one that was caught in a lie has its say until the next head',
+    file: upstream('heads'),
+    text: 'if (isNews) this.#judge()',
+    replacement: '',
+  },
+  {
+    name: 'who came back has no say until the next head',
+    file: upstream('heads'),
+    text: '  joined(): void {\n    this.#remember()\n    this.#judge()',
+    replacement: '  joined(): void {\n    this.#remember()',
+  },
+  {
+    name: 'heads that traffic tells are not asked about, whoever disagrees',
+    file: upstream('watch'),
+    text: ' && this.#options.pool.disputeOf(upstream) === null',
+    replacement: '',
+  },
 ]
