@@ -56,6 +56,8 @@ export interface JudgeOptions {
 }
 
 type ResultFinding = Extract<Finding, { kind: 'result' }>
+type NodeErrorFinding = Extract<Finding, { kind: 'node-error' }>
+type MalformedFinding = Extract<Finding, { kind: 'malformed' }>
 
 /** What there is to say about what a result says. */
 interface Inspection {
@@ -75,45 +77,55 @@ export class Judge {
   }
 
   judge(incoming: Incoming, call: Call, upstream: Upstream, url: NodeUrl): Judgement {
-    const { chain, integrity, retryMissingBlocks } = this.#options
-    const { failures } = chain
     const finding = call.reader.read(incoming)
-    if (finding.kind === 'malformed') {
-      const isPage = incoming.status >= 400
-      if (integrity === 'off' && mayBeWhole(incoming.status))
-        return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
-      // A broken answer that claims success is never passed on; an error page is the node's own word.
-      const failure = this.#pageFailure(incoming, call)
-      if (isPage) {
-        // A stranger may make up what a gateway in front of the node refuses.
-        const weight = call.asked.known ? failure.weight : 0
-        return failed({ ...failure, weight }, finding.why, 'as-it-is')
-      }
-      // The client gets it when nobody has anything better.
-      if (finding.isClientsDoing) return failed({ ...failure, weight: 0 }, finding.why, 'as-it-is')
-      if (failure.holdOff) return failed(failure, finding.why, null)
-      const broken = violation('envelope', finding.why)
-      return { ...failed(failure, finding.why, null), violation: broken }
-    }
-    if (finding.kind === 'node-error') {
-      const { asked, request } = call
-      const failure = failures.ofNodeError(finding.error, quotedFrom(request), asked)
-      // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
-      const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
-      if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }
-      return failed(failure, `code ${finding.error.code}`, 'node-error')
-    }
+    if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
+    if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
     const refusal = this.#refusalIn(incoming, finding, call)
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
     if (refusal) return { kind: 'refusal', failure: refusal, rest: finding.rest ?? null }
-    const { found, missedBlock, rest } = this.#inspect(incoming, finding, call, upstream, url)
+    const inspection = this.#inspect(incoming, finding, call, upstream, url)
+    return this.#ofResult(inspection, finding.value !== undefined && call.asked.known)
+  }
+
+  #ofMalformed(
+    incoming: Incoming,
+    { why, isClientsDoing }: MalformedFinding,
+    call: Call,
+  ): Judgement {
+    const { integrity } = this.#options
+    if (integrity === 'off' && mayBeWhole(incoming.status))
+      return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
+    // A broken answer that claims success is never passed on; an error page is the node's own word.
+    const failure = this.#pageFailure(incoming, call)
+    if (incoming.status >= 400) {
+      // A stranger may make up what a gateway in front of the node refuses.
+      const weight = call.asked.known ? failure.weight : 0
+      return failed({ ...failure, weight }, why, 'as-it-is')
+    }
+    // The client gets it when nobody has anything better.
+    if (isClientsDoing) return failed({ ...failure, weight: 0 }, why, 'as-it-is')
+    if (failure.holdOff) return failed(failure, why, null)
+    return { ...failed(failure, why, null), violation: violation('envelope', why) }
+  }
+
+  #ofNodeError(finding: NodeErrorFinding, { asked, request }: Call): Judgement {
+    const { failures } = this.#options.chain
+    const failure = failures.ofNodeError(finding.error, quotedFrom(request), asked)
+    // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
+    const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
+    if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }
+    return failed(failure, `code ${finding.error.code}`, 'node-error')
+  }
+
+  #ofResult({ found, missedBlock, rest }: Inspection, isResult: boolean): Judgement {
+    const { chain, retryMissingBlocks } = this.#options
+    const { failures } = chain
     if (found) {
       const { certain, check } = found
       const failure = failures.ofAnswer(certain ? 'violated' : 'doubted')
       // What is only doubted may be true: it is the answer when nobody else has one.
       return { ...failed(failure, check, certain ? null : 'as-it-is'), violation: found }
     }
-    const isResult = finding.value !== undefined && call.asked.known
     if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', isResult, missedBlock, rest }
     const failure = failures.ofAnswer('missing-block')
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
