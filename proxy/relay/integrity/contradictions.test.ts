@@ -36,6 +36,7 @@ describe('the gas, the status and the logs of receipts', () => {
     ['that leave a gap', two(gas('0x5', '0x5'), gas('0x5', '0xc')), undefined],
     ['that do not rise', two(gas('0x5', '0x5'), gas('0x5', '0x5')), 'receipt'],
     ['that fall', two(gas('0x5', '0x9'), gas('0x1', '0x8')), 'receipt'],
+    ['that end at nothing', two(gas('0x5', '0x5'), gas('0x5', '0x0')), 'receipt'],
     ['without gas', two({}, {}), undefined],
     ['the second with the logs of what failed', two({}, failed), 'receipt'],
   ])('of a block %s', (_case, receipts, check) => {

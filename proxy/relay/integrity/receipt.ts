@@ -36,8 +36,8 @@ export function checkReceipt(
     if (!cursor.isObject) return null
     cursor.ended(fields.read(bytes, cursor.start))
     const found = judge(bytes, fields, before, `item ${cursor.index}: `)
-    if (found) return found
-    doubt ??= doubtOf(bytes, fields, `item ${cursor.index}: `)
+    if (found?.certain) return found
+    doubt ??= found ?? doubtOf(bytes, fields, `item ${cursor.index}: `)
     // Of a long list only the last one before this is still there: what came before one without a sum is not known.
     const sum = valueOf(bytes, fields, cumulative)
     before = Number.isNaN(sum) ? 0 : sum
@@ -63,16 +63,37 @@ function judge(
   before: number,
   where: string,
 ): Violation | null {
-  const used = valueOf(bytes, fields, gasUsed)
-  const sum = valueOf(bytes, fields, cumulative)
-  if (used + before > sum)
-    return violation('receipt', `${where}gasUsed ${used} after ${before}, but ${sum} in all`)
-  if (sum < before) return violation('receipt', `${where}cumulativeGasUsed ${sum} after ${before}`)
+  const gas = judgeGas(bytes, fields, before, where)
+  if (gas?.certain) return gas
   const state = valueOf(bytes, fields, status)
   if (state > 1) return violation('receipt', `${where}status is ${state}`)
   const list = fields.start(logs)
   const hasLogs = list >= 0 && bytes[list] === 0x5b && new ItemCursor(bytes, list).next()
-  return state === 0 && hasLogs ? violation('receipt', `${where}logs of what failed`) : null
+  return state === 0 && hasLogs ? violation('receipt', `${where}logs of what failed`) : gas
+}
+
+/**
+ * A sum of zero tells nothing: zkSync and Filecoin write it into all receipts, Polygon beside no gas
+ * into those of its bridge, so beside other sums and gas it is only doubted. So is the same sum once
+ * more, for Hedera writes that of the block into all of them.
+ */
+function judgeGas(
+  bytes: Uint8Array,
+  fields: FieldReader,
+  before: number,
+  where: string,
+): Violation | null {
+  const used = valueOf(bytes, fields, gasUsed)
+  const sum = valueOf(bytes, fields, cumulative)
+  if (sum === 0 && !(used > 0 && before > 0)) return null
+  const certain = sum !== 0 && sum !== before
+  if (used + before > sum) {
+    const evidence = `${where}gasUsed ${used} after ${before}, but ${sum} in all`
+    return { check: 'receipt', evidence, certain }
+  }
+  return sum < before
+    ? violation('receipt', `${where}cumulativeGasUsed ${sum} after ${before}`)
+    : null
 }
 
 /** NaN for what is not told. */
