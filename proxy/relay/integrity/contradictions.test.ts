@@ -70,6 +70,10 @@ describe('a fee history', () => {
     expect(judged('eth_feeHistory', params, result)?.check).toBe(check)
   })
 
+  const ofBlobs = (fees: unknown, shares: unknown): [unknown[], object] => [
+    ['0x2', '0x10', []],
+    history('0xf', 2, { baseFeePerBlobGas: fees, blobGasUsedRatio: shares }),
+  ]
   const rewards = (...rows: unknown[]) => history('0xf', 2, { reward: rows })
   it.each<[string, unknown[], object, boolean | null]>([
     ['of no fee', ['0x2', '0x10'], history('0xf', 2, { baseFeePerGas: ['a', 'b', 'c'] }), true],
@@ -99,6 +103,14 @@ describe('a fee history', () => {
       false,
     ],
     ['of a pending block that is not there', ['0x1', 'pending', []], none, null],
+    ['of blobs', ...ofBlobs(['0x1', '0x1', '0x2'], [0, 0.5]), null],
+    ['of a chain without blobs', ...ofBlobs([], null), null],
+    ['of fees of blobs, one too few', ...ofBlobs(['0x1', '0x1'], [0, 0.5]), false],
+    ['of shares of blobs, one too many', ...ofBlobs(['0x1', '0x1', '0x2'], [0, 0, 0]), false],
+    ['of a word for the fees of blobs', ...ofBlobs('0x1', [0, 0]), true],
+    ['of an object for the shares of blobs', ...ofBlobs([], {}), true],
+    ['of a number for the rewards', ['0x2', '0x10'], history('0xf', 2, { reward: 5 }), true],
+    ['of another fee that is none', ...ofBlobs(['0x1', '0x1'], [-1, 0]), true],
   ])('%s', (_case, params, result, certain) => {
     expect(judged('eth_feeHistory', params, result)?.certain ?? null).toBe(certain)
   })

@@ -11,7 +11,7 @@ import type { DigestMemory } from './digest-memory.ts'
 import { headerDigest } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { hasTwoParities, transactionDigest } from './transaction-digest.ts'
+import { hasTwoChains, hasTwoParities, transactionDigest } from './transaction-digest.ts'
 import { hashAt, numberAt } from './values.ts'
 import { violation, type CheckName, type Violation } from './violation.ts'
 
@@ -106,7 +106,11 @@ function checkOne(
   if (hash === null) return null
   if (hasTwoParities(document))
     return violation('transaction-hash', 'v tells another parity than yParity')
-  return compare('transaction-hash', hash, transactionDigest(document), teller, memory)
+  const found = compare('transaction-hash', hash, transactionDigest(document), teller, memory)
+  if (found || !hasTwoChains(document)) return found
+  // The hash tells the one chain; nothing is made of the other.
+  const evidence = 'v tells another chain than chainId'
+  return { check: 'transaction-hash', evidence, certain: false }
 }
 
 function compare(

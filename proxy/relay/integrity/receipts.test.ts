@@ -179,3 +179,32 @@ describe('the transactions of a block', () => {
     expect(judged('eth_getBlockByNumber', [tag, false], result)?.check).toBe(check)
   })
 })
+
+describe('a withdrawal', () => {
+  const address = `0x${'1'.repeat(40)}`
+  const own = { index: '0x1', validatorIndex: '0x2', address, amount: '0x3' }
+  const block = (withdrawals: unknown) => ({
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
+    ...{ transactions: [], withdrawalsRoot: c, withdrawals },
+  })
+  const found = (withdrawals: unknown) => [
+    judged('eth_getBlockByNumber', ['0x10', false], block(withdrawals))?.check,
+    judged('eth_getBlockByHash', [a, true], block(withdrawals))?.check,
+  ]
+
+  it.each([
+    ['of no index', { index: 'x' }],
+    ['of no validator', { validatorIndex: {} }],
+    ['of no address', { address: a }],
+    ['of a number for an amount', { amount: 5 }],
+    ['without an amount', { amount: undefined }],
+  ])('%s is none', (_, over) => {
+    expect(found([own, { ...own, ...over }])).toEqual(['shape', 'shape'])
+  })
+
+  it('stands in a list', () => {
+    expect(found('none')).toEqual(['shape', 'shape'])
+    expect(found([own, own])).toEqual([undefined, undefined])
+    expect(found(null)).toEqual([undefined, undefined])
+  })
+})
