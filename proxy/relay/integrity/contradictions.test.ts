@@ -178,6 +178,58 @@ describe('a member that is there twice, once in other letters', () => {
     expect(judged(method, params, result)).toMatchObject({ check: 'shape', certain: true })
   })
 
+  /** A member whose name begins with an underscore is written with an escape. */
+  const escaped = (result: object) =>
+    JSON.stringify(result).replaceAll(/"_(.)(\w+)":/g, (_name, first: string, rest: string) => {
+      const code = (first.codePointAt(0) as number).toString(16).padStart(4, '0')
+      return `"\\u${code}${rest}":`
+    })
+  const told = transactions.map(({ From: _from, ...each }) => each)
+  const history = { oldestBlock: '0x10', baseFeePerGas: ['0x1', '0x1'], gasUsedRatio: [0] }
+  it.each<[string, string, unknown[], object]>([
+    ['of a block', byNumber, ['0x10'], { _miner: address, ...block, miner: `0x${'2'.repeat(40)}` }],
+    ['of a block, behind', byNumber, ['0x10'], { ...block, _number: '0x10' }],
+    ['of a log', 'eth_getLogs', [{}], [{ _data: '0xff', ...log }]],
+    ['of a receipt', 'eth_getTransactionReceipt', [b], receipt({ _status: '0x0' })],
+    ['of receipts', 'eth_getBlockReceipts', ['0x10'], [receipt({ _status: '0x0' })]],
+    [
+      'of a log of a receipt',
+      'eth_getTransactionReceipt',
+      [b],
+      receipt({ logs: [{ ...log, _data: '0xff' }] }),
+    ],
+    [
+      'of a transaction',
+      'eth_getTransactionByHash',
+      [b],
+      { _value: '0x1', ...told[0], value: '0x2' },
+    ],
+    [
+      'of a transaction in a block',
+      ...([byNumber, ['0x10', true]] as [string, unknown[]]),
+      { ...own, transactions: [{ _value: '0x1', ...told[0], value: '0x2' }] },
+    ],
+    [
+      'of a fee history',
+      'eth_feeHistory',
+      ['0x1', '0x10', []],
+      { _oldestBlock: '0x1', ...history },
+    ],
+  ])('%s, once with an escape', (_case, method, params, result) => {
+    expect(judged(method, params, escaped(result))).toMatchObject({ check: 'shape', certain: true })
+  })
+
+  it('may be written with an escape, once', () => {
+    const { number, ...rest } = block
+    expect(judged(byNumber, ['0x10'], escaped({ ...rest, _number: number }))).toBeNull()
+    const { data, ...other } = log
+    const logs = escaped([
+      { ...other, _data: data },
+      { ...log, logIndex: '0x1' },
+    ])
+    expect(judged('eth_getLogs', [{}], logs)).toBeNull()
+  })
+
   it('is nothing where names are words of others', () => {
     expect(judged('rpc_modules', [], { eth: '1.0', ETH: '1.0' })).toBeNull()
   })
