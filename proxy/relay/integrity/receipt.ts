@@ -3,6 +3,7 @@
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
+import type { OmissionMemory } from './omission-memory.ts'
 import type { ResultDocument } from './result-document.ts'
 import { numberAt } from './values.ts'
 import { violation, type Violation } from './violation.ts'
@@ -20,13 +21,15 @@ const [gasUsed, cumulative, status, logs, root, type] = [0, 1, 2, 3, 4, 5] as co
 export function checkReceipt(
   { each }: Extract<CheckRule, { check: 'receipt' }>,
   document: ResultDocument,
+  teller: string,
+  memory: OmissionMemory,
 ): Violation | null {
   const { bytes, span } = document
   const fields = new FieldReader(receiptMembers)
   if (!each) {
     if (bytes[span.start] !== 0x7b) return null
     fields.read(bytes, span.start)
-    return judge(bytes, fields, 0, '') ?? doubtOf(bytes, fields, '')
+    return judge(bytes, fields, 0, '') ?? doubtOf('')
   }
   if (bytes[span.start] !== 0x5b) return null
   const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
@@ -37,24 +40,30 @@ export function checkReceipt(
     cursor.ended(fields.read(bytes, cursor.start))
     const found = judge(bytes, fields, before, `item ${cursor.index}: `)
     if (found?.certain) return found
-    doubt ??= found ?? doubtOf(bytes, fields, `item ${cursor.index}: `)
+    doubt ??= found ?? doubtOf(`item ${cursor.index}: `)
     // Of a long list only the last one before this is still there: what came before one without a sum is not known.
     const sum = valueOf(bytes, fields, cumulative)
     before = Number.isNaN(sum) ? 0 : sum
   }
   return doubt
+
+  function doubtOf(where: string): Violation | null {
+    const missing = missingIn(bytes, fields)
+    if (missing === null) memory.shown()
+    if (missing === null || memory.leftOut(teller)) return null
+    return { ...violation('receipt', `${where}${missing}`), certain: false }
+  }
 }
 
 /**
  * It tells how it ended. Of what is older than the Byzantium fork some nodes have nothing to tell; what
  * is typed is younger, and its `root` tells nothing.
  */
-function doubtOf(bytes: Uint8Array, fields: FieldReader, where: string): Violation | null {
+function missingIn(bytes: Uint8Array, fields: FieldReader): string | null {
   if (fields.holds(bytes, status)) return null
   const isTyped = valueOf(bytes, fields, type) > 0
   if (fields.holds(bytes, root) && !isTyped) return null
-  const missing = isTyped ? 'no status' : 'neither status nor root'
-  return { ...violation('receipt', `${where}${missing}`), certain: false }
+  return isTyped ? 'no status' : 'neither status nor root'
 }
 
 function judge(

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getBytes, hexlify, keccak256 } from 'ethers'
 import { describe, expect, it } from 'vitest'
+import { BlockMemory } from './block-memory.ts'
 import { hashOf, judged } from './testing/judged.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
@@ -95,6 +96,43 @@ describe('a receipt', () => {
     ['has a log twice', receipt({ logs: [log(0), log(0)] }), 'items-order'],
   ])('that %s is not', (_, result, check) => {
     expect(judged('eth_getTransactionReceipt', [b], result)?.check).toBe(check)
+  })
+})
+
+describe('a receipt that does not tell how it ended', () => {
+  const told = receipt()
+  const untold = receipt({ status: undefined })
+  const asking = () => {
+    const memory = new BlockMemory()
+    return (upstream: string, result: object) =>
+      judged('eth_getTransactionReceipt', [b], result, { upstream, memory })?.certain ?? null
+  }
+
+  it.each([untold, receipt({ status: null, type: '0x2' })])(
+    'is doubted until two say so',
+    (own) => {
+      const ask = asking()
+      expect(['one', 'one', 'two', 'one', 'three'].map((each) => ask(each, own))).toEqual([
+        ...[false, false, null, null, null],
+      ])
+    },
+  )
+
+  it('is doubted where anybody has ever told', () => {
+    const ask = asking()
+    expect([ask('one', untold), ask('two', told)]).toEqual([false, null])
+    expect(['one', 'two', 'three'].map((each) => ask(each, untold))).toEqual([false, false, false])
+  })
+
+  it('is doubted again once somebody tells', () => {
+    const ask = asking()
+    expect([ask('one', untold), ask('two', untold), ask('one', untold)]).toEqual([
+      false,
+      null,
+      null,
+    ])
+    ask('three', told)
+    expect(ask('two', untold)).toBe(false)
   })
 })
 
