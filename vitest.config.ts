@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { configDefaults, defineConfig } from 'vitest/config'
+import { checkNode } from './scripts/check-node.ts'
+
+checkNode()
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { defineConfig } from 'vitest/config'
+import { checkNode } from './scripts/check-node.ts'
+
+checkNode()
 
 /** Real nodes with real clients: `make test-nodes`. They take seconds to start and much memory. */
 export default defineConfig({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Fault, quota } from '../upstream-sim/faults.ts'
-import { askedMethods, type Badness, lag } from './cell.ts'
+import { askedMethods, type Badness, head, lag } from './cell.ts'
 
 const striking = (fault: Fault, headers?: Badness['headers']): Badness => ({
   onceServing(node) {
@@ -48,7 +48,7 @@ export const badnesses = {
   },
   pruned: {
     fromStart: (node) => {
-      node.view.earliestState = 20_000_000 - 1
+      node.view.earliestState = head - 1
     },
   },
   'null result': striking({ kind: 'null-result' }),

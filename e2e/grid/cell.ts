@@ -8,7 +8,7 @@ import type { MinedBlock, Receipt } from '../upstream-sim/shapes.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { truthOf } from '../truth/liar.ts'
 
-const head = 20_000_000
+export const head = 20_000_000
 const settleMs = 2_000
 /** Ten blocks: more than Ethereum's allowed lag. */
 export const lag = 10

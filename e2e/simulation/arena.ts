@@ -6,6 +6,7 @@ import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { ClientCall } from './client-call.ts'
+import type { Violation as Broken } from './runner/types.ts'
 import type { Answered } from './simulated-url.ts'
 import type { NodePlan, Schedule, UrlPlan } from './schedule.ts'
 
@@ -44,12 +45,9 @@ export type Rule =
   | 'leaves-nothing'
   | 'journal-is-true'
   | 'metrics-add-up'
-  | 'same-trace'
 
-export interface Violation {
-  readonly rule: Rule
+export interface Violation extends Broken<Rule> {
   readonly atMs: number
-  readonly what: string
 }
 
 /** A URL with everything that is known of it: by the plan, by the engine and by the referee. */

@@ -2,11 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../../proxy/clock/clock.ts'
 import type { Arena } from './arena.ts'
-import { isFirm, usualMs } from './check-ending.ts'
+import { isFirm, toleranceMs, usualMs } from './check-ending.ts'
 import type { Exchange, Place } from './exchange.ts'
-
-/** Sums of fractions of milliseconds are not exact. */
-const toleranceMs = 1e-6
 
 /**
  * Counts, beside the engine, for how much each upstream may be blamed: never less than the engine

@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts'
 import { coveredAt } from './lies.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
-const toleranceMs = 1e-6
+export const toleranceMs = 1e-6
 
 /** What must hold when a call has ended for its client. */
 export function checkEnding(arena: Arena, client: ClientCall): void {

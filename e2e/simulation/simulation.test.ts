@@ -4,10 +4,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { drawSchedule } from './draw-schedule.ts'
 import { loadSpec, type Spec } from './engine.ts'
 import { lieKinds } from './lies.ts'
-import { runSeeds } from './run-seeds.ts'
-import { seedsFrom } from './seeds.ts'
+import { engineSimulation } from './engine-simulation.ts'
+import { runSeeds } from './runner/run-seeds.ts'
+import { seedsFrom } from './runner/seeds.ts'
 import type { Illness } from './schedule.ts'
-import { shrink } from './shrink.ts'
+import { shrink } from './runner/shrink.ts'
 import { simulate } from './simulation.ts'
 
 const spec: Spec = await loadSpec()
@@ -17,7 +18,7 @@ vi.setConfig({ testTimeout: 600_000 })
 
 describe('the engine in virtual time', () => {
   it('keeps every invariant over some hundred seeds', async () => {
-    const { tally, failures } = await runSeeds(seedsFrom(1, 200), spec)
+    const { tally, failures } = await runSeeds(engineSimulation, seedsFrom(1, 200), spec)
     expect(failures).toEqual([])
     expect(tally.schedules).toBe(200)
     expect(tally.outcomes['answer']).toBeGreaterThan(1_000)
@@ -71,12 +72,12 @@ describe('a failing schedule', () => {
   }
 
   it('is made as short as it can be, and still breaks the same rule', async () => {
-    const { failures } = await runSeeds(seedsFrom(1, 60), stubborn)
+    const { failures } = await runSeeds(engineSimulation, seedsFrom(1, 60), stubborn)
     const failed = failures.filter(({ violations }) => violations[0]?.rule === 'reads-succeed')
     const nodes: number[] = []
     for (const { seed } of failed.slice(0, 4)) {
       const schedule = drawSchedule(seed)
-      const shortest = await shrink(schedule, 'reads-succeed', stubborn)
+      const shortest = await shrink(engineSimulation, schedule, 'reads-succeed', stubborn)
       expect(shortest.result.violations.map(({ rule }) => rule)).toContain('reads-succeed')
       expect(shortest.schedule.requests.length).toBeLessThan(schedule.requests.length)
       nodes.push(shortest.schedule.nodes.length)

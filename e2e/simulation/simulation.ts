@@ -25,6 +25,7 @@ import { beginCall } from './clients.ts'
 import { Dice } from './dice.ts'
 import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
+import type { Ran } from './runner/types.ts'
 import type { Schedule } from './schedule.ts'
 import { HeadWatch } from './head-watch.ts'
 import { hear } from './heard.ts'
@@ -33,13 +34,7 @@ import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
 import { TipWatch } from './tip-watch.ts'
 
-/** What came of a schedule. */
-export interface Result {
-  readonly violations: readonly Violation[]
-  /** One line an event, in the order of time: the same for the same schedule. Few are ever read. */
-  readonly trace: () => readonly string[]
-  readonly tally: Tally
-}
+type Result = Ran<Rule, Tally>
 
 /** Calls are waited for in steps of this. */
 const stepMs = 1_000

@@ -37,8 +37,12 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.requests += more.requests
   sum.exchanges += more.exchanges
   sum.virtualMs += more.virtualMs
-  for (const [name, times] of Object.entries(more.outcomes)) count(sum.outcomes, name, times)
-  for (const [name, times] of Object.entries(more.faults)) count(sum.faults, name, times)
+  addCounts(sum.outcomes, more.outcomes)
+  addCounts(sum.faults, more.faults)
+}
+
+export function addCounts(sum: Counts, more: Counts): void {
+  for (const [name, times] of Object.entries(more)) count(sum, name, times)
 }
 
 /** How a call ended, in a word or two. */

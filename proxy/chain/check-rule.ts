@@ -35,6 +35,10 @@ export type PlainShape = (typeof plainShapes)[number]
 /** What a value is; with `?` behind it, the value may be null or not there as well. */
 export type Shape = PlainShape | `${PlainShape}?`
 
+/** What the index of a log counts in: some chains begin anew with each transaction. */
+export const logIndexScopes = ['block', 'transaction'] as const
+export type LogIndexScope = (typeof logIndexScopes)[number]
+
 /** The members that an object must have, by name. Of a pending block each may be null or missing. */
 export type Members = ReadonlyMap<string, Shape>
 
@@ -169,7 +173,11 @@ export type CheckRule =
       readonly each: boolean
     }
   /** Logs of Ethereum lie inside the filter and are in the order of the chain. */
-  | { readonly check: 'logs'; readonly place: Place }
+  | {
+      readonly check: 'logs'
+      readonly place: Place
+      readonly indexIn: LogIndexScope
+    }
   /** A block that was heard of before still has its height and its parent. None is far above the tip. */
   | {
       readonly check: 'parent'

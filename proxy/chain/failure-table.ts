@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from './types.ts'
 
 /** What follows from a failure. Data of `specs/failures/*.yml`. */
 export interface FailureClass {
@@ -43,6 +44,9 @@ export interface NodeError {
   readonly ofLargeRequest?: boolean
 }
 
+/** What an error is the answer to. */
+export type AskedMethod = Pick<Classification, 'method' | 'known' | 'kind'>
+
 /** Why no complete answer came. */
 export const transportFaults = [
   'refused', // nobody listens: the request was not sent
@@ -73,12 +77,12 @@ export interface FailureTable {
   /**
    * For an error in the interface's own form.
    * @param isQuoted whether words of its message may come from the request: they blame no upstream
-   * @param read the method of a read that the spec names; null: whatever it is may have any error
+   * @param asked what it answers: a read that the spec names cannot have every error; null: nobody knows
    */
   ofNodeError(
     error: NodeError,
     isQuoted?: (words: string) => boolean,
-    read?: string | null,
+    asked?: AskedMethod | null,
   ): FailureClass
   /** For an answer that a check refuses. */
   ofAnswer(finding: AnswerFinding): FailureClass

@@ -1,11 +1,250 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { ethereum, RelayFixture, result, type Asked } from './testing/relay-fixture.ts'
+import type { RelayConfig } from '../config/types.ts'
+import type { Journal } from './journal.ts'
+import {
+  ethereum,
+  nodeError,
+  RelayFixture,
+  result,
+  scripted,
+  type Asked,
+  type Upstreams,
+} from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const known: Asked = { method: 'eth_chainId', params: [] }
 const unknown: Asked = { method: 'custom_method', params: [] }
+const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
+const ok = result('0x1')
+const okBody = ok.body
+const html = { status: 502, headers: ['content-type', 'text/html'], body: '<h1>Bad gateway</h1>' }
+const telling = nodeError(-32000, 'header not found')
+
+function fixture(upstreams: Upstreams, config: Partial<RelayConfig> = {}): RelayFixture {
+  return new RelayFixture(chain, iface, scripted(upstreams), config)
+}
+
+describe('hedging', () => {
+  /** Reads that are answered at once, so that extra calls are saved up. */
+  async function warmUp(relay: RelayFixture, reads = 100): Promise<void> {
+    for (let each = 0; each < reads; each++) await relay.ask()
+  }
+
+  it('asks another upstream when the first one is slow, and takes the first request back', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
+    const seen = await relay.ask()
+    expect([seen.outcome, seen.upstream]).toEqual([okBody, 'b'])
+    expect(seen.tookMs).toBeLessThan(100)
+    expect(seen.call.journal.retries).toBe(0)
+    expect(relay.transport('a').aborted).toBe(1)
+  })
+
+  it.each([
+    ['the time that the config gives an upstream', { timeoutMs: 300 }, {}],
+    ['the time that a client gives', {}, { relayTimeoutMs: 300 }],
+  ])('comes before the end of %s', async (_name, url, directives) => {
+    const slow = result('0x5', { afterMs: 900 })
+    const upstream = { script: () => ok, urls: [url] }
+    const relay = fixture({ a: upstream, b: upstream })
+    // Of another method, so that nothing is known of how long this one takes.
+    await warmUp(relay, 30)
+    for (const name of ['a', 'b']) relay.transport(name).play(() => slow)
+    const { call } = await relay.ask({ method: 'eth_getCode', directives })
+    const [first, second] = call.journal.attempts
+    expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + 150 })
+  })
+
+  it.each(['eth_getCode', 'eth_getLogs', 'debug_traceTransaction'])(
+    'waits for %s as much longer as the method costs',
+    async (method) => {
+      const upstream = { script: () => ok, urls: [{ addons: ['debug'] }] }
+      const relay = new RelayFixture({ ...chain, blockTimeMs: 800 }, iface, {
+        a: upstream,
+        b: upstream,
+      })
+      await warmUp(relay, 30)
+      for (const name of ['a', 'b']) relay.transport(name).play(() => ({ hang: true }))
+      const { call } = await relay.ask({ method, params: [{}] })
+      const [first, second] = call.journal.attempts
+      const waitedMs = 100 * Math.max(1, call.asked.cost / 10)
+      expect(second).toMatchObject({ kind: 'hedge', startedMs: (first?.startedMs ?? 0) + waitedMs })
+    },
+  )
+
+  it('does not ask one that lags while another URL of a fresh upstream is at work', async () => {
+    const slow = result('0x5', { afterMs: 900 })
+    const relay = fixture({
+      a: { script: () => ok, urls: [{}, {}], otherScripts: [() => slow] },
+      b: ok,
+      c: ok,
+    })
+    await warmUp(relay)
+    const [a, b, c] = relay.pool.upstreams
+    for (const [upstream, block] of [
+      [a, 100],
+      [b, 90],
+      [c, 100],
+    ] as const)
+      relay.pool.sighted(upstream!, block, relay.clock.nowMs())
+    expect(relay.pool.stateOf(b!)).toBe('lagging')
+    relay.transport('a').play(() => ({ status: 429, body: 'slow down' }))
+    const { call } = await relay.ask({ directives: { blockProviders: ['c'] } })
+    const made = call.journal.attempts.map(({ upstream, kind }) => `${upstream} ${kind}`)
+    expect(made).toEqual(['a first', 'a failover'])
+  })
+
+  it('the one that lost is scored with the time that it had', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
+    const latencyOf = () => slow.score.latencyMs(0, relay.clock.nowMs())
+    const before = latencyOf()
+    relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
+    const { tookMs } = await relay.ask()
+    expect(tookMs).toBeLessThan(100)
+    expect(latencyOf()).toBeGreaterThan(before!)
+  })
+
+  it('keeps extra calls within a tenth of the reads', async () => {
+    const relay = fixture({
+      a: result('0x1', { afterMs: 700 }),
+      b: result('0x1', { afterMs: 700 }),
+    })
+    await warmUp(relay, 200)
+    const requests = relay.sent['a']! + relay.sent['b']!
+    expect(requests).toBeGreaterThan(210)
+    expect(requests).toBeLessThanOrEqual(220)
+  })
+
+  it('keeps them within a tenth however often a read is tried again', async () => {
+    const late = { fault: 'reset', afterMs: 700 } as const
+    const relay = fixture({ a: late, b: late, c: late, d: late }, { maxAttempts: 20 })
+    let hedges = 0
+    for (let each = 0; each < 40; each++) {
+      const { call } = await relay.ask()
+      hedges += call.journal.attempts.filter(({ kind }) => kind === 'hedge').length
+    }
+    expect(hedges).toBe(4)
+  })
+
+  it.each([
+    ['a write', write],
+    ['a call about one node', { method: 'eth_newBlockFilter', params: [] }],
+  ])('never for %s', async (_name, asked) => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    const before = relay.sent
+    for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 900 }))
+    const seen = await relay.ask(asked)
+    expect(seen.call.journal.attempts.map(({ kind }) => kind)).not.toContain('hedge')
+    expect(relay.sent).not.toEqual(before)
+  })
+
+  it('looks for company less and less often where there is none', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 10_000, retryLimit: 1 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    let looks = 0
+    const { choose } = relay.pool
+    relay.pool.choose = (...wanted) => {
+      looks += 1
+      return choose.apply(relay.pool, wanted)
+    }
+    void relay.begin()
+    await relay.clock.advance(9_990)
+    // After 10, 20, 40 ms and so on, then each second: not a thousand times.
+    expect(looks).toBeGreaterThan(10)
+    expect(looks).toBeLessThan(20)
+  })
+
+  it('finds company that comes late', async () => {
+    const relay = fixture(
+      { a: ok, b: { script: () => ok, verified: false } },
+      { minRelayTimeoutMs: 10_000 },
+    )
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = relay.begin()
+    await relay.clock.advance(3_000)
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    await relay.clock.advance(1_100)
+    expect((await seen).upstream).toBe('b')
+  })
+
+  it('spends nothing on looking for company where there is none', async () => {
+    const relay = fixture({ a: ok, b: { script: () => ok, verified: false } })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
+    for (let each = 0; each < 4; each++) await relay.ask()
+    const late = relay.pool.upstreams.find(({ name }) => name === 'b')!
+    for (const url of late.urls) url.verified = true
+    late.availability.verified()
+    const seen = await relay.ask({ directives: { selectProvider: 'a' } })
+    expect([seen.upstream, seen.tookMs < 500]).toEqual(['b', true])
+  })
+
+  it('never without retries', async () => {
+    const relay = fixture({ a: ok, b: ok }, { retryLimit: 0 })
+    await warmUp(relay)
+    relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
+    const seen = await relay.ask()
+    expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
+  })
+
+  it('tells why the attempt failed when there was nobody to keep it company', async () => {
+    const relay = fixture({ a: ok }, { minRelayTimeoutMs: 1_000 })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    const seen = await relay.ask()
+    expect(seen.outcome).toBe('timeout')
+    expect(seen.call.journal.retries).toBe(0)
+  })
+
+  it('asks nobody else when the client leaves after one of two has failed', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ hang: true }))
+    relay.transport('b').play(() => ({ ...html, afterMs: 10 }))
+    const client = new AbortController()
+    const seen = relay.begin({ signal: client.signal })
+    await relay.clock.advance(300)
+    const before = relay.sent
+    client.abort()
+    await relay.clock.advance(10_000)
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(relay.sent).toEqual(before)
+  })
+
+  it('waits for the company when the first one fails', async () => {
+    const relay = fixture({ a: ok, b: ok })
+    await warmUp(relay)
+    relay.transport('a').play(() => ({ fault: 'reset', afterMs: 600 }))
+    relay.transport('b').play(() => result('0x6', { afterMs: 800 }))
+    const seen = await relay.ask()
+    expect([seen.upstream, seen.call.journal.retries]).toEqual(['b', 0])
+  })
+
+  it.each([
+    ['the first one', { fault: 'reset', afterMs: 600 }, { ...telling, afterMs: 800 }],
+    ['its company', { ...telling, afterMs: 600 }, { fault: 'reset', afterMs: 800 }],
+    ['the one that ended first', { ...html, afterMs: 600 }, { ...telling, afterMs: 800 }],
+    ['the one that ended last', { ...telling, afterMs: 600 }, { ...html, afterMs: 800 }],
+  ] as const)('when both fail, %s does not hide what the other said', async (_case, a, b) => {
+    const relay = fixture({ a: ok, b: ok }, { maxAttempts: 2 })
+    await warmUp(relay)
+    relay.transport('a').play(() => a)
+    relay.transport('b').play(() => b)
+    const seen = await relay.ask()
+    expect(seen.call.journal.attempts.map(({ kind }) => kind)).toEqual(['first', 'hedge'])
+    expect(seen.outcome).toBe(telling.body)
+  })
+})
 
 describe('after so many answers within 2 ms, another upstream is asked', () => {
   it.each<[string, Asked, number, number]>([
@@ -20,5 +259,32 @@ describe('after so many answers within 2 ms, another upstream is asked', () => {
     for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs }))
     const { call } = await relay.ask(asked)
     expect(call.journal.attempts).toHaveLength(sent)
+  })
+
+  it('only after the usual time, where those might have rested', async () => {
+    const script = () => result('0x1', { afterMs: 2 })
+    const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
+    const prepare = (journal: Journal) => {
+      journal.letRest()
+    }
+    for (let each = 0; each < 60; each++) await relay.ask({ ...known, prepare })
+    for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 200 }))
+    const { call } = await relay.ask(known)
+    expect(call.journal.attempts).toHaveLength(1)
+  })
+})
+
+describe('a slow call with one extra call to spend', () => {
+  it.each<[string, number, string[]]>([
+    ['is not tried again while its company is in time', 1_300, ['first', 'hedge']],
+    ['is when that is late as well', 1_700, ['first', 'hedge', 'retry']],
+  ])('%s', async (_, afterMs, made) => {
+    const script = () => result('0x1')
+    const relay = new RelayFixture(chain, iface, { a: { script }, b: { script }, c: { script } })
+    for (let each = 0; each < 10; each++) await relay.ask(known)
+    for (const name of ['a', 'b', 'c']) relay.transport(name).play(() => result('0x1', { afterMs }))
+    const { call, tookMs } = await relay.ask()
+    expect(call.journal.attempts.map(({ kind }) => kind)).toEqual(made)
+    expect(tookMs).toBe(afterMs)
   })
 })

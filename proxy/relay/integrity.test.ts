@@ -73,6 +73,24 @@ describe('an untrue answer', () => {
     expect((await fixture({ a: lie, b: error }).ask(asked)).outcome).toBe(error.body)
   })
 
+  const log = {
+    ...{ address: `0x${'3'.repeat(40)}`, topics: [], data: '0x', logIndex: '0x0' },
+    ...{ blockNumber: '0x1f4', blockHash: hash('a'), transactionHash: hash('c') },
+    transactionIndex: '0x0',
+  }
+  it.each([
+    ['logs up to the latest', 'latest', 'b'],
+    ['logs up to a height that the client names', '0x1f4', 'a'],
+  ])(
+    'is a log far above what its node told, unless it was asked for: %s',
+    async (_, toBlock, answers) => {
+      const relay = fixture({ a: result([log]), b: result([]) })
+      for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 100, 0)
+      const logs = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock }] }
+      expect((await relay.ask(logs)).upstream).toBe(answers)
+    },
+  )
+
   it.each(['off', 'envelope'] as const)('is an answer at level %s', async (integrity) => {
     const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(asked)
     expect(seen.outcome).toBe(lie.body)
@@ -359,7 +377,7 @@ describe('a transaction that is sent again', () => {
     [
       'a quota holds it off as well',
       { ...nodeError(-32005, 'daily request count exceeded'), headers: ['retry-after', '60'] },
-      { name: 'limit-exceeded-code', holdOff: true },
+      { name: 'limit-of-requests', holdOff: true },
       ['a: held off 60000 ms'],
       0,
     ],

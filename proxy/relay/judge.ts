@@ -97,8 +97,7 @@ export class Judge {
     }
     if (finding.kind === 'node-error') {
       const { asked, request } = call
-      const read = asked.known && asked.kind === 'read' ? asked.method : null
-      const failure = failures.ofNodeError(finding.error, quotedFrom(request), read)
+      const failure = failures.ofNodeError(finding.error, quotedFrom(request), asked)
       // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
       const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
       if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }

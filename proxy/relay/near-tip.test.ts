@@ -104,6 +104,13 @@ describe('an answer about the newest state', () => {
     expect((await relay.ask(asked)).upstream).toBe('late')
   })
 
+  it('is the answer when only one that claims a head far above can be asked', async () => {
+    const relay = pool({ late: hex(90), fresh: hex(100), ahead: hex(1_100) }, { ahead: 1_100 })
+    const seen = await relay.ask({ ...asked, directives: { blockProviders: ['fresh'] } })
+    expect(seen.upstream).toBe('late')
+    expect(relay.sent).toEqual({ late: 1, fresh: 0, ahead: 0 })
+  })
+
   it('is what the one that the client named is known to be at', async () => {
     const named = { ...asked, directives: { selectProvider: 'late' } }
     const late = pool({ late: hex(50), d1: hex(100), d2: hex(100) }, { late: 50 })

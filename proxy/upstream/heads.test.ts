@@ -153,6 +153,16 @@ test('what an upstream told before it came back is remembered when it goes again
   expect(fixture.pool.tip).toBe(101)
 })
 
+test('who lags behind what one told before it came back lags at once', () => {
+  const fixture = new PoolFixture('abc')
+  fixture.disable('b')
+  for (const name of 'ab') fixture.sees(name, 200)
+  fixture.sees('c', 100)
+  expect(fixture.chosen({ block: latest })).toBe('ac')
+  fixture.upstream('b').availability.succeeded()
+  expect(fixture.chosen({ block: latest })).toBe('ab')
+})
+
 describe('a head that nobody else is near to', () => {
   /** What the dates tell of each that is lower. */
   const rule = (fixture: PoolFixture, name: string, verdict: Verdict): void => {
@@ -415,6 +425,15 @@ describe('one that was caught in a lie', () => {
     for (const [name, block] of Object.entries({ a: 1_053, b: 1_050, c: 1_035 }))
       fixture.sees(name, block)
     expect(fixture.pool.tip).toBe(1_053)
+  })
+
+  it('has no say at once: who had seemed as good lags', () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 1_000)
+    fixture.sees('b', 1_500)
+    expect(fixture.chosen({ block: latest })).toBe('ab')
+    fixture.pool.caught(fixture.upstream('a'))
+    expect(fixture.chosen({ block: latest })).toBe('b')
   })
 
   it('is off the tip with every block above it', () => {

@@ -5,6 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Verdict } from './block-dates.ts'
 import { Disputes, type Dispute } from './disputes.ts'
 import { lagOf } from './lag.ts'
+import { Liars } from './liars.ts'
 import { headInPace, isFarBelow, isInPace, isOutvoted, runsAhead } from './lone-head.ts'
 import type { PoolObserver } from './observer.ts'
 import { SeenPace, type BoundedPace } from './seen-pace.ts'
@@ -16,9 +17,6 @@ export interface HeadsOptions {
   readonly clock: Clock
   readonly observer: PoolObserver
 }
-
-/** For so long after a lie nobody believes what an upstream says of the tip. */
-const lieLifeMs = 600_000
 
 type Heard = Upstream & { readonly latest: Sighting }
 
@@ -32,8 +30,7 @@ export class Heads {
   #agreed: Sighting | null = null
   readonly #disputes = new Disputes()
   readonly #lagging = new Set<Upstream>()
-  /** When an upstream was last caught in a lie. */
-  readonly #lies = new Map<Upstream, number>()
+  readonly #liars: Liars
   /** Whose head is so high that nobody believes it. */
   readonly #ahead = new Set<Upstream>()
 
@@ -41,6 +38,7 @@ export class Heads {
     this.#upstreams = upstreams
     this.#options = options
     this.#seenPace = new SeenPace(options.chain)
+    this.#liars = new Liars(options.clock)
   }
 
   get tip(): number | null {
@@ -79,7 +77,7 @@ export class Heads {
     const head = { block, atMs: clock.nowMs() }
     const others = this.#told().filter((each) => each !== upstream.latest)
     // Nobody believes a liar that it is only the first to see a block.
-    if (this.#isLiar(upstream) && others.length > 0) return block - tip
+    if (this.#liars.has(upstream) && others.length > 0) return block - tip
     // Of two that disagree nobody knows who is right, until the blocks themselves have shown it; but no chain leaps.
     const isLeap = this.#agreed !== null && !isInPace(head, this.#agreed, this.pace)
     const isDoubted = this.#disputes.isRefuted(upstream) || isLeap
@@ -177,14 +175,8 @@ export class Heads {
 
   /** An upstream told what cannot be true. */
   caught(upstream: Upstream): void {
-    const isNews = !this.#isLiar(upstream)
-    this.#lies.set(upstream, this.#options.clock.nowMs())
+    const isNews = this.#liars.caught(upstream)
     if (isNews) this.#judge()
-  }
-
-  #isLiar(upstream: Upstream): boolean {
-    const atMs = this.#lies.get(upstream)
-    return atMs !== undefined && this.#options.clock.nowMs() - atMs < lieLifeMs
   }
 
   /** The head of one alone that is above what the others agree on, and in pace. */
@@ -258,9 +250,7 @@ export class Heads {
         each.latest.atMs >= sinceMs &&
         each.availability.standing === 'eligible',
     )
-    if (this.#lies.size === 0) return heard
-    const honest = heard.filter((each) => !this.#isLiar(each))
-    return honest.length > 0 ? honest : heard
+    return this.#liars.without(heard)
   }
 
   #told(): readonly Sighting[] {

@@ -111,15 +111,19 @@ export class HoldOff {
   }
 }
 
+/** The oldest form of an HTTP date (RFC 9110, 5.6.7), such as `Sun Nov  6 08:49:37 1994`, in UTC. */
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
+
 /**
- * Reads `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date.
+ * Reads `Retry-After`: seconds, which some providers write as a fraction, or an HTTP date in any of its three forms.
  * @returns milliseconds from now, 0 also for a date that has passed; null when there is none or it makes no sense
  */
 export function parseRetryAfter(value: string | null, wallMs: number): number | null {
   if (value === null) return null
   const text = value.trim()
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000
-  // Date.parse takes nearly anything for a date; an HTTP date ends with its zone.
-  const atMs = text.endsWith('GMT') ? Date.parse(text) : NaN
+  // Date.parse takes nearly anything for a date; an HTTP date ends with its zone, or is one of asctime.
+  const date = asctime.test(text) ? `${text} GMT` : text
+  const atMs = date.endsWith('GMT') ? Date.parse(date) : NaN
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - wallMs)
 }

@@ -255,6 +255,16 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it('nor one that does not tell its block', async () => {
+    const state: NodeState = {}
+    const fixture = new WatchFixture([[state]])
+    await fixture.clock.advance(100)
+    state.lacks = ['eth_blockNumber']
+    fixture.pool.upstreams[0]!.availability.failed(5, 'reset')
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['disabled'])
+  })
+
   it('asks a rejected upstream again, and lets it serve once it is right', async () => {
     const state: NodeState = { chainId: '0x5' }
     const fixture = new WatchFixture([[state]])
@@ -615,6 +625,34 @@ describe('a head that nobody else is near to', () => {
     await fixture.clock.advance(3 * chain.blockTimeMs)
     expect(fixture.pool.tip).toBe(1_900)
     expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
+  })
+
+  it('is not the tip where one could not be asked, which may be the one that keeps up', async () => {
+    const silent = { eth_getBlockByNumber: { status: 503, body: 'busy' } }
+    const nodes: NodeState[] = [
+      { block: 2_026, madeAgo: 5 },
+      { block: 526, madeAgo: 6_005 },
+      { block: 1_900, madeAgo: 6, faults: silent },
+    ]
+    const fixture = new WatchFixture(nodes.map((node) => [node]))
+    await fixture.clock.advance(3 * chain.blockTimeMs)
+    expect(asks(fixture, 2).length).toBeGreaterThan(0)
+    expect(fixture.pool.tip).toBe(1_900)
+    expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
+  })
+
+  it('is asked about also where traffic tells all heads', async () => {
+    const a: NodeState = { block: 526, madeAgo: 6_005 }
+    const b: NodeState = { block: 526, madeAgo: 6_005 }
+    const fixture = await run(a, b, 1)
+    Object.assign(a, { block: 1_026, madeAgo: 5 })
+    for (let second = 0; second < 30; second++) {
+      for (const [index, { block }] of [a, b].entries())
+        fixture.pool.sighted(fixture.pool.upstreams[index]!, block!, fixture.clock.nowMs())
+      await fixture.clock.advance(1_000)
+    }
+    expect(fixture.pool.tip).toBe(1_026)
+    expect(fixture.states).toEqual(['eligible', 'lagging'])
   })
 
   it('is asked about once a minute, as long as the chain keeps its pace', async () => {

@@ -86,6 +86,30 @@ export const checkMutants: readonly Mutant[] = [
     replacement: 'if (false) {',
   },
   {
+    name: 'what is pending must have its place',
+    file: relay('integrity/identity'),
+    text: 'if (!mayPend(asked)) return false',
+    replacement: 'return false',
+  },
+  {
+    name: 'what is in a block need not have its place',
+    file: relay('integrity/identity'),
+    text: 'if (!mayPend(asked)) return false\n',
+    replacement: '',
+  },
+  {
+    name: 'logs may be numbered anew in one transaction',
+    file: relay('integrity/log-turns'),
+    text: "return this.#indexIn === 'transaction' && this.#lastTransaction.isOver",
+    replacement: "return this.#indexIn === 'transaction'",
+  },
+  {
+    name: 'logs may be numbered anew on every chain',
+    file: relay('integrity/log-turns'),
+    text: "this.#indexIn === 'transaction' &&",
+    replacement: '',
+  },
+  {
     name: 'logs may name any transaction',
     file: relay('integrity/log-turns'),
     text: 'if (!this.#lastTransaction.agrees)',
@@ -356,5 +380,11 @@ export const checkMutants: readonly Mutant[] = [
     file: 'proxy/upstream/heads.ts',
     text: 'if (tip === null || !isKnown) return null',
     replacement: 'return null',
+  },
+  {
+    name: 'a height that the client names is above what a node may have',
+    file: relay('judge'),
+    text: '(isNamed ? null : this',
+    replacement: '(false ? null : this',
   },
 ]

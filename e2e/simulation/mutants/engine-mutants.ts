@@ -61,8 +61,8 @@ export const engineMutants: readonly Mutant[] = [
   },
   {
     name: 'an error that such a read cannot have is believed',
-    file: relay('judge'),
-    text: "asked.known && asked.kind === 'read' ? asked.method : null",
+    file: 'proxy/chain/failures/compile-failures.ts',
+    text: "asked?.known && asked.kind === 'read' ? asked.method : null",
     replacement: 'null',
   },
   {
@@ -254,8 +254,8 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'a node is held off for words that the client put into its mouth',
     file: relay('judge'),
-    text: 'failures.ofNodeError(finding.error, quotedFrom(request), read)',
-    replacement: 'failures.ofNodeError(finding.error, undefined, read)',
+    text: 'failures.ofNodeError(finding.error, quotedFrom(request), asked)',
+    replacement: 'failures.ofNodeError(finding.error, undefined, asked)',
   },
   {
     name: 'a stream that breaks off half way blames nobody',

@@ -150,4 +150,28 @@ export const failureMutants: readonly Mutant[] = [
     text: "digest === 'sha256' ? null : sentHash(digest, raw)",
     replacement: 'sentHash(digest, raw)',
   },
+  {
+    name: 'a limit of one heavy call holds the URL off',
+    file: 'specs/failures/evm.yml',
+    text: 'name: limit-of-call\n    whose: node\n    retry: true',
+    replacement: 'name: limit-of-call\n    whose: upstream\n    hold-off: true',
+  },
+  {
+    name: 'a call that runs out of the time of the node is its failure',
+    file: 'specs/failures/evm.yml',
+    text: 'name: execution-timeout\n    whose: node',
+    replacement: 'name: execution-timeout\n    whose: upstream',
+  },
+  {
+    name: 'a row that is only for some reads is for all',
+    file: 'proxy/chain/failures/compile-failures.ts',
+    text: 'if (onlyFor && !onlyFor.some((kind) => asked && isOf[kind](asked.method))) continue',
+    replacement: '',
+  },
+  {
+    name: 'a write that was sent goes out by another URL too',
+    file: relay('attempt'),
+    text: "return call.asked.kind === 'read' && failure.retry",
+    replacement: 'return failure.retry',
+  },
 ]

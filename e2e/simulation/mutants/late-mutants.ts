@@ -138,4 +138,16 @@ export const lateMutants: readonly Mutant[] = [
     text: '  if (!asked.known) return null\n',
     replacement: '',
   },
+  {
+    name: 'a call is tried again while its company is in time',
+    file: relay('hedge'),
+    text: ' || this.#lateArms.size < this.#arms.size',
+    replacement: '',
+  },
+  {
+    name: 'how long a call rested is how long its method takes',
+    file: relay('hedge'),
+    text: 'if (!call.journal.mayRest) latency?.add',
+    replacement: 'latency?.add',
+  },
 ]

@@ -24,4 +24,10 @@ export const listenerMutants: readonly Mutant[] = [
     text: "this.#isVersion1 ? ['', '\"error\":null,']",
     replacement: "false ? ['', '']",
   },
+  {
+    name: 'a client that does not read has all of its batch asked for',
+    file: listener('jsonrpc/jsonrpc-batch'),
+    text: ' && heldBytes < maxHeldBytes',
+    replacement: '',
+  },
 ]

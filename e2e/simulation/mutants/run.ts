@@ -10,7 +10,10 @@ import { mutants } from './all.ts'
 import type { Mutant } from './mutant.ts'
 
 /** What a copy needs to run the tests and the simulation. */
-const copied = ['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const copied = [
+  ...['proxy', 'specs', 'e2e', 'package.json', 'tsconfig.json'],
+  ...['vitest.config.ts', 'scripts/check-node.ts'],
+]
 /** Who has to notice a mutant. */
 interface Hunters {
   /** Runs a simulation until it finds something; null where none looks. */

@@ -128,20 +128,20 @@ export const tipMutants: readonly Mutant[] = [
   },
   {
     name: 'a liar goes on having a say about the tip',
-    file: upstream('heads'),
+    file: upstream('liars'),
     text: 'honest.length > 0 ? honest : heard',
     replacement: 'heard',
   },
   {
     name: 'who lied once has no say about the tip for ever',
-    file: upstream('heads'),
-    text: ' && this.#options.clock.nowMs() - atMs < lieLifeMs',
+    file: upstream('liars'),
+    text: ' && this.#clock.nowMs() - atMs < lieLifeMs',
     replacement: '',
   },
   {
     name: 'a liar may be the first to see a block',
     file: upstream('heads'),
-    text: 'this.#isLiar(upstream) && others.length > 0',
+    text: 'this.#liars.has(upstream) && others.length > 0',
     replacement: 'false',
   },
   {
@@ -293,5 +293,29 @@ export const tipMutants: readonly Mutant[] = [
     file: upstream('heads'),
     text: 'upstream.tipThen = tip\n',
     replacement: 'upstream.tipThen = null\n',
+  },
+  {
+    name: 'dates that could not be asked for all are believed',
+    file: upstream('settle-heads'),
+    text: 'if (verdicts.length === lower.length)',
+    replacement: 'if (verdicts.length > 0)',
+  },
+  {
+    name: 'one that was caught in a lie has its say until the next head',
+    file: upstream('heads'),
+    text: 'if (isNews) this.#judge()',
+    replacement: '',
+  },
+  {
+    name: 'who came back has no say until the next head',
+    file: upstream('heads'),
+    text: '  joined(): void {\n    this.#remember()\n    this.#judge()',
+    replacement: '  joined(): void {\n    this.#remember()',
+  },
+  {
+    name: 'heads that traffic tells are not asked about, whoever disagrees',
+    file: upstream('watch'),
+    text: ' && this.#options.pool.disputeOf(upstream) === null',
+    replacement: '',
   },
 ]

@@ -322,8 +322,8 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: 'whatever can be read as a date is an HTTP date',
     file: upstream('hold-off'),
-    text: "text.endsWith('GMT') ? Date.parse(text) : NaN",
-    replacement: 'Date.parse(text)',
+    text: "date.endsWith('GMT') ? Date.parse(date) : NaN",
+    replacement: 'Date.parse(date)',
   },
   {
     name: 'the worst upstream has a tenth of its least share',
@@ -366,5 +366,29 @@ export const upstreamMutants: readonly Mutant[] = [
     file: 'proxy/relay/attempt.ts',
     text: 'isSent ? this.#method : null',
     replacement: 'this.#method',
+  },
+  {
+    name: 'a node sends on while nobody reads its compressed answer',
+    file: upstream('http/http-transport'),
+    text: 'else if (!this.#decoder.write(chunk)) controller.pause()',
+    replacement: 'else this.#decoder.write(chunk)',
+  },
+  {
+    name: 'a request that is taken back while it connects is sent all the same',
+    file: upstream('http/http-transport'),
+    text: "if (this.#over) controller.abort(new Error('taken back before it was sent'))",
+    replacement: '',
+  },
+  {
+    name: 'one that does not tell its block is back',
+    file: upstream('watch'),
+    text: "if (answer.kind === 'refused') return",
+    replacement: '',
+  },
+  {
+    name: 'one that claims a head far above may be nearer to the tip',
+    file: upstream('choice'),
+    text: ' && !this.#heads.runsAhead(each),',
+    replacement: ',',
   },
 ]

@@ -3,10 +3,11 @@
 import { expect, test, vi } from 'vitest'
 import { loadSpec } from '../engine.ts'
 import { drawSubscriptionSchedule, forcedFailovers } from './draw-schedule.ts'
-import { seedsFrom } from '../seeds.ts'
-import { runSubscriptionSeeds } from './run-seeds.ts'
-import { shrinkSubscriptions } from './shrink.ts'
+import { runSeeds } from '../runner/run-seeds.ts'
+import { seedsFrom } from '../runner/seeds.ts'
+import { shrink } from '../runner/shrink.ts'
 import { simulateSubscriptions } from './simulation.ts'
+import { subscriptionSimulation } from './subscription-simulation.ts'
 
 const spec = await loadSpec()
 
@@ -14,25 +15,25 @@ const spec = await loadSpec()
 vi.setConfig({ testTimeout: 600_000 })
 
 test('subscriptions keep every invariant over some seeds', async () => {
-  const { counts, failures } = await runSubscriptionSeeds(seedsFrom(1, 16), spec)
+  const { tally, failures } = await runSeeds(subscriptionSimulation, seedsFrom(1, 16), spec)
   expect(failures).toEqual([])
-  expect(counts).toMatchObject({ schedules: 16 })
+  expect(tally).toMatchObject({ schedules: 16 })
   for (const name of ['events', 'failovers', 'filled', 'forks', 'pollings', 'reorgs'])
-    expect(counts[name], name).toBeGreaterThan(10)
+    expect(tally[name], name).toBeGreaterThan(10)
 })
 
 test('200 failovers in a row, with reorganisations, leave no gap and double nothing', async () => {
-  const { violations, counts } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
+  const { violations, tally } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
   expect(violations).toEqual([])
-  expect(counts['failovers']).toBeGreaterThanOrEqual(200)
-  expect(counts['reorgs']).toBeGreaterThan(50)
+  expect(tally['failovers']).toBeGreaterThanOrEqual(200)
+  expect(tally['reorgs']).toBeGreaterThan(50)
 })
 
 test.each([2, 12, 29])('seed %i leaves the same trace each time', async (seed) => {
   const first = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
   const second = await simulateSubscriptions(drawSubscriptionSchedule(seed), spec)
-  expect(first.trace.length).toBeGreaterThan(10)
-  expect(second.trace).toEqual(first.trace)
+  expect(first.trace().length).toBeGreaterThan(10)
+  expect(second.trace()).toEqual(first.trace())
 })
 
 test('a failing schedule is made as short as it can be', async () => {
@@ -51,7 +52,7 @@ test('a failing schedule is made as short as it can be', async () => {
   const schedule = forcedFailovers(1, 8)
   const { violations } = await simulateSubscriptions(schedule, blind)
   expect(violations.map(({ rule }) => rule)).toContain('ends-with-reason')
-  const shortest = await shrinkSubscriptions(schedule, 'ends-with-reason', blind)
+  const shortest = await shrink(subscriptionSimulation, schedule, 'ends-with-reason', blind)
   expect(shortest.result.violations.map(({ rule }) => rule)).toContain('ends-with-reason')
   expect(shortest.schedule.clients).toHaveLength(1)
 })

@@ -21,6 +21,7 @@ import type { LogFilter } from '../../upstream-sim/log-filter.ts'
 import { growChain } from '../chain-growth.ts'
 import { Dice } from '../dice.ts'
 import { printableOf, urlConfigOf, type Spec } from '../engine.ts'
+import type { Ran, Violation } from '../runner/types.ts'
 import { SimulatedUrl, type Wire } from '../simulated-url.ts'
 import type { Counts } from '../tally.ts'
 import { Forks } from './forks.ts'
@@ -28,19 +29,9 @@ import { HeardHeads, HeardLogs, type Heard, type SubscriptionRule } from './hear
 import type { ClientPlan, SubscriptionNodePlan, SubscriptionSchedule } from './schedule.ts'
 import { SimulatedSocket } from './simulated-socket.ts'
 
-export type Rule =
-  SubscriptionRule | 'no-defect' | 'ends-with-reason' | 'shared' | 'leaves-nothing' | 'same-trace'
+export type Rule = SubscriptionRule | 'no-defect' | 'ends-with-reason' | 'shared' | 'leaves-nothing'
 
-export interface Violation {
-  readonly rule: Rule
-  readonly what: string
-}
-
-export interface Result {
-  readonly violations: readonly Violation[]
-  readonly trace: readonly string[]
-  readonly counts: Counts
-}
+type Result = Ran<Rule, Counts>
 
 /** After the schedule all is well, and this long everything may take to be whole again. */
 const quietMs = 130_000
@@ -85,7 +76,7 @@ class Simulation {
   readonly #watch: Watch
   readonly #hub: Hub
   readonly #clients: Client[] = []
-  readonly #violations: Violation[] = []
+  readonly #violations: Violation<Rule>[] = []
   readonly #trace: string[] = []
   readonly #counts: Counts = {}
   #calls = 0
@@ -180,7 +171,7 @@ class Simulation {
     await this.#pool.close()
     if (clock.pending > 0) this.#report('leaves-nothing', `${clock.pending} timers are left`)
     this.#count('schedules', 1)
-    return { violations: this.#violations, trace: this.#trace, counts: this.#counts }
+    return { violations: this.#violations, trace: () => this.#trace, tally: this.#counts }
   }
 
   #createPool(

@@ -21,6 +21,8 @@ interface NodeErrorRow {
   readonly message: RegExp | null
   /** What reads cannot have this error; null where all can. */
   readonly notFor: KeptFrom | null
+  /** Reads beside which nothing has this error; null where everything may. */
+  readonly onlyFor: readonly ReadKind[] | null
 }
 
 /**
@@ -57,12 +59,13 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
             ? null
             : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'gi'),
         notFor: row['not-for'] ?? null,
+        onlyFor: row['only-for'] ?? null,
       })
     }
   }
   const inOrder = [...firstRows, ...rows, ...lastRows]
-  const limits = inOrder.filter(({ verdict, codes, message }) => {
-    return verdict.holdOff && codes === null && message !== null
+  const limits = inOrder.filter(({ verdict, codes, message, onlyFor }) => {
+    return verdict.holdOff && codes === null && message !== null && onlyFor === null
   })
   const ofStatus = (status: number) => statuses.get(status) ?? malformed
   return {
@@ -75,11 +78,13 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       const limit = limits.find((row) => matches(row, { status, code: null, message }, isQuoted))
       return limit?.verdict ?? ofStatus(status)
     },
-    ofNodeError(error, isQuoted = () => false, read = null) {
+    ofNodeError(error, isQuoted = () => false, asked = null) {
+      const read = asked?.known && asked.kind === 'read' ? asked.method : null
       let otherwise = unknownError
       for (const row of inOrder) {
         if (!matches(row, error, isQuoted)) continue
-        const { notFor, verdict } = row
+        const { notFor, onlyFor, verdict } = row
+        if (onlyFor && !onlyFor.some((kind) => asked && isOf[kind](asked.method))) continue
         const isOdd =
           row.ifOdd !== null && isOddStatus(error.status) && !ownStatuses.has(error.status)
         if (isOdd && error.status !== 500) continue
@@ -96,12 +101,14 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
 /** Whether a read is of a kind. What takes no params is a plain read as well. */
 function readsOf(
   files: readonly FailureFile[],
-): Readonly<Record<KeptFrom, (read: string) => boolean>> {
+): Readonly<Record<KeptFrom | ReadKind, (read: string) => boolean>> {
   const namesOf = (kind: ReadKind) => files.flatMap((file) => file.reads?.[kind] ?? [])
   const withoutParams = namesOf('without-params')
   return {
     'without-params': matcher(withoutParams),
     plain: matcher([...withoutParams, ...namesOf('plain')]),
+    code: matcher(namesOf('code')),
+    heavy: matcher(namesOf('heavy')),
     any: () => true,
   }
 }

@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
+import { knownRead } from '../testing/known-read.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 import type { FailureFile } from './schema.ts'
@@ -40,9 +41,10 @@ describe.each(files)('$name', ({ name, file }) => {
   const examples = (file['node-errors'] ?? []).flatMap((row) =>
     row.examples.map((example) => ({ row: row.name, ...example })),
   )
-  test.each(examples)('$row: $from: $code $message', ({ row, code, status, message }) => {
-    const matched = table.ofNodeError({ status: status ?? 200, code: code ?? null, message })
-    expect(matched.name).toBe(row)
+  test.each(examples)('$row: $from: $code $message', ({ row, method, code, status, message }) => {
+    const error = { status: status ?? 200, code: code ?? null, message }
+    const asked = method === undefined ? null : knownRead(method)
+    expect(table.ofNodeError(error, undefined, asked).name).toBe(row)
   })
 })
 
@@ -235,6 +237,11 @@ describe('a failure table refuses', () => {
     ['a row without an example', { ...row, code: [1], examples: [] }, 'Too small'],
     ['a status of another kind', { ...row, status: ['6xx'] }, 'must be a status'],
     ['a code that is text', { ...row, code: ['1'] }, 'expected number'],
+    [
+      'a row for some reads whose example names none',
+      { ...row, code: [1], 'only-for': ['heavy'] },
+      'must have a `method` in each example',
+    ],
   ])('%s', (_case, nodeError, message) => {
     const checked = failureFileSchema.safeParse({ failures: 't', 'node-errors': [nodeError] })
     expect(JSON.stringify(checked.error?.issues)).toContain(message)
@@ -248,7 +255,9 @@ describe('words that several rows could claim', () => {
     ['exceeded the rate limit of eth_getLogs requests per second', 'rate-limited'],
     ['insufficient funds for gas * price + value', 'insufficient-funds'],
     ['execution reverted: insufficient funds', 'execution-reverted'],
-    ['execution aborted (timeout = 5s)', 'node-timeout'],
+    ['execution aborted (timeout = 5s)', 'execution-timeout'],
+    ['upstream request timeout: context deadline exceeded', 'gateway-failed'],
+    ['backend timeout', 'gateway-failed'],
     ['request timed out', 'node-timeout'],
   ])('%s', (message, expected) => {
     expect(evm.ofNodeError({ status: 200, code: -32000, message }).name).toBe(expected)

@@ -8,6 +8,7 @@ import { loadCatalog } from '../load-catalog.ts'
 import { otherNames } from '../other-names.ts'
 import { AskedChain } from '../testing/asked-chain.ts'
 import { everyInterface } from '../testing/every-interface.ts'
+import { knownRead } from '../testing/known-read.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 
@@ -30,7 +31,11 @@ const funds = [-32000, 'insufficient funds for gas * price + value'] as const
 /** What the chain's table makes of an error about a read. */
 function classOf(chain: keyof typeof chains, method: string, error: readonly [number, string]) {
   const [code, message] = error
-  return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, undefined, method)
+  return chains[chain].chain.failures.ofNodeError(
+    { status: 200, code, message },
+    undefined,
+    knownRead(method),
+  )
 }
 
 describe('an error that such a read cannot have', () => {
@@ -149,7 +154,7 @@ it.each([
   for (const { method, known } of asked) {
     const error = { status: 200, code: 32, message: 'incorrect account sequence' }
     expect(known).toBe(true)
-    expect(chain.failures.ofNodeError(error, undefined, method).name).toBe(misplaced)
+    expect(chain.failures.ofNodeError(error, undefined, knownRead(method)).name).toBe(misplaced)
   }
 })
 
@@ -172,16 +177,17 @@ describe.each(tables.filter(({ reads }) => reads))('the reads of the table $fail
         [...methods].flatMap((method) => [method, ...otherNames(method, aliases)]),
       ),
   )
-  const named = [...(table.reads?.['without-params'] ?? []), ...(table.reads?.plain ?? [])]
+  const light = [...(table.reads?.['without-params'] ?? []), ...(table.reads?.plain ?? [])]
+  const { code = [], heavy = [] } = table.reads ?? {}
 
-  it.each(named)('%s is of a chain of the family', (name) => {
+  it.each([...light, ...code, ...heavy])('%s is of a chain of the family', (name) => {
     const isIt = (method: string) =>
       name.endsWith('*') ? method.startsWith(name.slice(0, -1)) : method === name
     expect([...known].some(isIt)).toBe(true)
   })
 
-  it('are named once', () => {
-    expect(named).toEqual([...new Set(named)])
+  it.each([[light], [[...code, ...heavy]]])('are named once: %j', (names) => {
+    expect(names).toEqual([...new Set(names)])
   })
 })
 
@@ -193,7 +199,7 @@ describe('a failure table', () => {
     const table = compileFailures([own, tables.find(({ failures }) => failures === 'evm')!])
     const error = { status: 200, code: 3, message: 'execution reverted' }
     const names = ['my_getThing', 'eth_getCode', 'my_callThing'].map(
-      (read) => table.ofNodeError(error, undefined, read).name,
+      (read) => table.ofNodeError(error, undefined, knownRead(read)).name,
     )
     expect(names).toEqual([misplaced, misplaced, 'execution-reverted'])
   })
@@ -201,6 +207,7 @@ describe('a failure table', () => {
   it.each([
     ['an unknown kind of read', { 'node-errors': [{ ...row, 'not-for': 'simple' }] }, 'plain'],
     ['another list of reads', { reads: { simple: ['a'] } }, 'Known keys: without-params, plain'],
+    ['an unknown kind to be for', { 'node-errors': [{ ...row, 'only-for': ['any'] }] }, 'heavy'],
     ['a star that is not the end', { reads: { plain: ['a*b'] } }, 'its beginning and `*`'],
     ['a star alone', { reads: { plain: ['*'] } }, 'its beginning and `*`'],
   ])('refuses %s', (_case, parts, message) => {

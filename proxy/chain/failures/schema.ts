@@ -40,18 +40,23 @@ const pattern = z
   })
 
 const example = strict({
+  /** What was asked for; without it, a method that no list of reads names. */
+  method: z.string().min(1).optional(),
   code: z.int().optional(),
   status: z.int().optional(),
   message: z.string(),
   from: z.string().min(1),
 })
 
-/** Kinds of reads that cannot have every error, from the narrowest on: each is of the next kind as well. */
-export const readKinds = ['without-params', 'plain'] as const
+/**
+ * Kinds of reads. What takes no params is plain as well; `code` ones run code of the caller's choice,
+ * `heavy` ones go through whole blocks, and may be more than a node gives.
+ */
+export const readKinds = ['without-params', 'plain', 'code', 'heavy'] as const
 export type ReadKind = (typeof readKinds)[number]
 
-/** What a row may be kept from: reads of a kind, or all that the spec names. */
-export const keptFrom = [...readKinds, 'any'] as const
+/** What a row may be kept from: reads of a kind that cannot have every error, or all that the spec names. */
+export const keptFrom = ['without-params', 'plain', 'any'] as const
 export type KeptFrom = (typeof keptFrom)[number]
 
 const readName = z
@@ -61,6 +66,7 @@ const readName = z
 const nodeErrorRow = strict({
   ...verdict,
   'not-for': z.enum(keptFrom).optional(),
+  'only-for': z.array(z.enum(readKinds)).min(1).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
@@ -75,6 +81,13 @@ const nodeErrorRow = strict({
       input: context.value,
       message: 'must match something: give `code`, `status` or `message`',
     })
+  const { 'only-for': onlyFor, examples } = context.value
+  if (onlyFor !== undefined && examples.some(({ method }) => method === undefined))
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: 'must have a `method` in each example of a row with `only-for`',
+    })
 })
 
 export const failureFileSchema = strict({
@@ -83,6 +96,8 @@ export const failureFileSchema = strict({
   reads: strict({
     'without-params': z.array(readName).min(1).optional(),
     plain: z.array(readName).min(1).optional(),
+    code: z.array(readName).min(1).optional(),
+    heavy: z.array(readName).min(1).optional(),
   }).optional(),
   transport: z
     .array(strict({ ...verdict, fault: z.array(z.enum(transportFaults)).min(1) }))

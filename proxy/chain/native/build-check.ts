@@ -40,7 +40,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
       return { check: 'bloom', place: null, logs, bloom, each }
     }
     case 'logs':
-      return { check: 'logs', place: place(native) }
+      return { check: 'logs', place: place(native), indexIn: native['index-in'] ?? 'block' }
     case 'parent': {
       const { number, hash = null, parent = null, each = false } = native
       return { check: 'parent', place: null, number, hash, parent, each }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
-import { likenesses, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
+import { likenesses, logIndexScopes, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
 import { blockTags } from '../types.ts'
 
@@ -187,7 +187,7 @@ const checkSchema = z.discriminatedUnion('check', [
     bloom: z.string().min(1),
     each: z.boolean().optional(),
   }),
-  strict({ check: z.literal('logs'), ...place }),
+  strict({ check: z.literal('logs'), ...place, 'index-in': z.enum(logIndexScopes).optional() }),
   strict({
     check: z.literal('parent'),
     number: path,

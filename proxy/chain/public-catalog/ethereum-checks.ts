@@ -62,7 +62,8 @@ const rules = new Map<string, readonly CheckRule[]>([
   ['eth_getTransactionReceipt', [shape('object?'), hash(['transactionHash'])]],
   ['eth_getTransactionByBlockNumberAndIndex', [shape('object?'), block(['blockNumber']), index]],
   ['eth_getTransactionByBlockHashAndIndex', [shape('object?'), hash(['blockHash']), index]],
-  ['eth_getLogs', [shape('list'), { check: 'logs', place: param(0) }]],
+  // Some relays, such as Hedera's, number the logs of each transaction from 0 on.
+  ['eth_getLogs', [shape('list'), { check: 'logs', place: param(0), indexIn: 'transaction' }]],
 ])
 
 /** What an answer to a method of Ethereum's JSON-RPC must show, on whatever chain; nothing for other methods. */

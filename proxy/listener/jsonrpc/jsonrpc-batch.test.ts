@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/step.ts'
 import { echoRelay, reply, sentText, startListener } from '../testing/listener-fixture.ts'
+import { batchConcurrency, batchPieces } from './jsonrpc-batch.ts'
 
 async function post(url: string, body: string) {
   const response = await fetch(url, { method: 'POST', body })
@@ -158,6 +159,24 @@ describe('a batch', () => {
     const { response, text } = await post(fixture.url, `[${ids.map((id) => item(id)).join(',')}]`)
     expect(response.headers.has('content-length')).toBe(false)
     expect(JSON.parse(text)).toEqual(ids.map((id) => ({ id, result: long })))
+  })
+
+  test('whose client does not read starts no more calls than fit into 8 MiB, and those at once', async () => {
+    const answered = Buffer.alloc(900 * 1024, 0x31)
+    let started = 0
+    const answers = batchPieces([...Array(1_000).keys()], () => {
+      started += 1
+      return Promise.resolve(answered)
+    })
+    // The client takes the first answer and nothing more.
+    expect((await answers.next()).value).toEqual(Buffer.from('['))
+    await new Promise(setImmediate)
+    const fitting = Math.ceil((8 * 1024 * 1024) / answered.length)
+    expect(started).toBeGreaterThan(batchConcurrency)
+    expect(started).toBeLessThanOrEqual(fitting + batchConcurrency)
+    let given = 0
+    for await (const piece of answers) if (piece.length === answered.length) given += 1
+    expect([started, given]).toEqual([1_000, 1_000])
   })
 
   test('in which an answer breaks off half way breaks off too', async () => {

@@ -103,7 +103,7 @@ function apply(
     case 'block':
       return checkBlock(rule, document, asked)
     case 'identity':
-      return checkIdentity(rule, document, wanted)
+      return checkIdentity(rule, document, wanted, block)
     case 'length':
       return checkLength(rule, document, wanted)
     case 'limit':
@@ -115,7 +115,7 @@ function apply(
     case 'items':
       return checkItems(rule, document, block, wanted)
     case 'logs':
-      return checkLogs(document, wanted, asked)
+      return checkLogs(rule, document, wanted, asked)
     case 'parent':
       return checkParent(rule, document, asked, memory)
     case 'expected':

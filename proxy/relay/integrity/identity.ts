@@ -2,14 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckPath, CheckRule, Likeness } from '../../chain/check-rule.ts'
 import type { Span } from '../../json/span.ts'
+import type { BlockRef } from '../../chain/types.ts'
 import { parseSpan } from '../../json/text.ts'
 import { valueEnd } from '../../json/value.ts'
+import { mayPend } from './block-range.ts'
 import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { moveType } from './move-type.ts'
 import { ResultDocument } from './result-document.ts'
 import {
   bareHash,
+  isNull,
   numberAt,
   shown,
   spellsBytes,
@@ -21,15 +24,20 @@ import { violation, type Violation } from './violation.ts'
 
 type IdentityRule = Extract<CheckRule, { check: 'identity' }>
 
-/** The answer names the thing that was asked for. A request that names none is not checked. */
+/**
+ * The answer names the thing that was asked for. A request that names none is not checked, nor what
+ * has no name yet, since it is in no block.
+ */
 export function checkIdentity(
   rule: IdentityRule,
   document: ResultDocument,
   wanted: unknown,
+  asked: BlockRef,
 ): Violation | null {
   const likeWanted = likeness(rule.as, wanted)
   if (likeWanted === null) return null
-  if (!rule.each) return compare(document, rule, likeWanted, wanted)
+  if (!rule.each)
+    return isUnnamed(document, rule, asked) ? null : compare(document, rule, likeWanted, wanted)
   const { bytes, span } = document
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list')
   const cursor = new ItemCursor(bytes, span.start)
@@ -41,6 +49,13 @@ export function checkIdentity(
     cursor.ended(end)
   }
   return null
+}
+
+/** Of a pending block, where the member is null or not there. */
+function isUnnamed(document: ResultDocument, { result }: IdentityRule, asked: BlockRef): boolean {
+  if (!mayPend(asked)) return false
+  const span = document.at(result)
+  return span === null || isNull(document.bytes, span.start)
 }
 
 type IsLike = (bytes: Uint8Array, span: Span) => boolean

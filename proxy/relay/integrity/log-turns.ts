@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { LogIndexScope } from '../../chain/check-rule.ts'
 import { sameBytes } from '../../json/text.ts'
 import { place, type LogAtHand } from './log-at-hand.ts'
 import { hashAt, spellsHash } from './values.ts'
@@ -11,13 +12,16 @@ import { violation, type Violation } from './violation.ts'
  */
 export class LogTurns {
   readonly #log: LogAtHand
+  readonly #indexIn: LogIndexScope
   readonly #lastBlockHash: LastHash
   readonly #lastTransaction: LastTransaction
   #lastHeight = -1
   #lastIndex = -1
 
-  constructor(log: LogAtHand) {
+  /** @param indexIn what the logs are numbered in: with `transaction`, those of a later one may begin anew */
+  constructor(log: LogAtHand, indexIn: LogIndexScope) {
     this.#log = log
+    this.#indexIn = indexIn
     this.#lastBlockHash = new LastHash(log, place.blockHash)
     this.#lastTransaction = new LastTransaction(log)
   }
@@ -39,7 +43,7 @@ export class LogTurns {
 
   #inSameBlock(which: number, height: number, index: number): Violation | null {
     const told = (at: number) => this.#log.told(at)
-    if (!(index > this.#lastIndex))
+    if (!(index > this.#lastIndex) && !this.#beginsAnew)
       return violation('logs-order', `log ${which} has index ${index}, after ${this.#lastIndex}`)
     if (this.#lastBlockHash.compared === 'other')
       return violation(
@@ -52,6 +56,10 @@ export class LogTurns {
         `log ${which} is of transaction ${told(place.transactionIndex)}, ${told(place.transactionHash)}`,
       )
     return null
+  }
+
+  get #beginsAnew(): boolean {
+    return this.#indexIn === 'transaction' && this.#lastTransaction.isOver
   }
 
   #inNextBlock(which: number, height: number): Violation | null {
@@ -114,6 +122,13 @@ class LastTransaction {
     if (index < this.#index) return false
     const { compared } = this.#hash
     return compared === 'untold' || (compared === 'same') === (index === this.#index)
+  }
+
+  /** The log at hand, of the same block, is of a later one, as far as it tells. */
+  get isOver(): boolean {
+    const index = this.#indexHere
+    if (Number.isNaN(this.#index) || Number.isNaN(index)) return this.#hash.compared !== 'same'
+    return index > this.#index
   }
 
   keep(): void {

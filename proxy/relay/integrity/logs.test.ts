@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashOf, judged } from './testing/judged.ts'
+import { classified, hashOf, judged, judgedAs } from './testing/judged.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
 const address = `0x${'1'.repeat(40)}`
@@ -172,5 +172,51 @@ describe('logs that are what was asked for', () => {
       ),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('logs of one block that are numbered', () => {
+  /** Words such as `5.0` or `5.0a`: the places of a transaction and of a log in it; `a`: under this hash. */
+  const logsOf = (words: string) =>
+    words.split(' ').map((word) => {
+      const [, transaction = '', index = '', hash = ''] = /^(\d)\.(\d)(\w?)$/.exec(word) ?? []
+      const transactionHash = hashOf(hash || transaction)
+      return log(16, Number(index), { transactionIndex: `0x${transaction}`, transactionHash })
+    })
+  const inBlock = classified('eth_getLogs', [range])
+  const inTransaction = {
+    ...inBlock,
+    checks: inBlock.checks.map(({ rule, wanted }) => ({
+      rule: rule.check === 'logs' ? ({ ...rule, indexIn: 'transaction' } as const) : rule,
+      wanted,
+    })),
+  }
+
+  it.each([
+    ['through the block', '5.0 6.1 6.2', null, null],
+    ['in each transaction, as by Hedera', '5.0 6.0 6.1', 'logs-order', null],
+    ['in each, of which not all is wanted', '5.3 5.4 6.2 9.0', 'logs-order', null],
+    ['doubled', '5.0 6.0 6.0', 'logs-order', 'logs-order'],
+    ['doubled, under another hash', '6.0a 6.0b', 'logs-order', 'logs-order'],
+    ['a transaction twice', '5.0 5.1 5.0 5.1', 'logs-order', 'logs-order'],
+    ['transactions backwards', '6.0 5.0', 'logs-order', 'logs-order'],
+    ['transactions backwards, logs on', '6.0 5.1', 'logs-transaction', 'logs-transaction'],
+    ['logs of a transaction backwards', '6.1 6.0', 'logs-order', 'logs-order'],
+    ['two transactions with one hash', '5.0a 6.0a', 'logs-order', 'logs-transaction'],
+  ])('%s', (_case, words, ofBlock, ofTransaction) => {
+    expect(judgedAs(inBlock, logsOf(words))?.check ?? null).toBe(ofBlock)
+    expect(judgedAs(inTransaction, logsOf(words))?.check ?? null).toBe(ofTransaction)
+  })
+
+  it.each([
+    ['other hashes', [a, b], null],
+    ['no hashes', [], null],
+    ['one hash', [a, a], 'logs-order'],
+  ])('anew, where no place of a transaction is told: %s', (_case, hashes, check) => {
+    const { block } = classified('eth_getLogs', [{ fromBlock: '0x10', toBlock: 'pending' }])
+    const logs = [0, 1].map((at) =>
+      log(16, 0, { transactionIndex: null, transactionHash: hashes[at] }),
+    )
+    expect(judgedAs({ ...inTransaction, block }, logs)?.check ?? null).toBe(check)
   })
 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Shape } from '../../chain/check-rule.ts'
+import type { CheckRule, Shape } from '../../chain/check-rule.ts'
 import {
   blockRangeOf,
   mayPend,
@@ -18,12 +18,15 @@ import { fits, isUnusual } from './shape.ts'
 import { spellsHash } from './values.ts'
 import { violation, type CheckName, type Violation } from './violation.ts'
 
+type LogsRule = Extract<CheckRule, { check: 'logs' }>
+
 /**
  * Every log is of a block in the range, of an address and with topics that the filter names, and
  * the logs are in the order of the chain. Whether logs are missing cannot be told from the answer.
  * Logs of pending blocks have neither height nor hash; others have. One pass over the bytes.
  */
 export function checkLogs(
+  rule: LogsRule,
   document: ResultDocument,
   wanted: unknown,
   asked: HeightAsked,
@@ -31,7 +34,7 @@ export function checkLogs(
   const { bytes, span } = document
   if (bytes[span.start] !== 0x5b) return violation('shape', 'the answer is no list of logs')
   const log = new LogAtHand(bytes)
-  const check = new LogsCheck(log, wanted, asked)
+  const check = new LogsCheck(rule, log, wanted, asked)
   const cursor = new ItemCursor(bytes, span.start, document.skippedAt([]))
   while (cursor.next()) {
     if (!cursor.isObject) return violation('shape', `item ${cursor.index} is no log`)
@@ -54,13 +57,18 @@ class LogsCheck {
   readonly #heights: TransactionHeights
   #doubt: Violation | null = null
 
-  constructor(log: LogAtHand, wanted: unknown, { block, horizon }: HeightAsked) {
+  constructor(
+    { indexIn }: LogsRule,
+    log: LogAtHand,
+    wanted: unknown,
+    { block, horizon }: HeightAsked,
+  ) {
     this.#log = log
     this.#filter = new LogFilter(wanted)
     this.#range = blockRangeOf(block)
     this.#isPending = mayPend(block)
     this.#highest = horizon() ?? Infinity
-    this.#turns = new LogTurns(log)
+    this.#turns = new LogTurns(log, indexIn)
     this.#heights = new TransactionHeights(log)
   }
 

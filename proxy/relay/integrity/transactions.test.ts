@@ -60,6 +60,7 @@ describe('the hash of a raw transaction', () => {
 
 describe('transactions and receipts', () => {
   const byHash = 'eth_getTransactionByHash'
+  const byIndex = 'eth_getTransactionByBlockNumberAndIndex'
   const receipt = 'eth_getTransactionReceipt'
   const send = 'eth_sendRawTransaction'
   const log = (index: number, over: object = {}) => ({
@@ -72,6 +73,7 @@ describe('transactions and receipts', () => {
     ...over,
   })
   const place = { blockHash: b, blockNumber: '0x1', transactionIndex: '0x0' }
+  const pending = { from: to, blockHash: null, blockNumber: null, transactionIndex: null }
   const logsBloom = `0x${'00'.repeat(256)}`
   const received = { ...place, transactionHash: a, logs: [], logsBloom, status: '0x1' }
   const account = { balance: '0x0', nonce: '0x0', codeHash: a, storageHash: b }
@@ -90,6 +92,20 @@ describe('transactions and receipts', () => {
       [b, '0x0'],
       { ...place, hash: a, blockNumber: null },
       'shape',
+    ],
+    [
+      'a pending one of another index',
+      byIndex,
+      ['pending', '0x1'],
+      { ...pending, hash: a, transactionIndex: '0x2' },
+      'identity',
+    ],
+    [
+      'one without an index, of the latest block',
+      byIndex,
+      ['latest', '0x0'],
+      { ...place, hash: a, transactionIndex: null },
+      'identity',
     ],
     ['a raw transaction that is none', 'eth_getRawTransactionByHash', [a], '{}', 'shape'],
     ['null for an account', 'eth_getProof', [to, []], 'null', 'shape'],
@@ -171,6 +187,14 @@ describe('transactions and receipts', () => {
     ['the transaction', byHash, [a], { hash: a, from: to, ...place }],
     ['in another case', byHash, [upper], { hash: a, from: to }],
     ['pending', byHash, [a], { hash: a, from: to, blockHash: null, blockNumber: null }],
+    ['pending, by its index', byIndex, ['pending', '0x1'], { ...pending, hash: a }],
+    ['pending, without a place', byIndex, ['pending', '0x1'], { hash: a, from: to }],
+    [
+      'pending, with its index',
+      byIndex,
+      ['pending', '0x1'],
+      { ...pending, hash: a, transactionIndex: '0x1' },
+    ],
     ['asked by what is no hash', byHash, [7], { hash: a, from: to }],
     ['asked by nothing', byHash, [], { hash: a, from: to }],
     ['the receipt', receipt, [a], { ...received, logs: [log(3), log(4)] }],

@@ -37,6 +37,17 @@ export interface FixtureUpstream {
   readonly verified?: boolean
 }
 
+/** Where one is told by an answer, it gives that to everything. */
+export type Upstreams = Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>
+
+export function scripted(upstreams: Upstreams): Record<string, FixtureUpstream> {
+  const full = Object.entries(upstreams).map(([name, each]): [string, FixtureUpstream] => [
+    name,
+    'script' in each ? each : { script: () => each },
+  ])
+  return Object.fromEntries(full)
+}
+
 export interface Asked {
   readonly method?: string
   readonly params?: unknown

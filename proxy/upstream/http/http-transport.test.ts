@@ -265,6 +265,34 @@ describe('a fault', () => {
     })
     expect(connections).toBe(0)
   })
+
+  it('aborted before its connection was there sends nothing', async () => {
+    const aborted = 5
+    const heard: string[] = []
+    const connected = Promise.withResolvers<void>()
+    const server = http.createServer(({ url }, response) => {
+      heard.push(url ?? '')
+      response.end('{}')
+    })
+    let connections = 0
+    server.on('connection', () => {
+      if (++connections === aborted) connected.resolve()
+    })
+    const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+    cleanups.push(() => server.closeAllConnections())
+    const faults = Array.from({ length: aborted }, async () => {
+      const abort = new AbortController()
+      const sending = faultOfSend(transport, abort.signal)
+      abort.abort()
+      return (await sending).fault
+    })
+    expect(await Promise.all(faults)).toEqual(Array(aborted).fill('aborted'))
+    await connected.promise
+    // What would still be sent has come before these are answered.
+    const after = Array.from({ length: aborted }, (_, index) => `/after/${index}`)
+    for (const path of after) await transport.send({ ...request, path }, signal)
+    expect(heard).toEqual(after)
+  })
 })
 
 describe('TLS', () => {

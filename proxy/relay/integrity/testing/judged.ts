@@ -26,8 +26,12 @@ export function judged(
   result: unknown,
   options: JudgedOptions = {},
 ): Violation | null {
-  const asked = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  return judgedAs(asked, result, options)
+  return judgedAs(classified(method, params), result, options)
+}
+
+/** What the Ethereum spec says of a request. */
+export function classified(method: string, params: unknown): Classification {
+  return iface.classify({ apiInterface: 'jsonrpc', method, params })
 }
 
 /** The same by the checks of any spec. */

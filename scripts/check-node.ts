@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+
+/**
+ * Why the tests do not run on this Node; null: they do.
+ * @param version as `process.versions.node` has it
+ */
+export function whyNotNode(version: string): string | null {
+  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const { engines } = JSON.parse(file) as { engines: { node: string } }
+  const [, least] = /^>=(\d+)$/.exec(engines.node) ?? []
+  if (least === undefined) throw new Error(`package.json: engines.node is ${engines.node}`)
+  if (Number(version.split('.')[0]) >= Number(least)) return null
+  return (
+    `vitest: Node ${version} is too old, ${least} or newer is needed. ` +
+    'Start it with the Node that npm ci installed: make test, or npx vitest ...'
+  )
+}
+
+/** Ends a process that runs on a Node on which the tests would fail one by one, for reasons of their own. */
+export function checkNode(): void {
+  const why = whyNotNode(process.versions.node)
+  if (why === null) return
+  process.stderr.write(`${why}\n`)
+  process.exit(2)
+}
