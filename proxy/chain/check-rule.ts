@@ -42,11 +42,15 @@ export type LogIndexScope = (typeof logIndexScopes)[number]
 /** The members that an object must have, by name. Of a pending block each may be null or missing. */
 export type Members = ReadonlyMap<string, Shape>
 
-/**
- * Other names that a node may give a member, which some clients read first, each with the member that
- * it must repeat.
- */
-export type SecondNames = ReadonlyMap<string, string>
+/** Other names that a node may give a member, which some clients read first. */
+export type SecondNames = ReadonlyMap<string, SecondName>
+
+export interface SecondName {
+  /** The member that it must repeat. */
+  readonly name: string
+  /** Beside any of these it is a word of its own. */
+  readonly unless: readonly string[]
+}
 
 /**
  * What names a transaction: the digest of its bytes in hex with `0x` (`keccak256`), in hex without it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule, Condition } from '../check-rule.ts'
+import type { CheckRule, Condition, SecondName, SecondNames } from '../check-rule.ts'
 import { place, placeIfAny } from './build-block.ts'
 import type { NativeCheck, NativeCondition } from './schema.ts'
 
@@ -30,7 +30,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
       const { result = [], number = null, hash = null, alike = [], like = {} } = native
       const { counted = null, rising = null, used = null, each = null } = native
       const { hydrated, members = {}, distinct = null } = native
-      const secondNames = mapOf(native['second-names'] ?? {})
+      const secondNames = secondNamesOf(native['second-names'] ?? {})
       const tables = { like: mapOf(like), members: mapOf(members), secondNames }
       const own = { number, hash, alike, counted, rising, used, each, distinct, ...tables }
       return { check: 'items', place: hydrated ? place(hydrated) : null, result, ...own }
@@ -62,7 +62,7 @@ export function buildCheck(native: NativeCheck): CheckRule {
     case 'shape': {
       const { result = [], as, members = {}, lenient: isLenient = false } = native
       const { when = null, 'one-of': oneOf = null } = native
-      const secondNames = mapOf(native['second-names'] ?? {})
+      const secondNames = secondNamesOf(native['second-names'] ?? {})
       const own = { oneOf, isLenient, members: mapOf(members), secondNames }
       return { check: 'shape', place: null, when: when && condition(when), result, as, ...own }
     }
@@ -97,6 +97,16 @@ export function buildCheck(native: NativeCheck): CheckRule {
 
 function condition(native: NativeCondition): Condition {
   return { place: place(native), is: native.is, absent: native.default ?? null }
+}
+
+type NativeSecondName = string | { readonly name: string; readonly unless: readonly string[] }
+
+function secondNamesOf(record: Readonly<Record<string, NativeSecondName>>): SecondNames {
+  const built = Object.entries(record).map(([second, own]): [string, SecondName] => [
+    second,
+    typeof own === 'string' ? { name: own, unless: [] } : own,
+  ])
+  return new Map(built)
 }
 
 function mapOf<Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {

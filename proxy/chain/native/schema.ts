@@ -116,7 +116,9 @@ const digest = z.literal('keccak256')
 const hashForm = z.literal('ethereum')
 const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
 const members = z.record(z.string().min(1), shape)
-const secondNames = z.record(z.string().min(1), z.string().min(1))
+const memberName = z.string().min(1)
+const secondName = strict({ name: memberName, unless: z.array(memberName).min(1).max(8) })
+const secondNames = z.record(memberName, z.union([memberName, secondName]))
 
 const choice = z.union([z.boolean(), z.string().min(1)])
 const condition = strict({

@@ -72,6 +72,27 @@ describe('an answer about what cannot be yet', () => {
       false,
     ],
     [
+      'a transaction of no height',
+      'eth_getTransactionByHash',
+      [b],
+      transaction({ blockNumber: null }),
+      false,
+    ],
+    [
+      'a transaction without a height',
+      'eth_getTransactionByHash',
+      [b],
+      transaction({ blockNumber: undefined }),
+      false,
+    ],
+    [
+      'a transaction that waits, as of Kaia',
+      'eth_getTransactionByHash',
+      [b],
+      transaction({ blockHash: hashOf('0'), blockNumber: null }),
+      null,
+    ],
+    [
       'a transaction that waits',
       'eth_getTransactionByHash',
       [b],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { DigestMemory } from './digest-memory.ts'
+import { OmissionMemory } from './omission-memory.ts'
 
 /** So many blocks are remembered; those that were not heard of for the longest time go first. */
 const capacity = 4_096
@@ -39,6 +40,8 @@ export class BlockMemory {
   /** Of headers and of transactions, whose hashes tell what they were made from. */
   readonly headers = new DigestMemory()
   readonly transactions = new DigestMemory()
+  /** Of how a transaction ended, which its receipt tells. */
+  readonly outcomes = new OmissionMemory()
 
   get size(): number {
     return this.#blocks.size

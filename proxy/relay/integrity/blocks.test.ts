@@ -46,7 +46,8 @@ const twoReceipts = [receipt(0), receipt(1, { transactionHash: receipt(0).transa
 
 const noUncles = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 const noWithdrawals = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
-const withdrawals = [{ index: '0x1', validatorIndex: '0x2', address: a, amount: '0x3' }]
+const miner = `0x${'1'.repeat(40)}`
+const withdrawals = [{ index: '0x1', validatorIndex: '0x2', address: miner, amount: '0x3' }]
 
 describe('a list of which the header has the root', () => {
   it.each([

@@ -36,6 +36,7 @@ describe('the gas, the status and the logs of receipts', () => {
     ['that leave a gap', two(gas('0x5', '0x5'), gas('0x5', '0xc')), undefined],
     ['that do not rise', two(gas('0x5', '0x5'), gas('0x5', '0x5')), 'receipt'],
     ['that fall', two(gas('0x5', '0x9'), gas('0x1', '0x8')), 'receipt'],
+    ['that end at nothing', two(gas('0x5', '0x5'), gas('0x5', '0x0')), 'receipt'],
     ['without gas', two({}, {}), undefined],
     ['the second with the logs of what failed', two({}, failed), 'receipt'],
   ])('of a block %s', (_case, receipts, check) => {
@@ -69,6 +70,10 @@ describe('a fee history', () => {
     expect(judged('eth_feeHistory', params, result)?.check).toBe(check)
   })
 
+  const ofBlobs = (fees: unknown, shares: unknown): [unknown[], object] => [
+    ['0x2', '0x10', []],
+    history('0xf', 2, { baseFeePerBlobGas: fees, blobGasUsedRatio: shares }),
+  ]
   const rewards = (...rows: unknown[]) => history('0xf', 2, { reward: rows })
   it.each<[string, unknown[], object, boolean | null]>([
     ['of no fee', ['0x2', '0x10'], history('0xf', 2, { baseFeePerGas: ['a', 'b', 'c'] }), true],
@@ -98,6 +103,14 @@ describe('a fee history', () => {
       false,
     ],
     ['of a pending block that is not there', ['0x1', 'pending', []], none, null],
+    ['of blobs', ...ofBlobs(['0x1', '0x1', '0x2'], [0, 0.5]), null],
+    ['of a chain without blobs', ...ofBlobs([], null), null],
+    ['of fees of blobs, one too few', ...ofBlobs(['0x1', '0x1'], [0, 0.5]), false],
+    ['of shares of blobs, one too many', ...ofBlobs(['0x1', '0x1', '0x2'], [0, 0, 0]), false],
+    ['of a word for the fees of blobs', ...ofBlobs('0x1', [0, 0]), true],
+    ['of an object for the shares of blobs', ...ofBlobs([], {}), true],
+    ['of a number for the rewards', ['0x2', '0x10'], history('0xf', 2, { reward: 5 }), true],
+    ['of another fee that is none', ...ofBlobs(['0x1', '0x1'], [-1, 0]), true],
   ])('%s', (_case, params, result, certain) => {
     expect(judged('eth_feeHistory', params, result)?.certain ?? null).toBe(certain)
   })
@@ -163,6 +176,58 @@ describe('a member that is there twice, once in other letters', () => {
     ['of a transaction in a block', byNumber, ['0x10', true], { ...own, transactions }],
   ])('%s', (_case, method, params, result) => {
     expect(judged(method, params, result)).toMatchObject({ check: 'shape', certain: true })
+  })
+
+  /** A member whose name begins with an underscore is written with an escape. */
+  const escaped = (result: object) =>
+    JSON.stringify(result).replaceAll(/"_(.)(\w+)":/g, (_name, first: string, rest: string) => {
+      const code = (first.codePointAt(0) as number).toString(16).padStart(4, '0')
+      return `"\\u${code}${rest}":`
+    })
+  const told = transactions.map(({ From: _from, ...each }) => each)
+  const history = { oldestBlock: '0x10', baseFeePerGas: ['0x1', '0x1'], gasUsedRatio: [0] }
+  it.each<[string, string, unknown[], object]>([
+    ['of a block', byNumber, ['0x10'], { _miner: address, ...block, miner: `0x${'2'.repeat(40)}` }],
+    ['of a block, behind', byNumber, ['0x10'], { ...block, _number: '0x10' }],
+    ['of a log', 'eth_getLogs', [{}], [{ _data: '0xff', ...log }]],
+    ['of a receipt', 'eth_getTransactionReceipt', [b], receipt({ _status: '0x0' })],
+    ['of receipts', 'eth_getBlockReceipts', ['0x10'], [receipt({ _status: '0x0' })]],
+    [
+      'of a log of a receipt',
+      'eth_getTransactionReceipt',
+      [b],
+      receipt({ logs: [{ ...log, _data: '0xff' }] }),
+    ],
+    [
+      'of a transaction',
+      'eth_getTransactionByHash',
+      [b],
+      { _value: '0x1', ...told[0], value: '0x2' },
+    ],
+    [
+      'of a transaction in a block',
+      ...([byNumber, ['0x10', true]] as [string, unknown[]]),
+      { ...own, transactions: [{ _value: '0x1', ...told[0], value: '0x2' }] },
+    ],
+    [
+      'of a fee history',
+      'eth_feeHistory',
+      ['0x1', '0x10', []],
+      { _oldestBlock: '0x1', ...history },
+    ],
+  ])('%s, once with an escape', (_case, method, params, result) => {
+    expect(judged(method, params, escaped(result))).toMatchObject({ check: 'shape', certain: true })
+  })
+
+  it('may be written with an escape, once', () => {
+    const { number, ...rest } = block
+    expect(judged(byNumber, ['0x10'], escaped({ ...rest, _number: number }))).toBeNull()
+    const { data, ...other } = log
+    const logs = escaped([
+      { ...other, _data: data },
+      { ...log, logIndex: '0x1' },
+    ])
+    expect(judged('eth_getLogs', [{}], logs)).toBeNull()
   })
 
   it('is nothing where names are words of others', () => {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../../chain/check-rule.ts'
 import { mayPend, type HeightAsked } from './block-range.ts'
+import { shownSpan } from './block.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { isOf } from './shape.ts'
@@ -13,6 +14,13 @@ export const feeHistoryMembers: readonly string[] = [
   ...['gasUsedRatio', 'baseFeePerGas', 'reward', 'oldestBlock'],
   ...['blobGasUsedRatio', 'baseFeePerBlobGas'],
 ]
+
+const valueLists = [
+  'baseFeePerGas',
+  'baseFeePerBlobGas',
+  'gasUsedRatio',
+  'blobGasUsedRatio',
+] as const
 
 type FeeHistoryRule = Extract<CheckRule, { check: 'fee-history' }>
 
@@ -29,6 +37,8 @@ export function checkFeeHistory(
   wanted: unknown,
 ): Violation | null {
   if (rewards) return checkRewards(document, wanted)
+  const notList = checkLists(document)
+  if (notList) return notList
   const count = toNumber(wanted)
   const ratios = countAt(document, 'gasUsedRatio')
   const fees = countAt(document, 'baseFeePerGas')
@@ -43,7 +53,36 @@ export function checkFeeHistory(
   const rows = countAt(document, 'reward')
   if (rows !== null && rows !== 0 && rows !== ratios)
     return violation('items-count', `${rows} rewards of ${ratios} blocks`)
-  return checkHeights(document, asked, count, ratios) ?? checkValues(document)
+  const found = [
+    checkHeights(document, asked, count, ratios),
+    checkValues(document),
+    checkBlobs(document, ratios),
+  ]
+  return found.find((each) => each?.certain) ?? found.find((each) => each !== null) ?? null
+}
+
+/** Null is no list, and nothing else stands in the place of one. */
+function checkLists(document: ResultDocument): Violation | null {
+  for (const name of ['reward', ...valueLists]) {
+    const span = document.at([name])
+    const first = span && document.bytes[span.start]
+    if (span && first !== 0x5b && !isNull(document.bytes, span.start))
+      return violation('shape', `${name} is ${shownSpan(document.bytes, span)}`)
+  }
+  return null
+}
+
+/** Where there are lists of blobs, they are as long as the others. Some nodes may have their reasons. */
+function checkBlobs(document: ResultDocument, ratios: number): Violation | null {
+  for (const [name, wanted] of [
+    ['blobGasUsedRatio', ratios],
+    ['baseFeePerBlobGas', ratios + 1],
+  ] as const) {
+    const got = countAt(document, name)
+    if (got !== null && got !== 0 && got !== wanted)
+      return doubt('items-count', `${got} items of ${name} for ${ratios} blocks`)
+  }
+  return null
 }
 
 /** Which blocks it is about, by the oldest and how many there are. */
@@ -70,7 +109,7 @@ function checkHeights(
 /** Null stands for what some nodes cannot tell, and so do shares above the whole. */
 function checkValues(document: ResultDocument): Violation | null {
   let found: Violation | null = null
-  for (const name of ['baseFeePerGas', 'baseFeePerBlobGas', 'gasUsedRatio', 'blobGasUsedRatio'])
+  for (const name of valueLists)
     eachItem(document, name, (bytes, start, end) => {
       const isShare = name.endsWith('Ratio')
       const fits = isOf(isShare ? 'number' : 'quantity', bytes, start, end)

@@ -13,6 +13,8 @@ export class FieldReader {
   readonly #spans: number[]
   /** Which of the names another member has in other letters; -1 for none. */
   #twin = -1
+  /** Which of the names were written with escapes, which no honest node does. */
+  readonly #escaped = new Set<number>()
 
   constructor(names: readonly string[]) {
     this.#names = names.map((name) => JSON.stringify(name))
@@ -29,6 +31,7 @@ export class FieldReader {
     const spans = this.#spans
     spans.fill(-1)
     this.#twin = -1
+    this.#escaped.clear()
     const cursor = new ObjectCursor(bytes, at)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
@@ -36,6 +39,8 @@ export class FieldReader {
       while (index < names.length && !isNamed(bytes, nameStart, nameEnd, names[index] as string))
         index++
       if (index < names.length) {
+        if (nameEnd - nameStart > (names[index] as string).length) this.#escaped.add(index)
+        if ((spans[2 * index] as number) >= 0 && this.#escaped.has(index)) this.#twin = index
         spans[2 * index] = cursor.valueStart
         spans[2 * index + 1] = cursor.valueEnd
       } else if (this.#twin < 0)
@@ -60,8 +65,8 @@ export class FieldReader {
   }
 
   /**
-   * A member that the object has twice, once in other letters: some clients read the one and some the
-   * other. Null where there is none.
+   * A member that the object has twice, once in other letters or with escapes: some clients read the
+   * one and some the other. Null where there is none.
    */
   get twin(): string | null {
     const at = this.#twin

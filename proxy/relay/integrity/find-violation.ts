@@ -141,7 +141,7 @@ function apply(
     case 'transaction':
       return checkTransaction(rule, document, upstream, memory.transactions)
     case 'receipt':
-      return checkReceipt(rule, document)
+      return checkReceipt(rule, document, upstream, memory.outcomes)
     case 'root':
       return checkRoot(rule, document)
     case 'fee-history':

@@ -56,7 +56,7 @@ export function checkItems(
       ...rule.alike,
       ...rule.like.keys(),
       ...rule.members.keys(),
-      ...[...rule.secondNames].flat(),
+      ...[...rule.secondNames].flatMap(([second, { name, unless }]) => [second, name, ...unless]),
     ]),
   ].filter((name) => name !== null)
   const fields = new FieldReader(names)
@@ -67,7 +67,11 @@ export function checkItems(
   const rising = placeOf(rule.rising)
   const distinct = placeOf(rule.distinct)
   const members = [...rule.members].map(([name, shape]) => ({ place: placeOf(name), shape }))
-  const seconds = [...rule.secondNames].map(([second, name]) => [placeOf(second), placeOf(name)])
+  const seconds = [...rule.secondNames].map(([second, { name, unless }]) => ({
+    second: placeOf(second),
+    own: placeOf(name),
+    strangers: unless.map(placeOf),
+  }))
   const isPending = mayPend(asked)
   // What all items must say: told by the object around them, or by the first that says it.
   const outer = rule.result.slice(0, -1)
@@ -91,8 +95,11 @@ export function checkItems(
           'shape',
           `${names[place]} of ${which} is ${told(place)}, not of type ${shape}`,
         )
-    for (const [second, own] of seconds as [number, number][])
-      if (contradicts(bytes, fields.span(own), fields.span(second)))
+    for (const { second, own, strangers } of seconds)
+      if (
+        contradicts(bytes, fields.span(own), fields.span(second)) &&
+        !strangers.some((place) => fields.start(place) >= 0)
+      )
         return violation(
           'shape',
           `${names[second]} of ${which} is ${told(second)}, unlike ${names[own]}`,

@@ -234,6 +234,18 @@ describe.each([...signed, blob].map((each) => shown(each)))(
   },
 )
 
+it('a chain id is that of the signature', async () => {
+  const ask = (own: ReturnType<typeof shown>, chainId: string | null) =>
+    judged(byHash, [own.hash], { ...own, chainId })?.certain ?? null
+  const own = shown(signed[0]!)
+  expect(ask(own, '0x1')).toBeNull()
+  expect(ask(own, null)).toBeNull()
+  expect(ask(own, '0x5')).toBe(false)
+  // Before EIP-155 a signature told none.
+  const raw = await wallet.signTransaction({ ...common, type: 0, gasPrice: 7n, chainId: 0 })
+  expect(ask(shown(Transaction.from(raw)), '0x5')).toBeNull()
+})
+
 it('a typed transaction whose v tells another parity is a lie', () => {
   const own = shown(signed[3]!)
   const ask = (v: string) =>

@@ -11,8 +11,8 @@ import type { DigestMemory } from './digest-memory.ts'
 import { headerDigest } from './header-digest.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
-import { hasTwoParities, transactionDigest } from './transaction-digest.ts'
-import { hashAt, numberAt } from './values.ts'
+import { hasTwoChains, hasTwoParities, transactionDigest } from './transaction-digest.ts'
+import { hashAt, numberAt, shown } from './values.ts'
 import { violation, type CheckName, type Violation } from './violation.ts'
 
 /** Of the transactions of a block those are hashed that take no more than this, */
@@ -91,10 +91,18 @@ export function checkTransaction(
   const step = Math.max(1, Math.ceil(short.length / mostTransactions))
   const first = memory.nextTurn() % step
   for (const { index, span } of short.filter((_, at) => at % step === first)) {
-    const found = checkOne(new ResultDocument(bytes, span), teller, memory)
+    const item = new ResultDocument(bytes, span)
+    const found = escapedTwin(item) ?? checkOne(item, teller, memory)
     if (found) return { ...found, evidence: `item ${index}: ${found.evidence}` }
   }
   return null
+}
+
+/** What is written with escapes may be there once more. No honest node writes any. */
+function escapedTwin(document: ResultDocument): Violation | null {
+  const { bytes, span } = document
+  if (!bytes.subarray(span.start, span.end).includes(0x5c) || document.twin === null) return null
+  return violation('shape', `${shown(document.twin)} stands there in two spellings`)
 }
 
 function checkOne(
@@ -106,7 +114,11 @@ function checkOne(
   if (hash === null) return null
   if (hasTwoParities(document))
     return violation('transaction-hash', 'v tells another parity than yParity')
-  return compare('transaction-hash', hash, transactionDigest(document), teller, memory)
+  const found = compare('transaction-hash', hash, transactionDigest(document), teller, memory)
+  if (found || !hasTwoChains(document)) return found
+  // The hash tells the one chain; nothing is made of the other.
+  const evidence = 'v tells another chain than chainId'
+  return { check: 'transaction-hash', evidence, certain: false }
 }
 
 function compare(
@@ -118,8 +130,8 @@ function compare(
 ): Violation | null {
   const verdict = memory.hear(teller, form, hash, digest)
   if (verdict === 'fits') return null
-  const shown = digest === null ? 'not all of what it is made from' : `what makes 0x${digest}`
-  return { check, evidence: `0x${hash} has ${shown}`, certain: verdict === 'contradicted' }
+  const made = digest === null ? 'not all of what it is made from' : `what makes 0x${digest}`
+  return { check, evidence: `0x${hash} has ${made}`, certain: verdict === 'contradicted' }
 }
 
 /** Null for what tells none. */

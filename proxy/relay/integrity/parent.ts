@@ -32,11 +32,12 @@ export function checkParent(
   const parent = rule.parent && textAt(document, rule.parent)
   const span = document.at(rule.number)
   const number = span === null ? NaN : numberAt(document.bytes, span.start, span.end)
-  if (Number.isNaN(number)) return null
+  // A pending block has no hash yet, nor has it a height everywhere.
+  const mayMiss = rule.parent !== null || mayPend(asked.block)
+  if (Number.isNaN(number)) return mayMiss || hash === null ? null : heightless(hash)
   if (number > (asked.horizon() ?? Infinity)) return above(number)
   if (rule.hash === null) return null
-  // A pending block has no hash yet.
-  if (hash === null) return rule.parent !== null || mayPend(asked.block) ? null : nowhere(number)
+  if (hash === null) return mayMiss ? null : nowhere(number)
   if (rule.parent !== null && parent === null) return null
   const found = compare(memory, teller, hash, number, parent)
   if (found?.certain || parent === null || number === 0) return found
@@ -87,6 +88,12 @@ function above(number: number): Violation {
 /** A node may show so what a block to come will hold. */
 function nowhere(number: number): Violation {
   return { check: 'shape', evidence: `of block ${number}, which has no hash`, certain: false }
+}
+
+/** Some write a hash of zeros beside what waits for its block. */
+function heightless(hash: string): Violation | null {
+  if (/^0*$/.test(hash)) return null
+  return { check: 'shape', evidence: `of block 0x${hash}, which has no height`, certain: false }
 }
 
 function compare(

@@ -44,7 +44,7 @@ export function listOf(rule: CheckRule): CheckPath | null {
 /** Names of members that a rule may look at, and perhaps some more. */
 export function namesOf(rule: CheckRule): readonly string[] {
   const own = Object.entries(rule)
-    .filter(([key]) => key !== 'check' && key !== 'place')
+    .filter(([key]) => !['check', 'place', 'when'].includes(key))
     .flatMap(([, value]) => textsIn(value))
   if (rule.check === 'header') return rule.form === 'bitcoin' ? bitcoinHeaderMembers : headerMembers
   if (rule.check === 'receipt') return receiptMembers
@@ -57,7 +57,8 @@ export function namesOf(rule: CheckRule): readonly string[] {
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (value instanceof Map) return [...value].flatMap(textsIn)
-  return Array.isArray(value) ? value.flatMap(textsIn) : []
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** Whether a rule can be judged by a part of the result, whatever is still to come. */

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getBytes, hexlify, keccak256 } from 'ethers'
 import { describe, expect, it } from 'vitest'
+import { BlockMemory } from './block-memory.ts'
 import { hashOf, judged } from './testing/judged.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map(hashOf) as [string, string, string]
@@ -98,6 +99,43 @@ describe('a receipt', () => {
   })
 })
 
+describe('a receipt that does not tell how it ended', () => {
+  const told = receipt()
+  const untold = receipt({ status: undefined })
+  const asking = () => {
+    const memory = new BlockMemory()
+    return (upstream: string, result: object) =>
+      judged('eth_getTransactionReceipt', [b], result, { upstream, memory })?.certain ?? null
+  }
+
+  it.each([untold, receipt({ status: null, type: '0x2' })])(
+    'is doubted until two say so',
+    (own) => {
+      const ask = asking()
+      expect(['one', 'one', 'two', 'one', 'three'].map((each) => ask(each, own))).toEqual([
+        ...[false, false, null, null, null],
+      ])
+    },
+  )
+
+  it('is doubted where anybody has ever told', () => {
+    const ask = asking()
+    expect([ask('one', untold), ask('two', told)]).toEqual([false, null])
+    expect(['one', 'two', 'three'].map((each) => ask(each, untold))).toEqual([false, false, false])
+  })
+
+  it('is doubted again once somebody tells', () => {
+    const ask = asking()
+    expect([ask('one', untold), ask('two', untold), ask('one', untold)]).toEqual([
+      false,
+      null,
+      null,
+    ])
+    ask('three', told)
+    expect(ask('two', untold)).toBe(false)
+  })
+})
+
 describe('the receipts of a block', () => {
   const second = { ...place, transactionIndex: '0x1', transactionHash: c }
   const other = { ...second, status: '0x1', logs: [{ ...log(1), ...second }], logsBloom: bloom }
@@ -177,5 +215,34 @@ describe('the transactions of a block', () => {
     ['pending', { number: null, hash: 'soon' }, 'shape'],
   ])('a block for %s has a height: %j', (tag, result, check) => {
     expect(judged('eth_getBlockByNumber', [tag, false], result)?.check).toBe(check)
+  })
+})
+
+describe('a withdrawal', () => {
+  const address = `0x${'1'.repeat(40)}`
+  const own = { index: '0x1', validatorIndex: '0x2', address, amount: '0x3' }
+  const block = (withdrawals: unknown) => ({
+    ...{ number: '0x10', hash: a, parentHash: b, gasUsed: '0x0', timestamp: '0x1' },
+    ...{ transactions: [], withdrawalsRoot: c, withdrawals },
+  })
+  const found = (withdrawals: unknown) => [
+    judged('eth_getBlockByNumber', ['0x10', false], block(withdrawals))?.check,
+    judged('eth_getBlockByHash', [a, true], block(withdrawals))?.check,
+  ]
+
+  it.each([
+    ['of no index', { index: 'x' }],
+    ['of no validator', { validatorIndex: {} }],
+    ['of no address', { address: a }],
+    ['of a number for an amount', { amount: 5 }],
+    ['without an amount', { amount: undefined }],
+  ])('%s is none', (_, over) => {
+    expect(found([own, { ...own, ...over }])).toEqual(['shape', 'shape'])
+  })
+
+  it('stands in a list', () => {
+    expect(found('none')).toEqual(['shape', 'shape'])
+    expect(found([own, own])).toEqual([undefined, undefined])
+    expect(found(null)).toEqual([undefined, undefined])
   })
 })

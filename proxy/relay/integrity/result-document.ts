@@ -17,10 +17,9 @@ export type SkippedItems = ReadonlyMap<string, number>
 
 const noItems: SkippedItems = new Map()
 
-/** With its quotes, and without escapes that it can do without. */
-function spelledName(bytes: Uint8Array, start: number, end: number): string {
-  const text = bufferOf(bytes).toString('utf8', start, end)
-  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
+/** A name with its quotes, without escapes that it can do without. */
+function withoutEscapes(name: string): string {
+  return name.includes('\\') ? JSON.stringify(JSON.parse(name)) : name
 }
 
 /**
@@ -78,20 +77,25 @@ export class ResultDocument {
   names(): readonly string[] {
     if (this.bytes[this.span.start] !== 0x7b) return []
     const { names } = (this.#members ??= this.#readMembers())
-    return names.map(({ start, end }) => spelledName(this.bytes, start, end))
+    return names.map(({ start, end }) =>
+      withoutEscapes(bufferOf(this.bytes).toString('utf8', start, end)),
+    )
   }
 
   /**
-   * A member that the result has twice, once in other letters: some clients read the one and some
-   * the other. Null where there is none.
+   * A member that the result has twice, once in other letters or with other escapes: some clients
+   * read the one and some the other. Null where there is none.
    */
   get twin(): string | null {
-    const names = new Set(this.names())
-    const folded = new Map<string, string>()
-    for (const name of names) {
+    if (this.bytes[this.span.start] !== 0x7b) return null
+    const { names } = (this.#members ??= this.#readMembers())
+    const written = new Map<string, string>()
+    for (const { start, end } of names) {
+      const text = bufferOf(this.bytes).toString('utf8', start, end)
+      const name = withoutEscapes(text)
       const key = foldedName(name)
-      if (folded.has(key)) return name
-      folded.set(key, name)
+      if ((written.get(key) ?? text) !== text) return name
+      written.set(key, text)
     }
     return null
   }

@@ -6,7 +6,8 @@ import { digitsAt, isNull } from './values.ts'
 
 /**
  * Whether a member under its second name says something else than under its own. Some clients read
- * the one first, some the other: ethers takes a transaction's `data` before its `input`. Where one of
+ * the one first, some the other: ethers takes a transaction's `data` before its `input`, and its `index`
+ * before its `transactionIndex`. Where one of
  * them is not there nothing is said twice.
  */
 export function contradicts(bytes: Uint8Array, own: Span | null, second: Span | null): boolean {

@@ -68,7 +68,8 @@ export function checkShape(
     if (!fits(shape, isPending, bytes, member?.start ?? -1, member?.end ?? -1))
       return violation('shape', `${name} is ${shownSpan(bytes, member)}, not of type ${shape}`)
   }
-  for (const [second, name] of secondNames) {
+  for (const [second, { name, unless }] of secondNames) {
+    if (unless.some((stranger) => document.at([...result, stranger]) !== null)) continue
     const [own, other] = [document.at([...result, name]), document.at([...result, second])]
     if (contradicts(bytes, own, other))
       return violation('shape', `${second} is ${shownSpan(bytes, other)}, unlike ${name}`)

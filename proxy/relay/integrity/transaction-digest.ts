@@ -97,12 +97,21 @@ export function transactionDigest(document: ResultDocument): TransactionDigest {
  * have it: 27 or 28, or from 35 on with the chain (EIP-155).
  */
 export function hasTwoParities(document: ResultDocument): boolean {
-  const [v, parity] = ['v', 'yParity'].map((name) => {
-    const span = document.at([name])
-    return span === null ? NaN : numberAt(document.bytes, span.start, span.end)
-  }) as [number, number]
+  const [v, parity] = [numberOf(document, 'v'), numberOf(document, 'yParity')]
   if (!types.has(typeOf(document)) || Number.isNaN(v) || Number.isNaN(parity)) return false
   return (v < 27 ? v : (v - 27) % 2) !== parity
+}
+
+/** `v` tells another chain than `chainId`. Below 35 it tells none. */
+export function hasTwoChains(document: ResultDocument): boolean {
+  const [v, chain] = [numberOf(document, 'v'), numberOf(document, 'chainId')]
+  if (!types.has(typeOf(document)) || Number.isNaN(chain)) return false
+  return v >= 35 && Math.floor((v - 35) / 2) !== chain
+}
+
+function numberOf(document: ResultDocument, name: string): number {
+  const span = document.at([name])
+  return span === null ? NaN : numberAt(document.bytes, span.start, span.end)
 }
 
 /** However a node writes letters and zeros. */
