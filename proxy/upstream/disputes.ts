@@ -33,6 +33,8 @@ export class Disputes {
   /** Whose head cannot be the chain's. */
   readonly #refuted = new Set<Upstream>()
   #settlement: Settlement | null = null
+  /** When the dates of the head of each were last asked for. */
+  readonly #askedMs = new Map<Upstream, number>()
   /** Of the last one against two that agree: they are right most often, and are not asked all the time. */
   #outvoted: Settlement | null = null
 
@@ -75,6 +77,16 @@ export class Disputes {
         nowMs - settled.atMs <= sightingLifeMs &&
         lower.every((each) => settled.lower.has(each)),
     )
+  }
+
+  /** All were asked for the dates of their heads, whatever came of it. */
+  asked({ higher }: Dispute, nowMs: number): void {
+    this.#askedMs.set(higher, nowMs)
+  }
+
+  /** All were asked since an upstream told its head. */
+  wasAskedSince(higher: Upstream, toldMs: number): boolean {
+    return (this.#askedMs.get(higher) ?? -Infinity) >= toldMs
   }
 
   /** @param verdicts one for each of the lower heads */

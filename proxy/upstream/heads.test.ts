@@ -217,10 +217,10 @@ describe('a head that nobody else is near to', () => {
       { isAsked: false, tip: 1_026, chosen: 'ab' },
     ],
     [
-      'nor where it is the lower one',
+      'is asked about also by one below that is heard first',
       { a: 526, b: 1_026 },
       'behind',
-      { isAsked: false, tip: 526, chosen: 'ab' },
+      { isAsked: true, tip: 1_026, chosen: 'b' },
     ],
     ['nor where it is alone', { a: 526 }, 'behind', { isAsked: false, tip: 526, chosen: 'a' }],
     [
@@ -231,6 +231,17 @@ describe('a head that nobody else is near to', () => {
     ],
   ])('%s', (_, heads, shows, expected) => {
     expect(claims(heads, shows)).toEqual(expected)
+  })
+
+  it('is asked about by one below once for each time that it is told', () => {
+    const fixture = new PoolFixture('ab')
+    const disputed = () => fixture.pool.disputeOf(fixture.upstream('b'))
+    fixture.sees('a', 1_026)
+    fixture.sees('b', 526)
+    fixture.pool.settled(disputed()!, ['unknown'])
+    expect(disputed()).toBe(null)
+    fixture.sees('b', 527)
+    expect(disputed()).toBe(null)
   })
 
   it('is gone with its upstream, and at once when two others agree on less', () => {

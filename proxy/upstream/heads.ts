@@ -119,8 +119,10 @@ export class Heads {
     if (lower.length === 0 || !lower.every(isFar)) return null
     const nowMs = this.#options.clock.nowMs()
     const outvoted = isOutvoted(head, told, this.pace)
-    // Against two it is asked once a minute, so that whoever speaks may be the reason.
-    if (!isAbove && !believed && !outvoted) return null
+    // Against two it is asked once a minute, so that whoever speaks may be the reason; else one below
+    // is when nothing was said of the head above, which was told before anybody could disagree.
+    const mayAsk = isAbove || believed || outvoted
+    if (!mayAsk && this.#disputes.wasAskedSince(higher, head.atMs)) return null
     // Where none of them goes on, the chain may stand still.
     const mayGoOn = (each: Upstream) =>
       ['goes-on', 'new'].includes(this.#seenPace.progressOf(each, nowMs))
@@ -131,9 +133,11 @@ export class Heads {
     return !hasLeft && this.#disputes.isSettled(dispute, nowMs) ? null : dispute
   }
 
-  /** What the times of the blocks tell, for each of the lower heads. */
-  settled(dispute: Dispute, verdicts: readonly Verdict[]): void {
+  /** @param verdicts what the times of the blocks tell, for each of the lower heads; null: somebody could not be asked */
+  settled(dispute: Dispute, verdicts: readonly Verdict[] | null): void {
     const nowMs = this.#options.clock.nowMs()
+    this.#disputes.asked(dispute, nowMs)
+    if (verdicts === null) return
     const ruling = this.#disputes.rule(dispute, verdicts, nowMs)
     if (ruling === 'open') return
     if (ruling === 'believed') this.#agreed = { block: dispute.block, atMs: nowMs }

@@ -156,7 +156,7 @@ export class Pool {
   }
 
   /** What the times of the blocks tell, for each of the lower heads. */
-  settled(dispute: Dispute, verdicts: readonly Verdict[]): void {
+  settled(dispute: Dispute, verdicts: readonly Verdict[] | null): void {
     this.#heads.settled(dispute, verdicts)
   }
 

@@ -32,12 +32,11 @@ export async function settleHeads(upstream: Upstream, options: SettleHeadsOption
     ...dispute.lower.map((each) => lowerHeadOf(each, options)),
   ])
   const wallMs = clock.wallMs()
-  if (!higher) return
   const verdicts = lower.flatMap((each) =>
-    each ? [compareDates(higher, each, wallMs, pool.pace, dispute.isOutvoted)] : [],
+    higher && each ? [compareDates(higher, each, wallMs, pool.pace, dispute.isOutvoted)] : [],
   )
   // Who could not be asked may be the one that keeps up.
-  if (verdicts.length === lower.length) pool.settled(dispute, verdicts)
+  pool.settled(dispute, verdicts.length === lower.length ? verdicts : null)
 }
 
 /** Null where it could not be asked. */

@@ -205,6 +205,18 @@ export const tipMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'only who is above others has the dates compared',
+    file: upstream('heads'),
+    text: 'if (!mayAsk && this.#disputes.wasAskedSince(higher, head.atMs)) return null',
+    replacement: 'if (!mayAsk) return null',
+  },
+  {
+    name: 'who is below others has the dates compared each time that it speaks',
+    file: upstream('heads'),
+    text: 'if (!mayAsk && this.#disputes.wasAskedSince(higher, head.atMs)) return null',
+    replacement: '',
+  },
+  {
     name: 'who was asked a while ago counts as lagging',
     file: upstream('lag'),
     text: 'Math.ceil((nowMs - latest.atMs) / blockTimeMs)',
@@ -297,8 +309,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'dates that could not be asked for all are believed',
     file: upstream('settle-heads'),
-    text: 'if (verdicts.length === lower.length)',
-    replacement: 'if (verdicts.length > 0)',
+    text: 'verdicts.length === lower.length ? verdicts : null',
+    replacement: 'verdicts.length > 0 ? verdicts : null',
   },
   {
     name: 'one that was caught in a lie has its say until the next head',
