@@ -103,8 +103,10 @@ export interface InterfaceSpec {
   /** Prefixes of method names, and the prefixes under which the same methods are known as well. */
   readonly aliases: ReadonlyMap<string, string>
   readonly latestBlock: ProbeCall | null
-  /** With a placeholder for the height: see `blockTimeAt`. */
+  /** With a placeholder for the height: see `questionAt`. */
   readonly blockTimeQuestion: ProbeCall | null
+  /** The same. */
+  readonly blockHashQuestion: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** Names of verifications that specs of the chain know, and that are never asked. */
   readonly unaskedVerifications: ReadonlySet<string>

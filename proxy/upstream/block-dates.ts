@@ -24,9 +24,10 @@ export interface LowerHead extends DatedHead {
  * `keeps-up`: the lower one is as new as a head is, so that it is not known which of them is right;
  * `refuted`: the higher one is not there: it cannot be shown, is in the future, or so many blocks were
  * never made in the time between;
+ * `apart`: the lower one is on a chain of its own: by a hash, and not by times;
  * `unknown`: nothing.
  */
-export type Verdict = 'behind' | 'keeps-up' | 'refuted' | 'unknown'
+export type Verdict = 'behind' | 'keeps-up' | 'refuted' | 'apart' | 'unknown'
 
 /** Clocks differ, and some nodes take blocks that are a little in the future. */
 const futureMs = 60_000

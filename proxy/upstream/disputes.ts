@@ -103,7 +103,7 @@ export class Disputes {
     if (speaksAgainst) {
       return isBelieved ? 'withdrawn' : this.#refuted.has(higher) ? 'refuted' : 'open'
     }
-    const isProven = verdicts.every((verdict) => verdict === 'behind')
+    const isProven = verdicts.every((verdict) => verdict === 'behind' || verdict === 'apart')
     if (!isProven && !isBelieved) return 'open'
     if (isProven) this.#refuted.delete(higher)
     this.#settlement = heard

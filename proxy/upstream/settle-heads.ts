@@ -5,13 +5,14 @@ import type { Clock } from '../clock/clock.ts'
 import { applyProbe, isTrouble } from './apply-probe.ts'
 import type { AskUrl } from './ask.ts'
 import { compareDates, madeMsOf, type DatedHead, type LowerHead } from './block-dates.ts'
+import type { Dispute } from './disputes.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
 import { unknownMethod } from './verify.ts'
 
 export interface SettleHeadsOptions {
   readonly pool: Pool
-  readonly iface: Pick<ChainInterface, 'blockTimeAt'>
+  readonly iface: Pick<ChainInterface, 'blockTimeAt' | 'blockHashAt'>
   readonly clock: Clock
   readonly ask: AskUrl
 }
@@ -36,7 +37,44 @@ export async function settleHeads(upstream: Upstream, options: SettleHeadsOption
     higher && each ? [compareDates(higher, each, wallMs, pool.pace, dispute.isOutvoted)] : [],
   )
   // Who could not be asked may be the one that keeps up.
-  pool.settled(dispute, verdicts.length === lower.length ? verdicts : null)
+  if (verdicts.length < lower.length) return pool.settled(dispute, null)
+  const isOpen = verdicts.some((verdict) => verdict !== 'behind')
+  const apart = isOpen ? await apartIn(dispute, options) : new Set<Upstream>()
+  const told = verdicts.map((verdict, at) =>
+    apart.has(dispute.lower[at] as Upstream) ? 'apart' : verdict,
+  )
+  pool.settled(dispute, told)
+}
+
+/**
+ * Those of the lower ones that have another block at a height that all have, where another of them has
+ * that of the higher one: so their chain is their own, however new its blocks are.
+ */
+async function apartIn(
+  { higher, lower }: Dispute,
+  options: SettleHeadsOptions,
+): Promise<ReadonlySet<Upstream>> {
+  const heights = [higher, ...lower].map((each) => datedBlockOf(each, options) ?? NaN)
+  const height = Math.min(...heights)
+  const hashAt = (upstream: Upstream) => hashOf(upstream, height, options)
+  const [own, ...others] = await Promise.all([higher, ...lower].map(hashAt))
+  if (!own || !others.includes(own)) return new Set()
+  return new Set(lower.filter((_, at) => others[at] && others[at] !== own))
+}
+
+/** Null where it does not say. */
+async function hashOf(
+  upstream: Upstream,
+  height: number,
+  { iface, ask }: SettleHeadsOptions,
+): Promise<string | null> {
+  const [url] = upstream.urlsFor([])
+  if (!url || !iface.blockHashAt || Number.isNaN(height)) return null
+  const answer = await ask(url, iface.blockHashAt(height))
+  if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
+  return answer.kind === 'value' && typeof answer.value === 'string'
+    ? answer.value.toLowerCase()
+    : null
 }
 
 /** Null where it could not be asked. */

@@ -27,6 +27,8 @@ beforeAll(async () => {
 
 /** How a node answers the router's own questions, by method. */
 interface NodeState {
+  /** Whose blocks it has; null: it does not tell their hashes. */
+  readonly chainOf?: string | null
   chainId?: string
   block?: number
   /** When the block was made that is the allowed lag below its head, in seconds before now; null: it has none. */
@@ -139,11 +141,18 @@ interface Request {
   readonly params: readonly unknown[]
 }
 
-function headerOf({ madeAgo = 0, block = 100 }: NodeState, wallMs: number, height: number) {
+function headerOf(
+  { madeAgo = 0, block = 100, chainOf = 'all' }: NodeState,
+  wallMs: number,
+  height: number,
+) {
   if (madeAgo === null) return null
   const below = Math.max(0, block - chain.allowedLagBlocks - height)
   const seconds = wallMs / 1_000 - madeAgo - (below * chain.blockTimeMs) / 1_000
-  return { timestamp: `0x${Math.floor(seconds).toString(16)}` }
+  return {
+    timestamp: `0x${Math.floor(seconds).toString(16)}`,
+    hash: chainOf && `${chainOf} ${height}`,
+  }
 }
 
 function answerOf(state: NodeState, { method, params }: Request, wallMs: number): ScriptedAnswer {
@@ -639,6 +648,24 @@ describe('a head that nobody else is near to', () => {
     expect(asks(fixture, 0).length).toBeGreaterThan(0)
     expect(fixture.pool.tip).toBe(1_900)
     expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
+  })
+
+  describe('beside two that agree, of whom one dates its head now', () => {
+    const fresh = { block: 1_015, madeAgo: 42 }
+    const lags = { block: 1_014, madeAgo: 42 + 12 * 12 }
+    it.each<[string, NodeState, NodeState, number]>([
+      ['is the tip where that is on a chain of its own', { chainOf: 'none' }, {}, 1_026],
+      ['is not where all are on one chain', {}, {}, 1_015],
+      ['is not where these two are on another', { chainOf: 'two' }, { chainOf: 'two' }, 1_015],
+      ['is not where all three are on different ones', { chainOf: 'b' }, { chainOf: 'c' }, 1_015],
+      ['is not where nobody else tells', { chainOf: 'b' }, { chainOf: null }, 1_015],
+    ])('%s', async (_, liar, lagging, tip) => {
+      const honest: NodeState = { block: 1_026, madeAgo: 42 }
+      const nodes = [honest, { ...fresh, ...liar }, { ...lags, ...lagging }]
+      const fixture = new WatchFixture(nodes.map((node) => [node]))
+      await fixture.clock.advance(2 * chain.blockTimeMs)
+      expect(fixture.pool.tip).toBe(tip)
+    })
   })
 
   it('is asked about also where traffic tells all heads', async () => {

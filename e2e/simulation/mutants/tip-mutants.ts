@@ -217,6 +217,18 @@ export const tipMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'who is on a chain of its own is heard like any other',
+    file: upstream('settle-heads'),
+    text: "? 'apart' : verdict",
+    replacement: '? verdict : verdict',
+  },
+  {
+    name: 'whose chain nobody else is on makes the chain of others their own',
+    file: upstream('settle-heads'),
+    text: 'if (!own || !others.includes(own)) return new Set()',
+    replacement: '',
+  },
+  {
     name: 'who was asked a while ago counts as lagging',
     file: upstream('lag'),
     text: 'Math.ceil((nowMs - latest.atMs) / blockTimeMs)',
@@ -309,8 +321,8 @@ export const tipMutants: readonly Mutant[] = [
   {
     name: 'dates that could not be asked for all are believed',
     file: upstream('settle-heads'),
-    text: 'verdicts.length === lower.length ? verdicts : null',
-    replacement: 'verdicts.length > 0 ? verdicts : null',
+    text: 'if (verdicts.length < lower.length)',
+    replacement: 'if (verdicts.length === 0)',
   },
   {
     name: 'one that was caught in a lie has its say until the next head',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { blockTimeAt } from '../block-time-at.ts'
+import { questionAt } from '../question-at.ts'
 import type { ChainSpec, InterfaceSpec } from '../chain-spec.ts'
 import type { FailureTable } from '../failure-table.ts'
 import type { Chain, ChainInterface, Classification, Question } from '../types.ts'
@@ -38,7 +38,8 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     requestHeaders: spec.requestHeaders,
     responseHeaders: spec.responseHeaders,
     latestBlock: spec.latestBlock,
-    blockTimeAt: spec.blockTimeQuestion && blockTimeAt(spec.blockTimeQuestion),
+    blockTimeAt: spec.blockTimeQuestion && questionAt(spec.blockTimeQuestion),
+    blockHashAt: spec.blockHashQuestion && questionAt(spec.blockHashQuestion),
     verifications: spec.verifications,
     verificationNames: new Set([
       ...spec.verifications.map(({ name }) => name),

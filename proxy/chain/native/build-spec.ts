@@ -4,7 +4,7 @@ import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
-import { namesHeight } from '../block-time-at.ts'
+import { namesHeight } from '../question-at.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import type { Finality, ProbeCall, Verification } from '../types.ts'
 import { buildMethod, splitName } from './build-method.ts'
@@ -96,6 +96,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     aliases: new Map(),
     latestBlock: null,
     blockTimeQuestion: null,
+    blockHashQuestion: null,
     verifications: [],
     unaskedVerifications: new Set(),
     methods: new Map(),
@@ -115,7 +116,8 @@ function buildInterface(
       : buildProbe(base.apiInterface, probe, 'decimal', aliases)
   if (latestBlock === null && probe !== undefined)
     complain(['latest-block'], 'does not say what to ask.', probeHint(base.apiInterface))
-  const blockTimeQuestion = buildBlockTimeAt(own, base, aliases, complain)
+  const questionAt = (key: 'block-time-at' | 'block-hash-at') =>
+    buildQuestionAt(key, own[key], base.apiInterface, aliases, complain)
   if (own['implied-version'] !== undefined && base.apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const verifications = buildVerifications(own, base, aliases, complain)
@@ -131,7 +133,8 @@ function buildInterface(
     blockHeaders: own['block-headers'] ?? base.blockHeaders,
     aliases,
     latestBlock,
-    blockTimeQuestion,
+    blockTimeQuestion: questionAt('block-time-at') ?? base.blockTimeQuestion,
+    blockHashQuestion: questionAt('block-hash-at') ?? base.blockHashQuestion,
     verifications,
     unaskedVerifications: new Set([
       ...base.unaskedVerifications,
@@ -141,20 +144,19 @@ function buildInterface(
   }
 }
 
-/** What the interface says itself, else what it extends. */
-function buildBlockTimeAt(
-  own: NativeInterface,
-  base: InterfaceSpec,
+/** A question about the block of a height; null where the interface says none itself. */
+function buildQuestionAt(
+  key: 'block-time-at' | 'block-hash-at',
+  native: NativeInterface['block-time-at'],
+  apiInterface: ApiInterface,
   aliases: ReadonlyMap<string, string>,
   complain: Complain,
 ): ProbeCall | null {
-  const native = own['block-time-at']
-  if (native === undefined) return base.blockTimeQuestion
-  const { apiInterface } = base
+  if (native === undefined) return null
   const probe = buildProbe(apiInterface, native, 'text', aliases)
   if (probe === null || !namesHeight(probe))
     complain(
-      ['block-time-at'],
+      [key],
       'does not ask for the block of a height.',
       `${probeHint(apiInterface)} In it, 0x%x or %d stands for the height, and the parameter "%n" for it as a number.`,
     )

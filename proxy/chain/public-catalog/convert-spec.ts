@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { namesHeight } from '../block-time-at.ts'
+import { namesHeight } from '../question-at.ts'
 import { methodKey } from '../chain-spec.ts'
 import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
 import type { Family, ProbeCall } from '../types.ts'
@@ -96,6 +96,7 @@ function convertInterface(
   const archiveRules: number[] = []
   let latestBlock: ProbeCall | null = null
   let blockTimeQuestion: ProbeCall | null = null
+  let blockHashQuestion: ProbeCall | null = null
   for (const collection of collections) {
     const data = collection.collection_data
     if (data.add_on !== '') addons.add(data.add_on)
@@ -120,8 +121,10 @@ function convertInterface(
     )
     const question = byNumber ? convertProbe(byNumber, data, 'text') : null
     // Of other chains' answers the catalog does not say where the time stands.
-    if (byNumber?.api_name === 'eth_getBlockByNumber' && question && namesHeight(question))
+    if (byNumber?.api_name === 'eth_getBlockByNumber' && question && namesHeight(question)) {
       blockTimeQuestion ??= { ...question, result: { path: ['timestamp'], encoding: 'hex' } }
+      blockHashQuestion ??= { ...question, result: { path: ['hash'], encoding: 'text' } }
+    }
     for (const api of collection.apis) {
       if (!api.enabled) continue
       const tip = probe !== null && api.name === asked?.api_name ? probe.result : null
@@ -146,6 +149,7 @@ function convertInterface(
     aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
     latestBlock,
     blockTimeQuestion,
+    blockHashQuestion,
     verifications: askedOfAll.flatMap(convertVerifications),
     methods,
   }

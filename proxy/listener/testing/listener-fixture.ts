@@ -57,6 +57,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
     blockTimeAt: null,
+    blockHashAt: null,
     verifications: [],
     verificationNames: new Set(),
     internalPaths: new Set(options.internalPaths),

@@ -6,7 +6,7 @@ import type { ProbeCall } from './types.ts'
  * A question about the block of any height, from one in which `0x%x` stands for it in hexadecimal, `%d`
  * in decimal, and `"%n"` for the bare number.
  */
-export function blockTimeAt(template: ProbeCall): (height: number) => ProbeCall {
+export function questionAt(template: ProbeCall): (height: number) => ProbeCall {
   return (height) => {
     const filled = (text: string) =>
       text
