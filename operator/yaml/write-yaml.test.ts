@@ -46,6 +46,10 @@ test('what YAML 1.1 cannot hold, or takes for the end of a line, is escaped', ()
   )
 })
 
+test('a text of several lines is one line within braces', () => {
+  expect(kubeYamlLine({ a: ':\n%b', '\n%': 1 })).toBe(String.raw`{a: ":\n%b", "\n%": 1}`)
+})
+
 test.each(['1.1', '1.2'] as const)('YAML %s reads whatever text as itself', (version) => {
   fc.assert(
     fc.property(texts, texts, (key, text) => {

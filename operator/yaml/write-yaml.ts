@@ -47,7 +47,9 @@ const text: ScalarTag = {
   resolve: (source) => source,
   stringify(item, context, onComment, onChompKeep) {
     const value = String(item.value)
-    if (value.search(unprintable) !== -1 || /^\s*\t/.test(value))
+    // What has several lines is one all the same within braces: no line of it may look like a directive.
+    const isBroken = context.inFlow === true && value.includes('\n')
+    if (isBroken || value.search(unprintable) !== -1 || /^\s*\t/.test(value))
       return JSON.stringify(value).replaceAll(unprintable, escaped)
     const quoted = needsQuotes(value) ? { value, type: 'QUOTE_SINGLE' as const } : { value }
     return stringifyString(quoted, context, onComment, onChompKeep)

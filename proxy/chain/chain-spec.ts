@@ -105,6 +105,8 @@ export interface InterfaceSpec {
   readonly latestBlock: ProbeCall | null
   /** With a placeholder for the height: see `questionAt`. */
   readonly blockTimeQuestion: ProbeCall | null
+  /** A node that is well may not be able to answer it. */
+  readonly isBlockTimeOptional: boolean
   /** The same. */
   readonly blockHashQuestion: ProbeCall | null
   readonly verifications: readonly Verification[]

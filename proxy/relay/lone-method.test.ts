@@ -53,15 +53,31 @@ describe('who fails one method and answers others', () => {
     expect(relay.pool.hasEligible).toBe(false)
   })
 
-  it.each([
-    ['once it was answered', 0, () => result([])],
-    ['when nothing was answered for a minute', 60_000, () => broken],
-  ])('is judged by that method again %s', async (_, afterMs, script) => {
+  it('is not taken out of service by heavy queries of a method whose light ones are answered', async () => {
     const relay = fixture('a', broken)
     expect(await isDisabled(relay)).toBe(true)
     await relay.ask()
-    relay.transport('a').play(script)
-    await relay.clock.advance(afterMs)
+    relay
+      .transport('a')
+      .play(({ body }) =>
+        Buffer.from(body as Uint8Array).includes('0xffffff') ? broken : result([]),
+      )
+    await relay.ask({ method: heavy.method, params: [{ fromBlock: '0x1', toBlock: '0x2' }] })
+    expect(await isDisabled(relay)).toBe(false)
+  })
+
+  it('is judged by that method again when nothing was answered for a minute', async () => {
+    const relay = fixture('a', broken)
+    expect(await isDisabled(relay)).toBe(true)
+    await relay.ask()
+    await relay.clock.advance(60_000)
+    expect(await isDisabled(relay)).toBe(true)
+  })
+
+  it('is taken out of service again by the method that brought it back', async () => {
+    const relay = fixture('a', broken)
+    expect(await isDisabled(relay)).toBe(true)
+    relay.transport('a').play(() => result([]))
     await relay.ask(heavy)
     relay.transport('a').play(() => broken)
     expect(await isDisabled(relay)).toBe(true)

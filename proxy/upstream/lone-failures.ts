@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 
-/** For so long after an answer to another method nothing is concluded from one that fails alone. */
+/** For so long after an answer nothing is concluded from a method that fails alone. */
 const memoryMs = 60_000
 
 /**
  * Tells trouble with a method from trouble of an upstream. A heavy query may have every node drop its
  * connection, as often as a client repeats it; whoever was taken out of service for that, and answers
  * another method then, is well. From then on the methods that failed say nothing of it, as long as it
- * answers others, or until they are answered.
+ * answers anything: a light query of the same method does not make the heavy one the node's fault.
  */
 export class LoneFailures {
   readonly #clock: Clock
@@ -33,9 +33,9 @@ export class LoneFailures {
 
   /** @param wasDisabled the upstream was out of service until now */
   answered(method: string, wasDisabled: boolean): void {
+    this.#row.delete(method)
     if (wasDisabled) for (const each of this.#row) this.#lone.add(each)
     this.#row.clear()
-    this.#lone.delete(method)
     this.#answeredMs = this.#clock.nowMs()
   }
 }

@@ -8,12 +8,11 @@ import { compareDates, madeMsOf, type DatedHead, type LowerHead } from './block-
 import type { Dispute } from './disputes.ts'
 import type { Pool } from './pool.ts'
 import type { Upstream } from './upstream.ts'
-import { unknownMethod } from './verify.ts'
 
 export interface SettleHeadsOptions {
-  readonly pool: Pool
-  readonly iface: Pick<ChainInterface, 'blockTimeAt' | 'blockHashAt'>
-  readonly clock: Clock
+  readonly pool: Pick<Pool, 'disputeOf' | 'settled' | 'pace'>
+  readonly iface: Pick<ChainInterface, 'blockTimeAt' | 'isBlockTimeOptional' | 'blockHashAt'>
+  readonly clock: Pick<Clock, 'nowMs' | 'wallMs'>
   readonly ask: AskUrl
 }
 
@@ -126,6 +125,6 @@ async function dateOf(
     return undefined
   }
   if (answer.kind === 'value') return madeMsOf(answer.value)
-  // Some nodes do not have the method; that they have no such block is an answer.
-  return answer.failure?.name === unknownMethod ? undefined : null
+  // That it has no such block is an answer.
+  return iface.isBlockTimeOptional ? undefined : null
 }

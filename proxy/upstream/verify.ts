@@ -30,7 +30,7 @@ export type Verdict =
   | { readonly kind: 'held-off' }
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
-export const unknownMethod = 'method-not-found'
+const unknownMethod = 'method-not-found'
 
 /**
  * Asks a URL for everything that the spec wants to see before it may serve.

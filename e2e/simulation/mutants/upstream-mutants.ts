@@ -356,9 +356,9 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'for',
   },
   {
-    name: 'what failed alone never counts again',
+    name: 'who comes back by the same method is not judged by it again',
     file: 'proxy/upstream/lone-failures.ts',
-    text: 'this.#lone.delete(method)',
+    text: 'this.#row.delete(method)',
     replacement: '',
   },
   {

@@ -39,6 +39,7 @@ function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface
     responseHeaders: spec.responseHeaders,
     latestBlock: spec.latestBlock,
     blockTimeAt: spec.blockTimeQuestion && questionAt(spec.blockTimeQuestion),
+    isBlockTimeOptional: spec.isBlockTimeOptional,
     blockHashAt: spec.blockHashQuestion && questionAt(spec.blockHashQuestion),
     verifications: spec.verifications,
     verificationNames: new Set([

@@ -96,6 +96,7 @@ function emptyInterface(apiInterface: ApiInterface): InterfaceSpec {
     aliases: new Map(),
     latestBlock: null,
     blockTimeQuestion: null,
+    isBlockTimeOptional: false,
     blockHashQuestion: null,
     verifications: [],
     unaskedVerifications: new Set(),
@@ -134,6 +135,7 @@ function buildInterface(
     aliases,
     latestBlock,
     blockTimeQuestion: questionAt('block-time-at') ?? base.blockTimeQuestion,
+    isBlockTimeOptional: own['optional-block-time'] ?? base.isBlockTimeOptional,
     blockHashQuestion: questionAt('block-hash-at') ?? base.blockHashQuestion,
     verifications,
     unaskedVerifications: new Set([

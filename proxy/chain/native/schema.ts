@@ -305,6 +305,7 @@ const interfaceSchema = strict({
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
   'block-time-at': probeSchema.optional(),
+  'optional-block-time': z.boolean().optional(),
   'block-hash-at': probeSchema.optional(),
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),

@@ -149,6 +149,7 @@ function convertInterface(
     aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
     latestBlock,
     blockTimeQuestion,
+    isBlockTimeOptional: false,
     blockHashQuestion,
     verifications: askedOfAll.flatMap(convertVerifications),
     methods,

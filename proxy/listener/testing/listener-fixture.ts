@@ -57,6 +57,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
     blockTimeAt: null,
+    isBlockTimeOptional: false,
     blockHashAt: null,
     verifications: [],
     verificationNames: new Set(),
