@@ -46,6 +46,10 @@ test('what YAML 1.1 cannot hold, or takes for the end of a line, is escaped', ()
   )
 })
 
+test('a text of several lines that begins with space is one line', () => {
+  expect(kubeYaml({ a: '\n  \n' })).toBe('a: "\\n  \\n"\n')
+})
+
 test('a text of several lines is one line within braces', () => {
   expect(kubeYamlLine({ a: ':\n%b', '\n%': 1 })).toBe(String.raw`{a: ":\n%b", "\n%": 1}`)
 })

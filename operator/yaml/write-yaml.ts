@@ -47,8 +47,8 @@ const text: ScalarTag = {
   resolve: (source) => source,
   stringify(item, context, onComment, onChompKeep) {
     const value = String(item.value)
-    // What has several lines is one all the same within braces: no line of it may look like a directive.
-    const isBroken = context.inFlow === true && value.includes('\n')
+    // Several lines within braces, or such as begin with space, would not be read as they are written.
+    const isBroken = value.includes('\n') && (context.inFlow === true || /^\s/.test(value))
     if (isBroken || value.search(unprintable) !== -1 || /^\s*\t/.test(value))
       return JSON.stringify(value).replaceAll(unprintable, escaped)
     const quoted = needsQuotes(value) ? { value, type: 'QUOTE_SINGLE' as const } : { value }

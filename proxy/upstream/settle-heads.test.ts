@@ -11,11 +11,16 @@ const catalog = await loadCatalog([])
 const wallMs = Date.parse('2026-01-01T00:00:00Z')
 
 /** What is found out of a head far above another one, where one of them does not tell its dates. */
-async function foundOut(id: string, silent: 'a' | 'b'): Promise<readonly Verdict[] | null> {
+async function foundOut(
+  id: string,
+  silent: 'a' | 'b',
+  silences = Infinity,
+): Promise<readonly Verdict[] | null> {
   const iface = catalog.find(id)!.interfaces.get('jsonrpc')!
   const fixture = new PoolFixture('ab')
   const upstream = (name: string) => fixture.upstream(name)
   let told: readonly Verdict[] | null = []
+  let left = silences
   const lower = [upstream('b')]
   const dispute: Dispute = { higher: upstream('a'), block: 1_000, lower, isOutvoted: false }
   upstream('a').sighted(1_000)
@@ -32,7 +37,7 @@ async function foundOut(id: string, silent: 'a' | 'b'): Promise<readonly Verdict
     clock: { nowMs: () => fixture.clock.nowMs(), wallMs: () => wallMs },
     ask: (url) =>
       Promise.resolve(
-        url === upstream(silent).urls[0]
+        url === upstream(silent).urls[0] && left-- > 0
           ? { kind: 'refused', why: 'an error' }
           : { kind: 'value', value: wallMs / 1_000, latencyMs: 1 },
       ),
@@ -50,5 +55,9 @@ describe('one that does not say when its block was made', () => {
     ['may be right as the lower one, where not every node has the method', 'BTC', 'b', null],
   ] as const)('%s', async (_, id, silent, verdicts) => {
     expect(await foundOut(id, silent)).toEqual(verdicts)
+  })
+
+  it('is asked about the blocks below, of which one will do', async () => {
+    expect(await foundOut('ETH1', 'b', 3)).toEqual(['refuted'])
   })
 })

@@ -16,6 +16,8 @@ export interface SettleHeadsOptions {
   readonly ask: AskUrl
 }
 
+/** So many more are tried where a block has no time. */
+const spareBlocks = 2
 /** So many blocks tell how long one of them takes. */
 const historyBlocks = 16
 
@@ -82,8 +84,14 @@ async function datedHeadOf(
   options: SettleHeadsOptions,
 ): Promise<DatedHead | null> {
   const block = datedBlockOf(upstream, options)
-  const madeMs = block === null ? undefined : await dateOf(upstream, block, options)
-  return block === null || madeMs === undefined ? null : { block, madeMs }
+  if (block === null) return null
+  // Now and then a node that is well does not find a block: one below it will do.
+  for (let below = 0; ; below++) {
+    const height = Math.max(0, block - below)
+    const madeMs = await dateOf(upstream, height, options)
+    if (madeMs === undefined) return null
+    if (madeMs !== null || below === spareBlocks) return { block: height, madeMs }
+  }
 }
 
 /** The same, and how fast its blocks came. */

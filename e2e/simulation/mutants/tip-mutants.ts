@@ -229,6 +229,18 @@ export const tipMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
+    name: 'one block that is not found makes its upstream no witness',
+    file: upstream('settle-heads'),
+    text: 'const spareBlocks = 2',
+    replacement: 'const spareBlocks = 0',
+  },
+  {
+    name: 'who cannot tell of a skipped slot is no witness',
+    file: upstream('settle-heads'),
+    text: 'return iface.isBlockTimeOptional ? undefined : null',
+    replacement: 'return null',
+  },
+  {
     name: 'who was asked a while ago counts as lagging',
     file: upstream('lag'),
     text: 'Math.ceil((nowMs - latest.atMs) / blockTimeMs)',
