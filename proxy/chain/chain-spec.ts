@@ -107,7 +107,7 @@ export interface InterfaceSpec {
   readonly blockTimeQuestion: ProbeCall | null
   /** A node that is well may not be able to answer it. */
   readonly isBlockTimeOptional: boolean
-  /** The same. */
+  /** With a placeholder for the height as well. */
   readonly blockHashQuestion: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** Names of verifications that specs of the chain know, and that are never asked. */

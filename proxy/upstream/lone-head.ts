@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Pace, Sighting } from './tip.ts'
+import { mostBlocksBetween, type Pace, type Sighting } from './tip.ts'
 
 /** How many others must be far below for a head to be too high. */
 const leastDoubters = 2
@@ -11,7 +11,7 @@ export function isFarBelow(
   head: Sighting,
   { allowedLagBlocks, blockTimeMs }: Pace,
 ): boolean {
-  const growth = Math.ceil(Math.max(0, head.atMs - atMs) / blockTimeMs)
+  const growth = mostBlocksBetween(atMs, head.atMs, blockTimeMs)
   return block + growth < head.block - allowedLagBlocks
 }
 

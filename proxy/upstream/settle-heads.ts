@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface } from '../chain/types.ts'
+import type { ChainInterface, ProbeCall } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import { applyProbe, isTrouble } from './apply-probe.ts'
-import type { AskUrl } from './ask.ts'
+import { applyProbe, isTrouble, type ProbeTrouble } from './apply-probe.ts'
+import type { AskUrl, ProbeAnswer } from './ask.ts'
 import { compareDates, madeMsOf, type DatedHead, type LowerHead } from './block-dates.ts'
 import type { Dispute } from './disputes.ts'
 import type { Pool } from './pool.ts'
@@ -57,6 +57,7 @@ async function apartIn(
 ): Promise<ReadonlySet<Upstream>> {
   const heights = [higher, ...lower].map((each) => datedBlockOf(each, options) ?? NaN)
   const height = Math.min(...heights)
+  if (Number.isNaN(height)) return new Set()
   const hashAt = (upstream: Upstream) => hashOf(upstream, height, options)
   const [own, ...others] = await Promise.all([higher, ...lower].map(hashAt))
   if (!own || !others.includes(own)) return new Set()
@@ -67,13 +68,10 @@ async function apartIn(
 async function hashOf(
   upstream: Upstream,
   height: number,
-  { iface, ask }: SettleHeadsOptions,
+  options: SettleHeadsOptions,
 ): Promise<string | null> {
-  const [url] = upstream.urlsFor([])
-  if (!url || !iface.blockHashAt || Number.isNaN(height)) return null
-  const answer = await ask(url, iface.blockHashAt(height))
-  if (isTrouble(answer)) applyProbe(upstream, url, answer, 'probe')
-  return answer.kind === 'value' && typeof answer.value === 'string'
+  const answer = await answerOf(upstream, options.iface.blockHashAt, height, options)
+  return answer?.kind === 'value' && typeof answer.value === 'string'
     ? answer.value.toLowerCase()
     : null
 }
@@ -123,16 +121,27 @@ function datedBlockOf({ latest }: Upstream, { pool }: SettleHeadsOptions): numbe
 async function dateOf(
   upstream: Upstream,
   height: number,
-  { iface, ask }: SettleHeadsOptions,
+  options: SettleHeadsOptions,
 ): Promise<number | null | undefined> {
-  const [url] = upstream.urlsFor([])
-  if (!url || !iface.blockTimeAt) return undefined
-  const answer = await ask(url, iface.blockTimeAt(height))
-  if (isTrouble(answer)) {
-    applyProbe(upstream, url, answer, 'probe')
-    return undefined
-  }
+  const { iface } = options
+  const answer = await answerOf(upstream, iface.blockTimeAt, height, options)
+  if (answer === null) return undefined
   if (answer.kind === 'value') return madeMsOf(answer.value)
   // That it has no such block is an answer.
   return iface.isBlockTimeOptional ? undefined : null
+}
+
+/** What it says about the block of a height; null where it could not be asked. */
+async function answerOf(
+  upstream: Upstream,
+  questionAt: ((height: number) => ProbeCall) | null,
+  height: number,
+  { ask }: SettleHeadsOptions,
+): Promise<Exclude<ProbeAnswer, ProbeTrouble> | null> {
+  const [url] = upstream.urlsFor([])
+  if (!url || !questionAt) return null
+  const answer = await ask(url, questionAt(height))
+  if (!isTrouble(answer)) return answer
+  applyProbe(upstream, url, answer, 'probe')
+  return null
 }

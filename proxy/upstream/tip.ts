@@ -51,8 +51,13 @@ function isNear(
   { allowedLagBlocks, blockTimeMs }: Pace,
 ): boolean {
   if (block >= head.block) return true
-  const growth = Math.ceil(Math.max(0, atMs - head.atMs) / blockTimeMs)
+  const growth = mostBlocksBetween(head.atMs, atMs, blockTimeMs)
   return block >= head.block + growth - allowedLagBlocks
+}
+
+/** How many blocks may have come since, each time of one that has begun counted; 0 where it is not since. */
+export function mostBlocksBetween(sinceMs: number, atMs: number, blockTimeMs: number): number {
+  return Math.ceil(Math.max(0, atMs - sinceMs) / blockTimeMs)
 }
 
 /**

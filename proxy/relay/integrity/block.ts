@@ -6,7 +6,7 @@ import type { ResultDocument } from './result-document.ts'
 import { checkRawBlock, isText } from './bitcoin-block.ts'
 import type { HeightAsked } from './block-range.ts'
 import { isNull, numberAt, shownAt, spellsBytes } from './values.ts'
-import { violation, type Violation } from './violation.ts'
+import { doubtful, violation, type Violation } from './violation.ts'
 
 /**
  * The answer is about the block asked for, where that has a height or a hash. What a tag stands for
@@ -49,10 +49,7 @@ export function checkBlock(
     const isOff = asked.tag === 'earliest' && number !== (rule.earliest ?? number)
     // What `latest` stands for is compared with the tip.
     const isAbove = asked.tag !== 'latest' && number > (horizon() ?? Infinity)
-    if (isOff || isAbove) {
-      const evidence = `asked for ${asked.tag}, got ${number}`
-      return { check: 'block-number', evidence, certain: false }
-    }
+    if (isOff || isAbove) return doubtful('block-number', `asked for ${asked.tag}, got ${number}`)
   }
   return null
 }

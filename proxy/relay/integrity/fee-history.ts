@@ -7,7 +7,7 @@ import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { isOf } from './shape.ts'
 import { isNull, numberAt, shownAt, toNumber } from './values.ts'
-import { violation, type CheckName, type Violation } from './violation.ts'
+import { doubtful, violation, type Violation } from './violation.ts'
 
 /** The names of what is looked at. */
 export const feeHistoryMembers: readonly string[] = [
@@ -45,7 +45,7 @@ export function checkFeeHistory(
   // Of no blocks there is nothing to say.
   if (!(count > 0)) return null
   if (ratios === null || ratios === 0 || fees === null)
-    return mayPend(asked.block) ? null : doubt('shape', `asked for ${count} blocks, got none`)
+    return mayPend(asked.block) ? null : doubtful('shape', `asked for ${count} blocks, got none`)
   if (ratios > count) return violation('items-count', `asked for ${count} blocks, got ${ratios}`)
   // Behind the last block comes the fee of the next one.
   if (fees !== ratios + 1)
@@ -80,7 +80,7 @@ function checkBlobs(document: ResultDocument, ratios: number): Violation | null 
   ] as const) {
     const got = countAt(document, name)
     if (got !== null && got !== 0 && got !== wanted)
-      return doubt('items-count', `${got} items of ${name} for ${ratios} blocks`)
+      return doubtful('items-count', `${got} items of ${name} for ${ratios} blocks`)
   }
   return null
 }
@@ -98,12 +98,12 @@ function checkHeights(
   const newest = oldest + ratios - 1
   const got = `got ${oldest} to ${newest}`
   if (asked.kind === 'tag' && !mayPend(asked) && newest > (horizon() ?? Infinity))
-    return doubt('block-number', `asked for blocks up to ${asked.tag}, ${got}`)
+    return doubtful('block-number', `asked for blocks up to ${asked.tag}, ${got}`)
   if (asked.kind !== 'number') return null
   if (newest > asked.number || oldest < asked.number - count + 1)
     return violation('block-number', `asked for ${count} blocks up to ${asked.number}, ${got}`)
   if (newest === asked.number) return null
-  return doubt('items-count', `asked for blocks up to ${asked.number}, ${got}`)
+  return doubtful('items-count', `asked for blocks up to ${asked.number}, ${got}`)
 }
 
 /** Null stands for what some nodes cannot tell, and so do shares above the whole. */
@@ -148,11 +148,9 @@ function checkRewards(document: ResultDocument, wanted: unknown): Violation | nu
       found ??= violation('items-count', `asked for ${wanted.length} percentiles, got ${count}`)
   })
   const isMissing = !hasRewards && wanted.length > 0 && (countAt(document, 'gasUsedRatio') ?? 0) > 0
-  return found ?? (isMissing ? doubt('items-count', 'percentiles were asked for, got none') : null)
-}
-
-function doubt(check: CheckName, evidence: string): Violation {
-  return { check, evidence, certain: false }
+  return (
+    found ?? (isMissing ? doubtful('items-count', 'percentiles were asked for, got none') : null)
+  )
 }
 
 /** How long a list is; null where there is none. */

@@ -6,7 +6,7 @@ import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { isOf } from './shape.ts'
 import { numberAt, shownAt } from './values.ts'
-import { violation, type Violation } from './violation.ts'
+import { doubtful, violation, type Violation } from './violation.ts'
 
 /**
  * A list of heights inside the range asked for, or from the one height asked for on, each above the
@@ -32,7 +32,7 @@ export function checkHeights(document: ResultDocument, asked: HeightAsked): Viol
       return violation('items-block', `asked for ${shownRange({ ...range, to })}, ${told()}`)
     if (height <= last) return violation('items-order', `${told()}, after ${last}`)
     last = height
-    if (height > horizon) doubt ??= { ...violation('items-block', told()), certain: false }
+    if (height > horizon) doubt ??= doubtful('items-block', told())
   }
   return doubt
 }
@@ -47,8 +47,5 @@ export function checkLeast(
   if (typeof wanted !== 'number' || span === null) return null
   const told = numberAt(document.bytes, span.start, span.end)
   if (!(told < wanted)) return null
-  return {
-    ...violation('block-number', `asked for ${wanted} at least, got ${told}`),
-    certain: false,
-  }
+  return doubtful('block-number', `asked for ${wanted} at least, got ${told}`)
 }

@@ -16,7 +16,7 @@ import type { ResultDocument } from './result-document.ts'
 import { contradicts } from './second-name.ts'
 import { fits, isUnusual } from './shape.ts'
 import { spellsHash } from './values.ts'
-import { violation, type CheckName, type Violation } from './violation.ts'
+import { doubtful, violation, type CheckName, type Violation } from './violation.ts'
 
 type LogsRule = Extract<CheckRule, { check: 'logs' }>
 
@@ -87,7 +87,7 @@ class LogsCheck {
   }
 
   #doubts(check: CheckName, evidence: string): void {
-    this.#doubt ??= { check, evidence, certain: false }
+    this.#doubt ??= doubtful(check, evidence)
   }
 
   #unwanted(which: number): Violation | null {

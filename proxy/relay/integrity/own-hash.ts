@@ -13,7 +13,7 @@ import { ItemCursor } from './item-cursor.ts'
 import { ResultDocument } from './result-document.ts'
 import { hasTwoChains, hasTwoParities, transactionDigest } from './transaction-digest.ts'
 import { hashAt, numberAt, shown } from './values.ts'
-import { violation, type CheckName, type Violation } from './violation.ts'
+import { doubtful, violation, type CheckName, type Violation } from './violation.ts'
 
 /** Of the transactions of a block those are hashed that take no more than this, */
 const longTransactionBytes = 4 * 1024
@@ -101,8 +101,8 @@ export function checkTransaction(
 /** What is written with escapes may be there once more. No honest node writes any. */
 function escapedTwin(document: ResultDocument): Violation | null {
   const { bytes, span } = document
-  if (!bytes.subarray(span.start, span.end).includes(0x5c) || document.twin === null) return null
-  return violation('shape', `${shown(document.twin)} stands there in two spellings`)
+  const twin = bytes.subarray(span.start, span.end).includes(0x5c) ? document.twin : null
+  return twin === null ? null : violation('shape', `${shown(twin)} stands there in two spellings`)
 }
 
 function checkOne(
@@ -117,8 +117,7 @@ function checkOne(
   const found = compare('transaction-hash', hash, transactionDigest(document), teller, memory)
   if (found || !hasTwoChains(document)) return found
   // The hash tells the one chain; nothing is made of the other.
-  const evidence = 'v tells another chain than chainId'
-  return { check: 'transaction-hash', evidence, certain: false }
+  return doubtful('transaction-hash', 'v tells another chain than chainId')
 }
 
 function compare(

@@ -7,7 +7,7 @@ import { FieldReader } from './field-reader.ts'
 import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { hashAt, numberAt } from './values.ts'
-import type { Violation } from './violation.ts'
+import { doubtful, type Violation } from './violation.ts'
 
 type ParentRule = Extract<CheckRule, { check: 'parent' }>
 
@@ -81,19 +81,18 @@ function checkEach(
 }
 
 function above(number: number): Violation {
-  const evidence = `of block ${number}, which is far above the tip`
-  return { check: 'block-number', evidence, certain: false }
+  return doubtful('block-number', `of block ${number}, which is far above the tip`)
 }
 
 /** A node may show so what a block to come will hold. */
 function nowhere(number: number): Violation {
-  return { check: 'shape', evidence: `of block ${number}, which has no hash`, certain: false }
+  return doubtful('shape', `of block ${number}, which has no hash`)
 }
 
 /** Some write a hash of zeros beside what waits for its block. */
 function heightless(hash: string): Violation | null {
   if (/^0*$/.test(hash)) return null
-  return { check: 'shape', evidence: `of block 0x${hash}, which has no height`, certain: false }
+  return doubtful('shape', `of block 0x${hash}, which has no height`)
 }
 
 function compare(

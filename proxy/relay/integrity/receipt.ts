@@ -6,7 +6,7 @@ import { ItemCursor } from './item-cursor.ts'
 import type { OmissionMemory } from './omission-memory.ts'
 import type { ResultDocument } from './result-document.ts'
 import { numberAt } from './values.ts'
-import { violation, type Violation } from './violation.ts'
+import { doubtful, violation, type Violation } from './violation.ts'
 
 /** The names of what is looked at. */
 export const receiptMembers: readonly string[] = [
@@ -51,7 +51,7 @@ export function checkReceipt(
     const missing = missingIn(bytes, fields)
     if (missing === null) memory.shown()
     if (missing === null || memory.leftOut(teller)) return null
-    return { ...violation('receipt', `${where}${missing}`), certain: false }
+    return doubtful('receipt', `${where}${missing}`)
   }
 }
 

@@ -10,7 +10,7 @@ import { ItemCursor } from './item-cursor.ts'
 import type { ResultDocument } from './result-document.ts'
 import { contradicts } from './second-name.ts'
 import { hexAt, isHexDigit, isNull, numberAt, spellsText } from './values.ts'
-import { violation, type Violation } from './violation.ts'
+import { doubtful, violation, type Violation } from './violation.ts'
 
 const quote = 0x22
 /** The opcodes that write a log are LOG0 to LOG4. */
@@ -55,7 +55,7 @@ export function checkShape(
     }
   if (span === null) return null
   if (isUnusual(as, bytes, span.start, span.end))
-    return { ...violation('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`), certain: false }
+    return doubtful('shape', `an unusual ${as}, ${shownSpan(bytes, span)}`)
   if (oneOf && !oneOf.some((text) => spellsText(bytes, span.start, span.end, text)))
     return {
       ...violation('shape', `wanted ${oneOf.join(' or ')}, got ${shownSpan(bytes, span)}`),

@@ -43,3 +43,8 @@ export interface Violation {
 export function violation(check: CheckName, evidence: string): Violation {
   return { check, evidence, certain: true }
 }
+
+/** It may be true all the same: see `certain`. */
+export function doubtful(check: CheckName, evidence: string): Violation {
+  return { check, evidence, certain: false }
+}
