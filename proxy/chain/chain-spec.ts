@@ -10,6 +10,7 @@ import type {
   ProbeCall,
   RefusalPath,
   ResultPath,
+  StatefulUse,
   Verification,
 } from './types.ts'
 
@@ -74,6 +75,7 @@ export interface MethodSpec {
   /** Path below the upstream's URL under which JSON-RPC serves the method; empty for none. */
   readonly internalPath: string
   readonly kind: CallKind
+  readonly stateful: StatefulUse | null
   readonly block: BlockRule
   readonly addon: string | null
   readonly cost: number

@@ -36,6 +36,12 @@ export type BlockRef =
  */
 export type CallKind = 'read' | 'write' | 'subscribe' | 'local'
 
+/**
+ * What a call does to something that one node keeps for its caller, such as a filter: it makes it and
+ * answers with its id, asks it, or ends it. The id is the first param of the latter two.
+ */
+export type StatefulUse = 'creates' | 'uses' | 'ends'
+
 /** What a request is about, in the words of its interface. */
 export type Question =
   | {
@@ -73,6 +79,8 @@ export interface Classification {
   /** False: the spec does not name it; it is relayed as a read that is never cached. */
   readonly known: boolean
   readonly kind: CallKind
+  /** Null: the call leaves nothing on the node that a later call needs. */
+  readonly stateful: StatefulUse | null
   readonly block: BlockRef
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null

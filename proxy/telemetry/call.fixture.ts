@@ -31,6 +31,7 @@ export function aCall(fixture: CallFixture = {}): Call {
       cacheable: false,
       deterministic: true,
       byHash: false,
+      stateful: null,
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,

@@ -173,6 +173,13 @@ describe('what else is said of a method', () => {
   test.each<[string, Partial<Classification>]>([
     ['eth_sendRawTransaction', { kind: 'write', cacheable: false, deterministic: false }],
     ['eth_sendRawTransactionConditional', { kind: 'write' }],
+    ['eth_newFilter', { kind: 'local', stateful: 'creates' }],
+    ['eth_newBlockFilter', { kind: 'local', stateful: 'creates' }],
+    ['eth_newPendingTransactionFilter', { kind: 'local', stateful: 'creates' }],
+    ['eth_getFilterChanges', { kind: 'local', stateful: 'uses' }],
+    ['eth_getFilterLogs', { kind: 'local', stateful: 'uses' }],
+    ['eth_uninstallFilter', { kind: 'local', stateful: 'ends' }],
+    ['eth_call', { kind: 'read', stateful: null }],
     ['eth_sendRawTransactionSync', { kind: 'write', waitsForBlock: true }],
     ['eth_sendTransaction', { kind: 'local' }],
     ['eth_sign', { kind: 'local' }],

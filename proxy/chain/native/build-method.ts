@@ -24,6 +24,7 @@ export function buildMethod(
     ...named,
     internalPath: method['internal-path'] ?? '',
     kind,
+    stateful: method.stateful ?? null,
     block: buildBlock(method.block),
     addon,
     cost: method.cost ?? 10,

@@ -260,6 +260,7 @@ const checkSchema = z.discriminatedUnion('check', [
 
 const methodSchema = strict({
   kind: z.enum(kinds).optional(),
+  stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
   'by-hash': z.boolean().optional(),
   cost: z.int().min(1).max(100_000).optional(),

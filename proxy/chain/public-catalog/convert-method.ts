@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { MethodSpec } from '../chain-spec.ts'
-import type { CallKind, ResultPath } from '../types.ts'
+import type { CallKind, ResultPath, StatefulUse } from '../types.ts'
 import { convertBlock, namedByHash } from './convert-block.ts'
 import { ethereumChecks } from './ethereum-checks.ts'
 import type { CatalogApi, CatalogCollectionData } from './schema.ts'
@@ -23,6 +23,7 @@ export function convertMethod(
     verb: data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : null,
     internalPath: data.internal_path,
     kind,
+    stateful: statefulUse(api.name),
     block: inBody ? { kind: 'fixed', block: 'none' } : convertBlock(api, data),
     addon: data.add_on === '' ? null : data.add_on,
     cost: Math.max(1, Math.round(api.compute_units)),
@@ -48,6 +49,16 @@ const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|v
 // Broadcasts that the catalog takes for reads.
 const broadcast = /^eth_sendUserOperation$/
 const broadcastPath = /^\/transactions(\/batch)?$/
+
+const filters: readonly (readonly [StatefulUse, RegExp])[] = [
+  ['creates', /^(eth_|Filecoin\.Eth)New\w*Filter$/i],
+  ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
+  ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
+]
+
+function statefulUse(name: string): StatefulUse | null {
+  return filters.find(([, pattern]) => pattern.test(name))?.[0] ?? null
+}
 
 function kindOf(api: CatalogApi, inBody: boolean): CallKind {
   const { subscription = false, stateful = 0, local = false } = api.category ?? {}

@@ -128,6 +128,8 @@ describe('how a call is classified', () => {
       { kind: 'read', block: latest, tellsTip: { path: [], encoding: 'decimal' } },
     ],
     ['BTC', 'sendrawtransaction', ['00'], { kind: 'write' }],
+    ['ETH1', 'eth_newFilter', [{}], { kind: 'local', stateful: 'creates' }],
+    ['ETH1', 'eth_getFilterChanges', ['0x1'], { kind: 'local', stateful: 'uses' }],
     ['SOLANA', 'getBlock', [1000, {}], { block: number(1000) }],
     ['SOLANA', 'getSlot', [], { block: latest }],
     ['SOLANA', 'sendTransaction', ['x'], { kind: 'write', cacheable: false }],

@@ -74,6 +74,7 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       cacheable: false,
       deterministic: false,
       byHash: false,
+      stateful: null,
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
