@@ -12,7 +12,7 @@ import {
   isNotFound,
   NotLeadingError,
 } from '../../operator/kube/errors.ts'
-import { listAll } from '../../operator/kube/list-all.ts'
+import { listAll } from '../../operator/kube/reflector.ts'
 import {
   type ConfigMap,
   configMaps,

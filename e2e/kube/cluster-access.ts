@@ -9,7 +9,7 @@ import { systemClock } from '../../operator/kube/clock.ts'
 import type { Cluster } from '../../operator/kube/cluster.ts'
 import type { KubeObject } from '../../operator/kube/object.ts'
 import type { Resource } from '../../operator/kube/resource.ts'
-import type { WatchEvent } from '../../operator/kube/watch-event.ts'
+import type { WatchEvent } from '../../operator/kube/answers.ts'
 import type { Access } from './kubeconfig-file.ts'
 
 /** The cluster as the operator's client wants it, without a file in between. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { listAll } from '../../operator/kube/list-all.ts'
+import { listAll } from '../../operator/kube/reflector.ts'
 import type { KubeObject } from '../../operator/kube/object.ts'
 import type { Resource } from '../../operator/kube/resource.ts'
 import {

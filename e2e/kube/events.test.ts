@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import { events } from '../../operator/kube/event.ts'
+import { events } from '../../operator/kube/event-recorder.ts'
 import { EventRecorder } from '../../operator/kube/event-recorder.ts'
 import { configMaps } from '../../operator/resources/kinds.ts'
 import { eventually } from './eventually.ts'

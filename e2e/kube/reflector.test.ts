@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import { listAll } from '../../operator/kube/list-all.ts'
+import { listAll } from '../../operator/kube/reflector.ts'
 import { Reflector, type ReflectorOptions } from '../../operator/kube/reflector.ts'
 import { apiVersionOf } from '../../operator/kube/resource.ts'
 import { Store } from '../../operator/kube/store.ts'

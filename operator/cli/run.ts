@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
 import { Operator } from '../controllers/operator.ts'
 import { KubeClient } from '../kube/client.ts'
-import { stayAlive, systemClock, systemRandom } from '../kube/clock.ts'
+import { systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
 import { keyOf } from '../kube/object.ts'
@@ -38,7 +38,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
     write: (line) => void destination.write(line),
   })
   // While the API server is away there may be no connection, and nothing to do but to wait.
-  const end = stayAlive()
+  const alive = setInterval(() => {}, 2 ** 31 - 1)
   const stop = onceStopped(logger)
   try {
     await operate(values, version, io, logger, stop)
@@ -49,7 +49,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
       return exitCodes.failed
     }
   } finally {
-    end()
+    clearInterval(alive)
   }
   logger.info('Operator stopped')
   return exitCodes.done

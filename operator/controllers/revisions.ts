@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { listAll } from '../kube/list-all.ts'
+import { listAll } from '../kube/reflector.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readList, readObject, readResources } from './answers.ts'
 import { MalformedAnswerError } from './errors.ts'
-import { readWatch } from './watch-event.ts'
+import { readWatch } from './answers.ts'
 
 const type = { apiVersion: 'g/v1', kind: 'Thing' }
 const named = { metadata: { name: 'a', resourceVersion: '6' } }

@@ -3,7 +3,14 @@
 import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ApiError, isNotFound } from './errors.ts'
-import { readList, readNothing, readObject, readResources } from './answers.ts'
+import {
+  readList,
+  readNothing,
+  readObject,
+  readResources,
+  readWatch,
+  type WatchEvent,
+} from './answers.ts'
 import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { type ApiRequest, Requester } from './requester.ts'
@@ -15,7 +22,6 @@ import {
   type Resource,
 } from './resource.ts'
 import { Transport } from './transport.ts'
-import { readWatch, type WatchEvent } from './watch-event.ts'
 
 const readMs = 30_000
 const listMs = 60_000
@@ -97,7 +103,7 @@ export class KubeClient {
 
   /**
    * A client on the same connections, with a rate limit of its own, that asks `mayWrite` before each
-   * write and once more when it goes onto the wire. What `mayWrite` throws is what the caller gets.
+   * write. What `mayWrite` throws is what the caller gets.
    */
   guardedBy(mayWrite: () => void): KubeClient {
     return new KubeClient(this.#options, this.#transport, mayWrite)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findCluster } from './cluster.ts'
-import { inCluster } from './in-cluster.ts'
+import { inCluster } from './cluster.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Clock, nextTurn, type Random } from './clock.ts'
-import { deadline } from './deadline.ts'
+import { type Clock, deadline, nextTurn, type Random } from './clock.ts'
 import { ApiError, isForbidden, TerminalError, TimeoutError } from './errors.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import { WorkQueue } from './work-queue.ts'

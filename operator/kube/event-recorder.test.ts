@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { ApiError, ConnectionError } from './errors.ts'
-import type { KubeEvent } from './event.ts'
+import type { KubeEvent } from './event-recorder.ts'
 import { EventRecorder, type Occurrence } from './event-recorder.ts'
 import type { KubeObject, ObjectRef } from './object.ts'
 

@@ -2,12 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from './client.ts'
-import { type Clock, type Random, sleep } from './clock.ts'
-import { deadline } from './deadline.ts'
+import { type Clock, deadline, microTime, type Random, sleep } from './clock.ts'
 import { isConflict, isNotFound, KubeError, NotLeadingError, TimeoutError } from './errors.ts'
-import { claimed, type Lease, leases, released } from './lease.ts'
-import type { ObjectRef } from './object.ts'
+import type { KubeObject, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
+import { apiVersionOf, type Resource } from './resource.ts'
 
 export interface LeaderElectorOptions {
   /** Not one that is guarded by this elector: it could never begin. */
@@ -254,5 +253,65 @@ export class LeaderElector {
     this.#leads = leads
     if (!leads) this.#isOver = true
     this.#options.observer?.leading?.(leads)
+  }
+}
+
+/** Instants have six digits behind the second: see `microTime`. */
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}
+
+export const leases: Resource<Lease> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+}
+
+export interface Claim {
+  readonly identity: string
+  readonly leaseMs: number
+  readonly wallMs: number
+}
+
+/** The lease as it is to be written by who takes or keeps it. */
+function claimed(
+  ref: Required<ObjectRef>,
+  present: Lease | null,
+  { identity, leaseMs, wallMs }: Claim,
+): Lease {
+  const { holderIdentity, acquireTime, leaseTransitions = 0 } = present?.spec ?? {}
+  const isOurs = holderIdentity === identity
+  const now = microTime(wallMs)
+  return {
+    ...(present ?? { apiVersion: apiVersionOf(leases), kind: leases.kind, metadata: { ...ref } }),
+    spec: {
+      ...present?.spec,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseMs / 1000),
+      acquireTime: isOurs ? (acquireTime ?? now) : now,
+      renewTime: now,
+      leaseTransitions: present === null || isOurs ? leaseTransitions : leaseTransitions + 1,
+    },
+  }
+}
+
+/** The lease without holder: whoever sees it may take it at once. */
+function released(present: Lease, wallMs: number): Lease {
+  return {
+    ...present,
+    spec: {
+      ...present.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: microTime(wallMs),
+    },
   }
 }

@@ -4,12 +4,11 @@ import { Backoff, type BackoffOptions } from './backoff.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
 import { ApiError, isExpired, KubeError } from './errors.ts'
-import { listAll } from './list-all.ts'
 import { isOlder, type KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import type { Resource } from './resource.ts'
 import type { Store } from './store.ts'
-import type { WatchEvent } from './watch-event.ts'
+import type { WatchEvent } from './answers.ts'
 
 /** The server is asked to end each watch after 5 to 10 minutes, so that load moves when servers do. */
 const watchSeconds = { least: 300, spread: 300 }
@@ -17,8 +16,6 @@ const watchSeconds = { least: 300, spread: 300 }
 const usualSilenceMs = 150_000
 /** A watch that ends sooner, with nothing new in it, is a failure: else it would be asked for without pause. */
 const shortestMs = 1_000
-/** Who tells of the past for longer is no server that has yet to catch up: the history is another, as after a restore. */
-const longestBackMs = 60_000
 const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 120_000 }
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -45,8 +42,6 @@ export class Reflector<T extends KubeObject> {
   readonly #firstList = Promise.withResolvers<void>()
   #version: string | null = null
   #heardAtMs: number
-  /** Since when there were only bookmarks of the past. */
-  #backSinceMs: number | null = null
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -84,7 +79,7 @@ export class Reflector<T extends KubeObject> {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
-        if (isExpired(error) || error instanceof LostHistoryError) this.#version = null
+        if (isExpired(error)) this.#version = null
         const askedMs = error instanceof ApiError ? error.retryAfterMs : null
         const retryMs = this.#backoff.failed(askedMs ?? 0)
         observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
@@ -124,10 +119,7 @@ export class Reflector<T extends KubeObject> {
 
   #take(event: WatchEvent<T>): void {
     const { store, keep = (object: T) => object } = this.#options
-    if (event.type === 'BOOKMARK') {
-      this.#checkHistory(event.resourceVersion)
-      return this.#heard(event.resourceVersion)
-    }
+    if (event.type === 'BOOKMARK') return this.#heard(event.resourceVersion)
     const version = event.object.metadata.resourceVersion as string
     // A server that begins further back tells again what is known, and of things that are gone by now.
     if (this.#hasPassed(version)) return this.#heard(version)
@@ -136,25 +128,12 @@ export class Reflector<T extends KubeObject> {
     this.#heard(version)
   }
 
-  /** @throws LostHistoryError when what was told of is not in what the server has, and so no change of it either */
-  #checkHistory(version: string): void {
-    const { clock, resource } = this.#options
-    const isBack = isOlder(version, this.#version ?? undefined)
-    if (isBack && this.#backSinceMs !== null && clock.nowMs() - this.#backSinceMs >= longestBackMs)
-      throw new LostHistoryError(
-        `GET ${resource.plural}: the server is at version ${version}, and was at ${this.#version}; was it restored from a backup?`,
-      )
-    if (!isBack) this.#backSinceMs = null
-    else this.#backSinceMs ??= clock.nowMs()
-  }
-
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
   #heard(version: string): void {
     const { clock, store, selection } = this.#options
     this.#heardAtMs = clock.nowMs()
     if (this.#hasPassed(version)) return
     this.#version = version
-    this.#backSinceMs = null
     store.reached(version, selection?.namespace)
   }
 
@@ -176,12 +155,41 @@ export async function synced(
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
 }
 
-/** The server's history is another one than that which was told: all has to be listed again. */
-class LostHistoryError extends KubeError {
-  readonly code = 'OP_KUBE_LOST_HISTORY'
-}
-
 /** The server ends watches as soon as they begin. */
 class EmptyWatchError extends KubeError {
   readonly code = 'OP_KUBE_EMPTY_WATCH'
+}
+
+const pageSize = 500
+
+export interface FullList<T extends KubeObject> {
+  readonly items: T[]
+  readonly resourceVersion: string
+}
+
+/**
+ * Every object of the selection, page by page, as of one version. When the version is forgotten
+ * between two pages, all comes in one answer instead.
+ */
+export async function listAll<T extends KubeObject>(
+  client: Pick<KubeClient, 'list'>,
+  resource: Resource<T>,
+  selection: Selection,
+  signal: AbortSignal,
+  keep: (object: T) => T = (object) => object,
+): Promise<FullList<T>> {
+  const items: T[] = []
+  let from: { continue?: string } = {}
+  for (;;) {
+    const page = await client
+      .list(resource, { ...selection, ...from, limit: pageSize }, signal)
+      .catch((error: unknown) => {
+        if (from.continue === undefined || !isExpired(error)) throw error
+        items.length = 0
+        return client.list(resource, selection, signal)
+      })
+    for (const item of page.items) items.push(keep(item))
+    if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion }
+    from = { continue: page.continue }
+  }
 }

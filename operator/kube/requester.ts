@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ReadAnswer } from './answers.ts'
-import { type Clock, sleep } from './clock.ts'
-import { deadline, type Deadline } from './deadline.ts'
+import { TokenBucket } from './backoff.ts'
+import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
 import type { KubeObserver, Verb } from './observer.ts'
 import type { Resource } from './resource.ts'
-import { TokenBucket } from './token-bucket.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 /** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */
@@ -106,7 +105,7 @@ export class Requester {
     let outcome: number | string = 'aborted'
     try {
       if (request.method !== 'GET') mayWrite()
-      const answer = await transport.send({ ...toWire(request), mayWrite }, signal)
+      const answer = await transport.send(toWire(request), signal)
       outcome = answer.status
       if (answer.status >= 300) throw await readRefusal(request, answer)
       return answer
@@ -132,13 +131,7 @@ function nameOf({ method, path }: ApiRequest): string {
   return `${method} ${path}`
 }
 
-function toWire({
-  method,
-  path,
-  query = {},
-  contentType,
-  body,
-}: ApiRequest): Omit<WireRequest, 'mayWrite'> {
+function toWire({ method, path, query = {}, contentType, body }: ApiRequest): WireRequest {
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)])
   const search = new URLSearchParams(pairs).toString()
   return {

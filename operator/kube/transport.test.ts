@@ -69,7 +69,7 @@ test.each([
     userAgent: 'test',
   })
   cleanups.push(() => transport.close())
-  const request = { method: 'PUT', path: '/', headers: {}, body: '{}', mayWrite: () => {} } as const
+  const request = { method: 'PUT', path: '/', headers: {}, body: '{}' } as const
   const answer = await transport.send(request, new AbortController().signal)
   const pieces: Uint8Array[] = []
   for await (const piece of answer.body) pieces.push(piece)

@@ -17,8 +17,6 @@ export interface WireRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** Asked at the instant when a write goes out; it throws to hold the write back. */
-  readonly mayWrite: () => void
 }
 
 export interface WireAnswer {
@@ -74,7 +72,7 @@ export class Transport {
     const { headers, tls } = await this.#freshCredentials()
     signal.throwIfAborted()
     try {
-      const answer = await this.#dispatcherFor(tls, request).request({
+      const answer = await this.#agentFor(tls).request({
         origin: this.#origin,
         path: this.#basePath + request.path,
         method: request.method,
@@ -135,11 +133,6 @@ export class Transport {
     }
   }
 
-  #dispatcherFor(tls: TlsMaterial, { method, mayWrite }: WireRequest): Dispatcher {
-    const agent = this.#agentFor(tls)
-    return method === 'GET' ? agent : agent.compose(holdBack(mayWrite))
-  }
-
   /** Certificates belong to connections: others need another pool. What is in flight goes on in the old one. */
   #agentFor(tls: TlsMaterial): Dispatcher {
     if (this.#agent !== null && isDeepStrictEqual(tls, this.#tls)) return this.#agent
@@ -158,7 +151,7 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
     ...(tls.serverName !== undefined && { servername: tls.serverName }),
     ...(tls.insecure && { rejectUnauthorized: false }),
     timeout: connectTimeoutMs,
-    // A write that is taken back while its body is on its way stops the process for good: decision 0027.
+    // A write that is aborted while its body is on its way stops the process for good: decision 0027.
     allowH2: false,
     // Below the 60 s after which common load balancers forget an idle connection.
     keepAliveInitialDelay: 30_000,
@@ -173,23 +166,4 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   return proxyUrl === undefined
     ? new Agent({ ...options, connect })
     : new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connect })
-}
-
-/**
- * Asks for leave once more when a write goes onto the wire. A process that was stopped while the
- * write waited for its connection wakes up here, and another may lead by now.
- */
-function holdBack(mayWrite: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    return dispatch(options, {
-      onRequestStart: (controller, context: unknown) => {
-        mayWrite()
-        handler.onRequestStart?.(controller, context)
-      },
-      onResponseStart: (...args) => handler.onResponseStart?.(...args),
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
-    })
-  }
 }

@@ -24,7 +24,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['config', 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener'],
   cli: [...base, 'chain', 'clock', 'upstream', 'relay', 'subscription', 'listener', 'telemetry'],
   'main.ts': ['cli'],
-  'operator/kube': [],
+  'operator/kube': ['clock'],
   'operator/yaml': [],
   'operator/api': ['config', 'operator/kube', 'operator/yaml'],
   'operator/translate': ['config', 'operator/kube', 'operator/yaml', 'operator/api'],
@@ -131,9 +131,6 @@ export const deterministicFolders = [
   'operator/controllers',
   'operator/rbac',
 ] as const
-
-/** Where the clock and the chance of the machine stand, to be handed in. */
-export const readsMachine = ['operator/kube/clock.ts'] as const
 
 /** Folders and files that may read the environment of the process. */
 export const readsEnvironment = ['main.ts', 'cli', 'operator/main.ts', 'operator/cli'] as const

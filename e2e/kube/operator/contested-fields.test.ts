@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { events } from '../../../operator/kube/event.ts'
+import { events } from '../../../operator/kube/event-recorder.ts'
 import {
   deployments,
   horizontalPodAutoscalers,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { listAll } from '../../../operator/kube/list-all.ts'
+import { listAll } from '../../../operator/kube/reflector.ts'
 import type { Resource } from '../../../operator/kube/resource.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'

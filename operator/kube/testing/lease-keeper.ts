@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, sleep } from '../clock.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
-import type { Lease } from '../lease.ts'
+import type { Lease } from '../leader-elector.ts'
 import type { ObjectRef } from '../object.ts'
 import type { Resource } from '../resource.ts'
 

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { keyOf, type KubeObject, type ObjectRef } from '../object.ts'
 import type { Verb } from '../observer.ts'
 import type { Resource } from '../resource.ts'
-import type { WatchEvent } from '../watch-event.ts'
+import type { WatchEvent } from '../answers.ts'
 
 type Stored = KubeObject & { readonly status?: unknown }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from './errors.ts'
-import { listAll } from './list-all.ts'
+import { listAll } from './reflector.ts'
 import type { KubeObject } from './object.ts'
 import type { Resource } from './resource.ts'
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readJsonLines } from './json-lines.ts'
+import { readJsonLines } from './answers.ts'
 
 async function read(pieces: readonly Uint8Array[]): Promise<unknown[]> {
   async function* body() {
