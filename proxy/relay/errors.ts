@@ -59,15 +59,6 @@ export const errorKinds = {
     about:
       'The parameters of a request to subscribe or unsubscribe make no sense; or an object in the parameters of any request has two members whose names are equal without regard to case, so that nodes would read different requests.',
   },
-  badQuery: {
-    code: 'RPC_BAD_QUERY',
-    reason: 'bad-query',
-    jsonRpcCode: -32603,
-    httpStatus: 200,
-    grpcStatus: 3,
-    about:
-      'No node would take the query of a request to subscribe or unsubscribe; the message says where it goes wrong. Tendermint RPC only, with the JSON-RPC code of a node. Nothing was sent to an upstream.',
-  },
   noSuchSubscription: {
     code: 'RPC_NO_SUCH_SUBSCRIPTION',
     reason: 'no-such-subscription',

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createHash } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { tendermintKit } from './chains/tendermint-kit.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
@@ -136,55 +135,17 @@ test('without a WebSocket, blocks are made from polling, as the node of the vers
   expect(old?.events).toEqual({ 'mint.amount': ['7'], 'tm.event': ['NewBlock'] })
 })
 
-describe('transactions', () => {
-  test('are found in each block, by all conditions of the query', async () => {
-    const { heights, fixture, one } = await setUp()
-    const query = "tm.event='Tx' AND transfer.recipient='to12' AND transfer.amount>5"
-    const hearing = await fixture.join('subscribe', subscribed(query))
-    for (const height of [11, 12, 13]) {
-      heights.head = height
-      one.tell(heights.pushed(height))
-    }
-    await fixture.clock.advance(1_000)
-    const hash = createHash('sha256').update('12/1').digest('hex').toUpperCase()
-    expect(hearing.texts.map(whole)).toEqual([
-      {
-        data: {
-          type: 'tendermint/event/Tx',
-          value: {
-            TxResult: {
-              height: '12',
-              index: 1,
-              tx: base64('12/1'),
-              result: {
-                gas_used: '70000',
-                events: [heights.transfer(12, 6), { type: 'message' }],
-              },
-            },
-          },
-        },
-        events: {
-          'tm.event': ['Tx'],
-          'transfer.amount': ['6uatom'],
-          'transfer.recipient': ['to12'],
-          'tx.hash': [hash],
-          'tx.height': ['12'],
-        },
-      },
-    ])
-  })
-
-  test('of missed blocks come first, in their order', async () => {
-    const { heights, fixture, one } = await setUp()
-    const hearing = await fixture.join('subscribe', subscribed("tm.event='Tx'"))
-    one.cut()
-    heights.head = 14
-    await fixture.clock.advance(2_000)
-    const told = hearing.texts.map((text) => whole(text).data.value.TxResult)
-    expect(told.map(({ height, index = 0 }) => `${height}/${index}`)).toEqual(
-      [11, 12, 13, 14].flatMap((height) => [`${height}/0`, `${height}/1`]),
-    )
-  })
+test('transactions are live: the query goes to the node, which evaluates it', async () => {
+  const { fixture, one, two } = await setUp()
+  const query = "tm.event='Tx' AND transfer.recipient = 'me'"
+  const hearing = await fixture.join('subscribe', subscribed(query))
+  const event = (height: number) => `"data":{"height":"${height}"},"events":{}`
+  one.tell(`{"query":"of the node",${event(11)}}`)
+  one.cut()
+  await fixture.clock.advance(2_000)
+  two.tell(`{"query":"of the node",${event(12)}}`)
+  expect(hearing.texts).toEqual([event(11), event(12)])
+  expect(two.asked).toContain(`subscribe ${JSON.stringify({ query })}`)
 })
 
 test('of long events few wait, and those that were left out are fetched', async () => {

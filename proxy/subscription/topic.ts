@@ -2,13 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * What becomes of a subscription when its upstream fails. `live`: it goes on elsewhere, and what
- * was said in between is not to be had. All others are made whole from the chain itself: `heads`
- * and `logs` of Ethereum's kind, `slots` and `roots` of Solana's, `blocks`, `headers` and
- * `transactions` of Tendermint's.
+ * What becomes of a subscription when its upstream fails. `live`: it goes on at another upstream, and
+ * events in between are lost. All others are backfilled from the chain itself: `heads` and `logs` of
+ * Ethereum's kind, `slots` and `roots` of Solana's, `blocks` and `headers` of Tendermint's.
  */
-export type TopicKind =
-  'live' | 'heads' | 'logs' | 'slots' | 'roots' | 'blocks' | 'headers' | 'transactions'
+export type TopicKind = 'live' | 'heads' | 'logs' | 'slots' | 'roots' | 'blocks' | 'headers'
 
 /** What a client subscribes to, in the one form that everybody shares who asks the same. */
 export interface Topic {

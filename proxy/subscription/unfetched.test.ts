@@ -2,10 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { ethereumKit } from './chains/ethereum-kit.ts'
-import { tendermintKit } from './chains/tendermint-kit.ts'
 import { BlockChain, headOf, logsOf, type TestLog } from './testing/block-chain.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
-import type { TestSocket } from './testing/test-socket.ts'
 
 const blockTimeMs = 12_000
 /** Ten stalls of three blocks. */
@@ -163,33 +161,4 @@ test('heads that were missed and nobody gives end in words, also when nobody ans
   expect(heads.texts).toHaveLength(1)
   expect(fixture.events.some((event) => event.startsWith('newHeads lacks what is next'))).toBe(true)
   setDown(true)
-})
-
-test('transactions whose results nobody has end in words', async () => {
-  let head = 10
-  const block = (height: number) => ({
-    block_id: { hash: `H${height}` },
-    block: { header: { height: String(height) }, data: { txs: [btoa(`tx ${height}`)] } },
-  })
-  const fixture = await SubscriptionFixture.create({
-    chainId: 'HUBCHAIN',
-    apiInterface: 'tendermintrpc',
-    kit: tendermintKit,
-    answer: (method, { height }: { readonly height: string }) => {
-      if (method === 'status') return { sync_info: { latest_block_height: String(head) } }
-      // Results that were thrown away.
-      return method === 'block' ? block(Number(height)) : { height, txs_results: null }
-    },
-  })
-  const hearing = await fixture.join('subscribe', { query: "tm.event='Tx'" })
-  for (let minute = 0; minute < 10 && hearing.ended === null; minute++)
-    for (let each = 0; each < 10; each++) {
-      head += 1
-      const { header } = block(head).block
-      const event = { query: '', data: { type: '', value: { header } }, events: {} }
-      ;(fixture.sockets['one'] as TestSocket).tell(event)
-      await fixture.clock.advance(6_000)
-    }
-  expect(hearing).toMatchObject({ texts: [], ended: 'the events of block 11 could not be fetched' })
-  expect(fixture.events).toContain(`Tx ends: ${hearing.ended}`)
 })

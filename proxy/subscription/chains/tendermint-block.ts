@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createHash } from 'node:crypto'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { bufferOf, isNamed } from '../../json/text.ts'
 import type { Ask } from '../ask.ts'
 import { Unconnected } from '../failures.ts'
 import { askFor, jsonOf } from './own-value.ts'
-import {
-  areOfOneBlock,
-  areResultsAt,
-  isBlockAt,
-  type BlockAnswer,
-  type ResultsAnswer,
-  type TxResult,
-} from './tendermint-answers.ts'
-import { attributesOf, writeEvent, type AbciEvent, type Attributes } from './tendermint-event.ts'
 
-/** How often the two answers about a block are asked for until they are of one block. */
-const mostTries = 5
+/** How many upstreams are asked for a block whose two answers do not fit each other. */
+const mostTries = 3
 
-/** A transaction of a block, as a subscriber would be told of it. */
-export interface BlockTransaction {
-  readonly attributes: Attributes
-  readonly event: Uint8Array
+interface AbciEvent {
+  readonly type: string
+  readonly attributes?: readonly { readonly key: string; readonly value?: string | null }[] | null
 }
 
-/** A block with its results, from which every event of it can be told once more. */
+/** The answer to `block`. An empty list of transactions may be `null`. */
+interface BlockAnswer {
+  readonly block_id: unknown
+  readonly block: {
+    readonly header: { readonly height: string }
+    readonly data: { readonly txs: readonly string[] | null }
+  }
+}
+
+/** The answer to `block_results`. An empty list may be `null` or left out. */
+interface ResultsAnswer {
+  readonly height: string
+  readonly txs_results?: readonly unknown[] | null
+  /** CometBFT from 0.38 on. */
+  readonly finalize_block_events?: readonly AbciEvent[] | null
+  readonly app_hash?: unknown
+  /** Before. */
+  readonly begin_block_events?: readonly AbciEvent[] | null
+  readonly end_block_events?: readonly AbciEvent[] | null
+  readonly validator_updates?: unknown
+  readonly consensus_param_updates?: unknown
+}
+
+/** A block with its results, from which its events can be made again. */
 export class TendermintBlock {
   readonly #block: BlockAnswer
   readonly #results: ResultsAnswer
@@ -34,9 +48,8 @@ export class TendermintBlock {
   }
 
   /**
-   * Both answers about a block may come from one upstream each. Where they contradict each other, one
-   * upstream is asked for both; when it contradicts itself, it has failed, and others are asked.
-   * @throws Unconnected when nobody tells of it as it should be, and what asking throws
+   * Both answers may come from one upstream each. Where they are not of one block, others are asked.
+   * @throws Unconnected when no upstream has the block, and what asking throws
    */
   static async fetch(
     ask: Ask,
@@ -46,21 +59,18 @@ export class TendermintBlock {
   ): Promise<TendermintBlock> {
     const params = { height: String(height) }
     const avoid: string[] = []
-    let rather = prefer
-    for (let tries = 0; tries < mostTries; tries++) {
-      const about = { params, prefer: rather, avoid, signal }
+    while (avoid.length < mostTries) {
+      const about = { params, prefer, avoid: [...avoid], signal }
       const [block, results] = await Promise.all([
         askFor(ask, { method: 'block', ...about }, jsonOf(isBlockAt(height))),
         askFor(ask, { method: 'block_results', ...about }, jsonOf(areResultsAt(height))),
       ])
-      if (areOfOneBlock(block.value, results.value))
+      const count = block.value.block.data.txs?.length ?? 0
+      if (count === (results.value.txs_results?.length ?? 0))
         return new TendermintBlock(block.value, results.value)
-      rather = block.upstream
-      if (block.upstream !== results.upstream) continue
-      avoid.push(block.upstream)
-      rather = null
+      avoid.push(results.upstream)
     }
-    throw new Unconnected(`block ${height} has not the transactions that its results are of`)
+    throw new Unconnected(`the results of block ${height} are not those of its transactions`)
   }
 
   get newBlock(): Uint8Array {
@@ -68,59 +78,28 @@ export class TendermintBlock {
     const value = this.#isFinalized
       ? { block, block_id, result_finalize_block: this.#finalized }
       : { block, ...this.#beginAndEnd }
-    return writeEvent(
-      'NewBlock',
-      value,
-      this.#attributesOf(this.#events, { 'tm.event': ['NewBlock'] }),
-    )
+    return writeEvent('NewBlock', value, this.#attributes)
   }
 
   get newBlockHeader(): Uint8Array {
     const { header, data } = this.#block.block
-    const own = { 'tm.event': ['NewBlockHeader'] }
-    if (this.#isFinalized) return writeEvent('NewBlockHeader', { header }, own)
+    if (this.#isFinalized) return writeEvent('NewBlockHeader', { header }, {})
     const num_txs = String(data.txs?.length ?? 0)
     const value = { header, num_txs, ...this.#beginAndEnd }
-    return writeEvent('NewBlockHeader', value, this.#attributesOf(this.#events, own))
-  }
-
-  get transactions(): readonly BlockTransaction[] {
-    const { header, data } = this.#block.block
-    const { height } = header
-    return (data.txs ?? []).map((tx, index) => {
-      const result = this.#results.txs_results?.[index] ?? {}
-      const hash = createHash('sha256')
-        .update(Buffer.from(tx, 'base64'))
-        .digest('hex')
-        .toUpperCase()
-      const attributes = this.#attributesOf(result.events ?? [], {
-        'tm.event': ['Tx'],
-        'tx.hash': [hash],
-        'tx.height': [height],
-      })
-      const place = index === 0 ? { height } : { height, index }
-      const TxResult = { ...place, tx, result: toldAlone(result) }
-      const event = writeEvent('Tx', { TxResult }, attributes)
-      return { attributes, event }
-    })
-  }
-
-  /** The versions that say `finalize_block_events` are beyond base64. */
-  #attributesOf(events: readonly AbciEvent[], own: Attributes): Attributes {
-    return attributesOf(events, own, this.#isFinalized ? 'plain' : 'unknown')
+    return writeEvent('NewBlockHeader', value, this.#attributes)
   }
 
   get #isFinalized(): boolean {
     return this.#results.finalize_block_events !== undefined
   }
 
-  get #events(): readonly AbciEvent[] {
+  get #attributes(): Attributes {
     const { finalize_block_events, begin_block_events, end_block_events } = this.#results
-    return [
-      ...(finalize_block_events ?? []),
-      ...(begin_block_events ?? []),
-      ...(end_block_events ?? []),
-    ]
+    const events = [finalize_block_events, begin_block_events, end_block_events]
+    return attributesOf(
+      events.flatMap((each) => each ?? []),
+      this.#isFinalized,
+    )
   }
 
   get #finalized(): object {
@@ -151,16 +130,74 @@ export class TendermintBlock {
   }
 }
 
-/** Where a result is told alone, a node leaves out what is empty; among a block's it does not. */
-function toldAlone(result: TxResult): object {
-  return filled({ ...result, events: result.events?.map(filled) })
+function isBlockAt(height: number): (value: unknown) => value is BlockAnswer {
+  return (value): value is BlockAnswer => {
+    const { block } = (value ?? {}) as Partial<BlockAnswer>
+    const txs = block?.data?.txs
+    return block?.header?.height === String(height) && (txs === null || Array.isArray(txs))
+  }
 }
 
-/** Numbers of 64 bits are texts. */
-function filled(value: object): object {
-  const isEmpty = (name: string, each: unknown) =>
-    [undefined, null, 0, ''].includes(each as null) ||
-    (Array.isArray(each) && each.length === 0) ||
-    (name.startsWith('gas_') && each === '0')
-  return Object.fromEntries(Object.entries(value).filter(([name, each]) => !isEmpty(name, each)))
+/** A node that has thrown the results away may answer without any list of events. */
+function areResultsAt(height: number): (value: unknown) => value is ResultsAnswer {
+  return (value): value is ResultsAnswer => {
+    const results = (value ?? {}) as Partial<ResultsAnswer>
+    const { finalize_block_events, begin_block_events, end_block_events } = results
+    const lists = [finalize_block_events, begin_block_events, end_block_events]
+    const areLists = lists.every((each) => (each ?? null) === null || Array.isArray(each))
+    const hasAny = lists.some((each) => each !== undefined)
+    return results.height === String(height) && hasAny && areLists
+  }
+}
+
+/** Attributes of the events of a block, as `transfer.amount`, with all values. */
+type Attributes = Readonly<Record<string, readonly string[]>>
+
+/** Tendermint up to 0.36 writes attributes in base64, and does not say so. */
+function attributesOf(events: readonly AbciEvent[], isPlain: boolean): Attributes {
+  const isEncoded = !isPlain && areEncoded(events)
+  const found: Record<string, string[]> = {}
+  for (const { type, attributes } of events)
+    for (const { key, value } of attributes ?? []) {
+      if (type === '' || key === '') continue
+      const [name, text] = isEncoded ? [decoded(key), decoded(value ?? '')] : [key, value ?? '']
+      ;(found[`${type}.${name}`] ??= []).push(text)
+    }
+  return found
+}
+
+/** Taken for base64 when every key of a block can be it. */
+function areEncoded(events: readonly AbciEvent[]): boolean {
+  const keys = events.flatMap(({ attributes }) => (attributes ?? []).map(({ key }) => key))
+  const isEncoded = (key: string) =>
+    Buffer.from(key, 'base64').toString('base64') === key && !/[^\x20-\x7e]/.test(decoded(key))
+  return keys.length > 0 && keys.every(isEncoded)
+}
+
+function decoded(text: string): string {
+  return Buffer.from(text, 'base64').toString()
+}
+
+/** An event as a node would send it, in the part that is behind the query. */
+function writeEvent(type: string, value: object, attributes: Attributes): Uint8Array {
+  const all = Object.entries({ ...attributes, 'tm.event': [type] })
+  const sorted = Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const data = JSON.stringify({ type: `tendermint/event/${type}`, value })
+  return Buffer.from(`"data":${data},"events":${JSON.stringify(sorted)}`)
+}
+
+/**
+ * What all clients share of an event: its members but the query, which each client has in its own
+ * spelling, without the braces.
+ */
+export function behindQuery(event: Uint8Array): Uint8Array {
+  if (event[0] !== 0x7b) return event
+  const parts: Uint8Array[] = []
+  const cursor = new ObjectCursor(event, 0)
+  while (cursor.next()) {
+    if (isNamed(event, cursor.nameStart, cursor.nameEnd, '"query"')) continue
+    if (parts.length > 0) parts.push(Buffer.from(','))
+    parts.push(bufferOf(event).subarray(cursor.nameStart, cursor.valueEnd))
+  }
+  return Buffer.concat(parts)
 }

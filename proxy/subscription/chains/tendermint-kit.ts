@@ -3,24 +3,18 @@
 import type { Ask } from '../ask.ts'
 import type { ChainKit, Sequence } from '../chain-kit.ts'
 import { TendermintReader } from './tendermint-reader.ts'
-import { TendermintTransactions, TransactionsOfBlocks } from './tendermint-transactions.ts'
 
-/** Blocks, headers, and the transactions of the blocks that the headers tell of. */
+/** Blocks and their headers. */
 export function tendermintKit(ask: Ask): ChainKit {
   const blocks = sequenceOf('NewBlock', new TendermintReader(ask, (block) => block.newBlock))
   const headers = sequenceOf(
     'NewBlockHeader',
     new TendermintReader(ask, (block) => block.newBlockHeader),
   )
-  const transactions = new TransactionsOfBlocks(ask)
   return {
-    sequenceOf({ kind }) {
-      if (kind === 'live') return null
-      return kind === 'blocks' ? 'NewBlock' : 'NewBlockHeader'
-    },
+    sequenceOf: ({ kind, name }) => (kind === 'live' ? null : name),
     sequence: (name) => (name === 'NewBlock' ? blocks : headers),
-    derived: ({ kind, key }) =>
-      kind === 'transactions' ? new TendermintTransactions(transactions, key) : null,
+    derived: () => null,
   }
 }
 

@@ -3,30 +3,26 @@
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../form.ts'
 import type { Topic, TopicKind } from '../topic.ts'
-import { behindQuery } from '../chains/tendermint-event.ts'
-import {
-  mostQueryBytes,
-  readQuery,
-  writeQuery,
-  type QueryCondition,
-} from '../chains/tendermint-query.ts'
+import { behindQuery } from '../chains/tendermint-block.ts'
 
-/** What of the event's kinds can be made from the chain itself. */
+/** Queries for exactly one of these events can be backfilled from the chain itself. */
 const kinds: ReadonlyMap<string, TopicKind> = new Map([
-  ['NewBlock', 'blocks'],
-  ['NewBlockHeader', 'headers'],
-  ['Tx', 'transactions'],
+  ["tm.event='NewBlock'", 'blocks'],
+  ["tm.event='NewBlockHeader'", 'headers'],
 ])
 
-/** What is told of beside these; a stranger's own words name no metrics. */
+/** Events that metrics name; a client's own words name none. */
 const namedEvents: ReadonlySet<string> = new Set([
   'CompleteProposal',
   'Lock',
+  'NewBlock',
   'NewBlockEvents',
+  'NewBlockHeader',
   'NewEvidence',
   'NewRound',
   'NewRoundStep',
   'Polka',
+  'Tx',
   'ValidBlock',
   'ValidatorSetUpdates',
   'Vote',
@@ -43,7 +39,7 @@ export const tendermintForm: SubscriptionForm = {
       case 'subscribe':
         return { kind: 'subscribe', topic: topicOf(queryOf(question)), question }
       case 'unsubscribe':
-        return { kind: 'unsubscribe', handle: topicOf(queryOf(question)).key }
+        return { kind: 'unsubscribe', handle: keyOf(queryOf(question)) }
       case 'unsubscribe_all':
         return { kind: 'unsubscribe-all' }
       default:
@@ -61,16 +57,14 @@ export const tendermintForm: SubscriptionForm = {
   }),
 }
 
-function topicOf(text: string): Topic {
-  const { conditions, isCertain } = readQuery(text)
-  const key = writeQuery(conditions)
-  const event = eventOf(conditions)
-  // Spaces of ours must not make it longer than a node takes it.
-  const query = Buffer.byteLength(key) > mostQueryBytes ? text : key
+/** The query goes to the node as it is: nodes of several versions read queries differently. */
+function topicOf(query: string): Topic {
+  const key = keyOf(query)
+  const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
   return {
-    kind: isCertain ? kindOf(event, conditions) : 'live',
+    kind: kinds.get(key) ?? 'live',
     key,
-    name: namedEvents.has(event) || kinds.has(event) ? event : 'other',
+    name: namedEvents.has(event) ? event : 'other',
     // Whatever the query asks for, all events have one form.
     isNamed: true,
     method: 'subscribe',
@@ -81,18 +75,14 @@ function topicOf(text: string): Topic {
   }
 }
 
-/** Empty where there is none, or no single one. */
-function eventOf(conditions: readonly QueryCondition[]): string {
-  const events = conditions.filter(({ tag }) => tag === 'tm.event')
-  const [first] = events
-  const isSingle = events.length === 1 && first?.operator === '='
-  return isSingle && first.operand.type === 'text' ? first.operand.text : ''
-}
-
-/** Of blocks nothing further may be asked: their events are not searched for. */
-function kindOf(event: string, conditions: readonly QueryCondition[]): TopicKind {
-  const kind = kinds.get(event) ?? 'live'
-  return kind === 'transactions' || conditions.length === 1 ? kind : 'live'
+/** Without the white space that means nothing: outside of quotes, where one space is as good as ten. */
+function keyOf(query: string): string {
+  const parts = query.trim().split("'")
+  return parts
+    .map((part, at) =>
+      at % 2 === 1 ? part : part.replaceAll(/\s+/g, ' ').replaceAll(/ ?([<>=]+) ?/g, '$1'),
+    )
+    .join("'")
 }
 
 function queryOf({ method, params }: { readonly method: string; readonly params: unknown }) {

@@ -27,7 +27,7 @@ export function pathsOf(document: unknown): readonly MemberPath[] {
   ]
 }
 
-export function valueAt(document: unknown, path: MemberPath): unknown {
+function valueAt(document: unknown, path: MemberPath): unknown {
   return path.reduce((value, name) => (value as Record<string, unknown>)[name], document)
 }
 
