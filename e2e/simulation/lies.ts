@@ -199,10 +199,12 @@ export const coveredLies: ReadonlySet<LieKind> = new Set<LieKind>([
 ])
 
 /** Those that are never an answer, whatever was heard before, at each level of checks. */
+const covered = new Set(
+  [...coveredLies].filter((kind) => !provableLies.has(kind) && !doubtedLies.has(kind)),
+)
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
   off: new Set(),
   envelope: new Set(malformed),
-  full: new Set(
-    [...coveredLies].filter((kind) => !provableLies.has(kind) && !doubtedLies.has(kind)),
-  ),
+  core: covered,
+  full: covered,
 }

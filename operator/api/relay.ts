@@ -39,8 +39,8 @@ const minRelayTimeout = duration({
 })
 const integrity = oneOf(integrityLevels, {
   description:
-    'How answers are checked: "off" (in quotes: YAML takes it for false), envelope (complete and in the form of the interface), full (against the request).',
-  example: 'full',
+    'How answers are checked: "off" (in quotes: YAML takes it for false), envelope (complete and in the form of the interface), core (and against the request), full (and hashes of Ethereum are worked out).',
+  example: 'core',
 })
 const retryMissingBlocks = boolean({
   description: 'Ask another upstream when one answers null for a block that the tip says exists.',

@@ -173,7 +173,7 @@ describe('validate', () => {
       'a word that YAML takes for truth',
       ['validate', '-f', '-'],
       `${router}  relay: { integrity: off }\n`,
-      'standard input: RpcRouter default/mainnet: spec.relay.integrity: Unsupported value: false: supported values: "off", "envelope", "full". YAML reads off without quotes as false: write "off" in quotes\n',
+      'standard input: RpcRouter default/mainnet: spec.relay.integrity: Unsupported value: false: supported values: "off", "envelope", "core", "full". YAML reads off without quotes as false: write "off" in quotes\n',
     ],
     [
       'a label that YAML takes for truth',

@@ -125,8 +125,8 @@ export const settings = {
     'Relaying',
     'level',
     oneOf(integrityLevels),
-    'full',
-    'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `full` (against the request).',
+    'core',
+    'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
   ),
   'retry-missing-blocks': setting(
     'Relaying',

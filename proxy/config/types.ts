@@ -20,7 +20,7 @@ export const strategies = [
 ] as const
 export type Strategy = (typeof strategies)[number]
 
-export const integrityLevels = ['off', 'envelope', 'full'] as const
+export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
 export type IntegrityLevel = (typeof integrityLevels)[number]
 
 export const tiers = ['primary', 'backup'] as const

@@ -160,7 +160,8 @@ export class Judge {
     if (!value || checks.length === 0) return { found: null, missedBlock: false, rest }
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body.head)
     const missedBlock = !goesOn && this.#missesBlock(bytes, value, asked)
-    if (this.#options.integrity !== 'full') return { found: null, missedBlock, rest }
+    if (this.#options.integrity !== 'core' && this.#options.integrity !== 'full')
+      return { found: null, missedBlock, rest }
     // Of heights that the client names the node says what it has; its URLs may differ.
     const isNamed = lastPointOf(block)?.kind === 'number'
     const horizon = () => (isNamed ? null : this.#options.pool.horizonOf(upstream))

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
 import { likenesses, logIndexScopes, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
+import { headerName, paramPlace, pointPlace, resultPath as path } from '../place.ts'
 import { blockTags } from '../types.ts'
 
 /*
@@ -24,17 +25,11 @@ const duration = z
     /^(?=.)(\d{1,5}h)?(\d{1,5}m)?(\d{1,7}(\.\d{1,3})?s)?(\d{1,7}ms)?$/,
     'must be a duration such as 400ms, 12s or 1m30s',
   )
-const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
 const word = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and -')
-const path = z.array(z.union([z.string().min(1), z.int().min(0)])).max(16)
 const absent = z.enum([...blockTags, 'none'])
 const blocks = z.int().min(0).max(1e9)
-
-const fieldNumber = z.int().min(1).max(536_870_911)
-
-const paramPlace = { param: z.int().min(0).max(31), name: z.string().min(1).optional() }
 
 const pointKeys = {
   form: z.enum(['any', 'number', 'hash', 'version']).optional(),
@@ -42,16 +37,6 @@ const pointKeys = {
   'number-field': z.string().min(1).optional(),
   'hash-field': z.string().min(1).optional(),
 }
-
-const pointPlace = strict({
-  param: paramPlace.param.optional(),
-  name: paramPlace.name,
-  field: z.union([z.string().min(1), path]).optional(),
-  'path-parameter': z.string().min(1).optional(),
-  query: z.string().min(1).optional(),
-  header: headerName.optional(),
-  message: z.array(fieldNumber).min(1).max(16).optional(),
-})
 
 /** Where one value stands: exactly one of the ways to say it. */
 const blockPlace = strict({

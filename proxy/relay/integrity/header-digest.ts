@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keccak256 } from './keccak256.ts'
+import { keccak256 } from '../../integrity/keccak256.ts'
 import type { ResultDocument } from './result-document.ts'
 import { RlpList } from './rlp-list.ts'
 import { digitsAt, isNull } from './values.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keccak256 } from './keccak256.ts'
+import { keccak256 } from '../../integrity/keccak256.ts'
 import { ItemCursor } from './item-cursor.ts'
 import { valueEnd } from '../../json/value.ts'
 import { ResultDocument } from './result-document.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { keccak256 } from './keccak256.ts'
+import { keccak256 } from '../../integrity/keccak256.ts'
 
 /** EIP-2718 types whose hash is that of their bytes. Other chains' own types may differ. */
 const plainTypes: ReadonlySet<number> = new Set([1, 2, 3, 4])

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../chain/checks.ts'
+import type { BlockRef } from '../chain/types.ts'
+import { shown, toHash, toNumber, valueAt } from './values.ts'
+import type { CheckName, Violation } from './violation.ts'
+
+type Rule<Name> = Extract<CheckRule, { check: Name }>
+
+/** The block, or each item of the list, is of the block asked for. */
+export function checkBlock(
+  rule: Rule<'block'>,
+  result: unknown,
+  asked: BlockRef,
+): Violation | null {
+  if (asked.kind !== 'number' && asked.kind !== 'hash') return null
+  if (rule.each !== true) return compareBlock(rule, result, asked)
+  if (!Array.isArray(result)) return null
+  for (const item of result) {
+    const found = compareBlock(rule, item, asked)
+    if (found) return found
+  }
+  return null
+}
+
+function compareBlock(
+  { number, hash, older = 0 }: Rule<'block'>,
+  result: unknown,
+  asked: Extract<BlockRef, { kind: 'number' | 'hash' }>,
+): Violation | null {
+  if (asked.kind === 'hash')
+    return hash ? compare('block-hash', toHash, asked.hash, valueAt(result, hash)) : null
+  const told = number && toNumber(valueAt(result, number))
+  if (told === undefined || told === null) return null
+  const isRight =
+    older === 0 ? told === asked.number : told < asked.number && told >= asked.number - older
+  return isRight ? null : mismatch('block-number', asked.number, told)
+}
+
+type Normal = (value: unknown) => string | number | null
+const normalAs: Readonly<Record<NonNullable<Rule<'identity'>['as']>, Normal>> = {
+  hash: toHash,
+  number: toNumber,
+  text: (value) => (typeof value === 'string' ? value : null),
+}
+
+/** The answer is about what the request names. */
+export function checkIdentity(
+  { result: path, as = 'hash' }: Rule<'identity'>,
+  result: unknown,
+  wanted: unknown,
+): Violation | null {
+  return compare('identity', normalAs[as], wanted, valueAt(result, path))
+}
+
+/** What has no normal form, on either side, cannot be compared: nodes know things by several names. */
+function compare(
+  check: CheckName,
+  normal: Normal,
+  wanted: unknown,
+  told: unknown,
+): Violation | null {
+  const [left, right] = [normal(wanted), normal(told)]
+  if (left === null || right === null || left === right) return null
+  return mismatch(check, wanted, told)
+}
+
+export function mismatch(check: CheckName, wanted: unknown, told: unknown): Violation {
+  return { check, detail: `asked for ${shown(wanted)}, got ${shown(told)}` }
+}

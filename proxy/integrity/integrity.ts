@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Check } from '../chain/checks.ts'
+import type { BlockRef } from '../chain/types.ts'
+import type { IntegrityLevel } from '../config/types.ts'
+import { checkBlock, checkIdentity } from './identity.ts'
+import { checkLogs } from './logs.ts'
+import { ParentMemory } from './parent.ts'
+import { checkSent } from './sent.ts'
+import type { Violation } from './violation.ts'
+
+/** What a call asks for, and what its method's spec says about the answer. */
+export interface Asked {
+  readonly checks: readonly Check[]
+  readonly block: BlockRef
+}
+
+/** The checks of one relay, at its level, with what they remember of earlier answers. */
+export class Integrity {
+  readonly level: IntegrityLevel
+  readonly #parents = new ParentMemory()
+
+  constructor(level: IntegrityLevel) {
+    this.level = level
+  }
+
+  /** Whether `check` looks at the answer to such a call at all; if not, nobody has to parse it. */
+  looksAt({ checks }: Asked): boolean {
+    return checks.length > 0 && (this.level === 'core' || this.level === 'full')
+  }
+
+  /** The first thing in a result that does not fit what was asked for. */
+  check(result: unknown, asked: Asked): Violation | null {
+    if (!this.looksAt(asked)) return null
+    for (const check of asked.checks) {
+      const found = this.#apply(check, result, asked)
+      if (found) return found
+    }
+    return null
+  }
+
+  #apply({ rule, wanted }: Check, result: unknown, { block }: Asked): Violation | null {
+    switch (rule.check) {
+      case 'block':
+        return checkBlock(rule, result, block)
+      case 'identity':
+        return checkIdentity(rule, result, wanted)
+      case 'logs':
+        return checkLogs(result, wanted, block)
+      case 'sent':
+        return checkSent(rule, result, wanted)
+      case 'parent':
+        return this.#parents.check(rule, result)
+      case 'proof':
+      case 'exists':
+        return null
+    }
+  }
+}

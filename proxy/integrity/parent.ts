@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../chain/checks.ts'
+import { mismatch } from './identity.ts'
+import { toHash, valueAt } from './values.ts'
+import type { Violation } from './violation.ts'
+
+const rememberedBlocks = 4_096
+
+/**
+ * The parents of the blocks that were shown last, by hash. A reorg makes other blocks, with other
+ * hashes; the parent of one block never changes.
+ */
+export class ParentMemory {
+  readonly #parents = new Map<string, string>()
+
+  check(
+    { hash: hashPath, parent: parentPath }: Extract<CheckRule, { check: 'parent' }>,
+    result: unknown,
+  ): Violation | null {
+    const hash = toHash(valueAt(result, hashPath))
+    const parent = toHash(valueAt(result, parentPath))
+    // Empty are the zeros that stand where there is none.
+    if (!hash || !parent) return null
+    const known = this.#parents.get(hash)
+    if (known === parent) return null
+    if (known === undefined) {
+      this.#remember(hash, parent)
+      return null
+    }
+    // One of the two was wrong, maybe the first: the next answer begins anew.
+    this.#parents.delete(hash)
+    return mismatch('parent', known, parent)
+  }
+
+  #remember(hash: string, parent: string): void {
+    if (this.#parents.size >= rememberedBlocks) {
+      const [oldest] = this.#parents.keys()
+      if (oldest !== undefined) this.#parents.delete(oldest)
+    }
+    this.#parents.set(hash, parent)
+  }
+}
