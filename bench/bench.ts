@@ -7,16 +7,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measure } from './measure.ts'
-import { idleSentence, pageOf, tableOf, verdictOf } from './report.ts'
+import { pageOf, tableOf, verdictsOf } from './report.ts'
+import { rows } from './rows.ts'
 import { findNginx } from './targets.ts'
 
 const usage = `Compares the router with nginx and with a bare pass-through, in turns, over three mock upstreams.
 
-  make bench [BENCH_ARGS="--rounds 5 --seconds 4 --connections 64 --write"]
+  make bench [BENCH_ARGS="--rounds 3 --seconds 3 --row read --write"]
 
-  --rounds N         turns of each target (default 5)
-  --seconds N        length of one turn (default 4)
-  --connections N    connections at once (default 64)
+  --rounds N         turns of each target (default 3)
+  --seconds N        length of one turn (default 3)
+  --row NAME         this row only, repeatable: ${rows.map(({ name }) => name).join(', ')}
   --nginx PATH       the nginx to compare with (default: nginx)
   --without-nginx    leave nginx out
   --write            write bench/results/latest.md and latest.json
@@ -37,9 +38,9 @@ try {
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '4' },
-      connections: { type: 'string', default: '64' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      row: { type: 'string', multiple: true, default: [] },
       nginx: { type: 'string', default: 'nginx' },
       'without-nginx': { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -56,17 +57,14 @@ async function main(): Promise<void> {
   })
   const result = await measure({
     rounds: wholeNumber('--rounds', values.rounds, 100),
-    load: {
-      seconds: wholeNumber('--seconds', values.seconds, 600),
-      connections: wholeNumber('--connections', values.connections, 10_000),
-    },
+    seconds: wholeNumber('--seconds', values.seconds, 600),
+    only: values.row.map(rowName),
     nginx: values['without-nginx'] ? null : findNginx(values.nginx),
     directory,
     progress: (text) => process.stderr.write(`${text}\n`),
   })
   process.stdout.write(`\n${tableOf(result)}\n\n`)
-  for (const sentence of [verdictOf(result), idleSentence(result)])
-    if (sentence !== null) process.stdout.write(`${sentence}\n`)
+  for (const verdict of verdictsOf(result)) process.stdout.write(`${verdict}\n`)
   if (!values.write) return
   await mkdir(results, { recursive: true })
   await writeFile(join(results, 'latest.md'), pageOf(result))
@@ -77,4 +75,9 @@ function wholeNumber(flag: string, text: string, max: number): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value >= 1 && value <= max) return value
   throw new Error(`${flag} must be a whole number from 1 to ${max}, not "${text}"`)
+}
+
+function rowName(name: string): string {
+  if (rows.some((row) => row.name === name)) return name
+  throw new Error(`--row must be one of ${rows.map((row) => row.name).join(', ')}, not "${name}"`)
 }

@@ -51,8 +51,9 @@ async function profileRouter(): Promise<void> {
     `--cpu-prof-interval=${sampleMicros}`,
   ]
   const { child, url } = await startRouter({ ...setting, upstreams, nodeFlags })
-  const runner = new LoadRunner(children, { connections, seconds })
-  await runner.run({ name: 'router', port: Number(new URL(url).port), child })
+  const runner = new LoadRunner(children)
+  const target = { name: 'router', port: Number(new URL(url).port), child }
+  await runner.run(target, { connections, seconds })
   await child.stop()
   const profile = readdirSync(directory).find((name) => name.endsWith('.cpuprofile'))
   if (profile === undefined) throw new Error(`the router left no profile:\n${child.tail()}`)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { replyIn } from './http-reply.ts'
+import { ReplyCollector } from './http-reply.ts'
 
 const body = '{"jsonrpc":"2.0","id":1,"result":"0x1"}'
 
@@ -19,7 +19,12 @@ test.each([
   ],
 ])('a reply with %s is read when it is whole, and not before', (_name, text, status) => {
   const bytes = Buffer.from(text)
-  expect(replyIn(bytes)).toEqual({ status, body })
-  for (let length = 0; length < bytes.length; length++)
-    expect(replyIn(bytes.subarray(0, length))).toBeNull()
+  for (const pieceBytes of [1, 3, bytes.length]) {
+    const replies = new ReplyCollector()
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      const reply = replies.push(bytes.subarray(at, at + pieceBytes))
+      if (at + pieceBytes < bytes.length) expect(reply).toBeNull()
+      else expect([reply?.status, reply?.body.toString()]).toEqual([status, body])
+    }
+  }
 })

@@ -49,13 +49,15 @@ const ports: Readonly<Record<InterfaceName, number>> = {
   REST: restPort,
   'gRPC, unary': grpcPort,
 }
-const runner = new LoadRunner(
-  children,
-  { connections, seconds },
-  { generator: fileOf('interface-load.ts') },
-)
+const runner = new LoadRunner(children, { generator: fileOf('interface-load.ts') })
 const load = (name: InterfaceName, forSeconds: number) =>
-  runner.run({ name, port: ports[name], child: router }, forSeconds, ['--interface', name])
+  runner.run(
+    { name, port: ports[name], child: router },
+    {
+      ...{ connections, seconds: forSeconds },
+      flags: ['--interface', name],
+    },
+  )
 for (const name of interfaceNames) await load(name, warmUpSeconds)
 const samples: Record<string, Sample>[] = []
 for (let round = 0; round < rounds; round++) {

@@ -2,26 +2,29 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect } from 'node:net'
 import { parseArgs } from 'node:util'
-import { addressOf, balanceOf } from './balances.ts'
-import { replyIn } from './http-reply.ts'
+import { ReplyCollector } from './http-reply.ts'
+import { requestOf, type ShapeName } from './shapes.ts'
 
 /*
  * Keeps a number of connections busy, each with one request at a time, and checks every answer.
  * Prints one line of JSON.
  *
- *   node bench/load-generator.ts --port 8545 --connections 64 --seconds 5 --first 0
+ *   node bench/load-generator.ts --port 8545 --shape read --connections 64 --seconds 5 --first 0
  */
 
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8545' },
+    /** One of `shapes.ts`. */
+    shape: { type: 'string', default: 'read' },
     connections: { type: 'string', default: '64' },
     seconds: { type: 'string', default: '5' },
-    /** The number of the first address, so that no two runs ask for the same. */
+    /** The number of the first request, so that no two runs ask for the same. */
     first: { type: 'string', default: '0' },
   },
 })
 const port = Number(values.port)
+const shape = values.shape as ShapeName
 const host = `127.0.0.1:${port}`
 const durationMs = Number(values.seconds) * 1000
 const latenciesMs: number[] = []
@@ -50,21 +53,19 @@ process.stdout.write(
 function keepBusy(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const replies = new ReplyCollector()
     let sentMs = 0
-    let asked = { id: 0, result: '' }
-    let received: Buffer = Buffer.alloc(0)
+    let asked = requestOf(shape, 0)
     const finish = (error?: string) => {
       if (error !== undefined) count(error)
       socket.destroy()
       resolve()
     }
     const send = () => {
+      asked = requestOf(shape, next++)
+      const { body } = asked
       sentMs = performance.now()
       if (sentMs >= untilMs) return finish()
-      const id = next++
-      const address = addressOf(id)
-      asked = { id, result: balanceOf(address) }
-      const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_getBalance","params":["${address}","latest"]}`
       socket.write(
         `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
         'latin1',
@@ -74,16 +75,11 @@ function keepBusy(): Promise<void> {
     socket.once('error', (error) => finish(error.message))
     socket.once('end', () => finish('the connection was closed'))
     socket.on('data', (chunk: Buffer) => {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-      const reply = replyIn(received)
+      const reply = replies.push(chunk)
       if (reply === null) return
-      received = Buffer.alloc(0)
       latenciesMs.push(performance.now() - sentMs)
-      const right =
-        reply.status === 200 &&
-        reply.body.includes(`"result":"${asked.result}"`) &&
-        reply.body.includes(`"id":${asked.id}`)
-      if (!right) count(`${reply.status} ${reply.body.slice(0, 120)}`)
+      if (reply.status !== 200 || !asked.isRight(reply.body))
+        count(`${reply.status} ${reply.body.toString('latin1', 0, 120)}`)
       send()
     })
   })

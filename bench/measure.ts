@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
-import { startRouter } from '../e2e/processes/router-process.ts'
+import { startRouter, type RouterProcess } from '../e2e/processes/router-process.ts'
 import { usageOf } from './process-usage.ts'
-import { type BenchResult, median, mediansOf, thisMachine } from './report.ts'
-import { type Load, LoadRunner, type Sample } from './rounds.ts'
+import { type BenchResult, median, mediansOf, type RowResult, thisMachine } from './report.ts'
+import { LoadRunner, type Sample } from './rounds.ts'
+import { type Row, rows } from './rows.ts'
 import { startNginx, startPassthrough, startUpstreams, type Target } from './targets.ts'
 
 const upstreamCount = 3
@@ -15,7 +16,10 @@ const idleMs = 3_000
 
 export interface Plan {
   readonly rounds: number
-  readonly load: Load
+  /** Length of one turn. */
+  readonly seconds: number
+  /** Names of rows; empty for all. */
+  readonly only: readonly string[]
   /** The nginx to run; null leaves it out. */
   readonly nginx: string | null
   /** Where config files and logs go. */
@@ -25,29 +29,22 @@ export interface Plan {
 }
 
 /**
- * Starts everything, warms every target up, then loads the targets in turns, so that what else the
- * machine does hits all of them alike. Rejects when any answer was wrong.
+ * Starts everything, then loads the targets in turns, row by row, so that what else the machine does
+ * hits all of them alike. Rejects when any answer was wrong.
  */
 export async function measure(plan: Plan): Promise<BenchResult> {
-  const { directory, load, rounds } = plan
+  const { directory, rounds, seconds } = plan
   const { signal } = new AbortController()
   await using children = new ChildProcesses(directory)
   const setting = { children, directory, signal }
   const upstreams = await startUpstreams(upstreamCount, setting)
 
   plan.progress('router: start-up and idle memory')
-  const launches: number[] = []
-  const launch = async () => {
-    const started = await startRouter({ ...setting, upstreams })
-    launches.push(started.firstAnswerMs)
-    return started
-  }
-  let router = await launch()
-  while (launches.length < routerStarts) {
-    await router.child.stop()
-    router = await launch()
-  }
-  const { child, url } = router
+  const start = async (throughNpx: boolean) => startRouter({ ...setting, upstreams, throughNpx })
+  const npxAnswerMs = await medianStart(() => start(true))
+  const direct: RouterProcess[] = []
+  const firstAnswerMs = await medianStart(() => start(false), direct)
+  const { child, url } = direct[0] as RouterProcess
   await sleep(idleMs)
   const idleBytes = usageOf(child.pid).residentBytes
 
@@ -55,31 +52,57 @@ export async function measure(plan: Plan): Promise<BenchResult> {
   if (plan.nginx !== null) targets.push(await startNginx(plan.nginx, upstreams, setting))
   targets.push(await startPassthrough(upstreams, setting))
 
-  const runner = new LoadRunner(children, load)
-  for (const target of targets) {
-    plan.progress(`warm-up: ${target.name}`)
-    await runner.run(target, warmUpSeconds)
-  }
-  const samples: Record<string, Sample>[] = []
-  for (let round = 0; round < rounds; round++) {
-    const sample: Record<string, Sample> = {}
-    for (const target of targets) {
-      const measured = await runner.run(target)
-      const { cpuMicrosPerRequest, requestsPerSecond } = measured
-      sample[target.name] = measured
-      plan.progress(
-        `round ${round + 1}/${rounds}: ${target.name.padEnd(11)} ` +
-          `${cpuMicrosPerRequest.toFixed(0).padStart(4)} µs  ${requestsPerSecond.toFixed(0).padStart(6)}/s`,
-      )
-    }
-    samples.push(sample)
+  const runner = new LoadRunner(children)
+  const results: RowResult[] = []
+  for (const row of rows) {
+    if (plan.only.length > 0 && !plan.only.includes(row.name)) continue
+    results.push(await measureRow(row, targets, runner, { ...plan, rounds, seconds }))
   }
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: thisMachine(),
-    load: { ...load, rounds },
-    router: { firstAnswerMs: median(launches), idleBytes },
-    medians: mediansOf(samples),
-    rounds: samples,
+    load: { rounds, seconds },
+    router: { firstAnswerMs, npxAnswerMs, idleBytes },
+    rows: results,
   }
+}
+
+async function measureRow(
+  row: Row,
+  targets: readonly Target[],
+  runner: LoadRunner,
+  { rounds, seconds, progress }: Pick<Plan, 'rounds' | 'seconds' | 'progress'>,
+): Promise<RowResult> {
+  const load = { connections: row.connections, seconds, flags: ['--shape', row.shape] }
+  for (const target of targets) await runner.run(target, { ...load, seconds: warmUpSeconds })
+  const samples: Record<string, Sample>[] = []
+  for (let round = 0; round < rounds; round++) {
+    const sample: Record<string, Sample> = {}
+    for (const target of targets) {
+      const measured = await runner.run(target, load)
+      const { cpuMicrosPerRequest, requestsPerSecond } = measured
+      sample[target.name] = measured
+      progress(
+        `${row.name}, round ${round + 1}/${rounds}: ${target.name.padEnd(11)} ` +
+          `${cpuMicrosPerRequest.toFixed(0).padStart(5)} µs  ${requestsPerSecond.toFixed(0).padStart(6)}/s`,
+      )
+    }
+    samples.push(sample)
+  }
+  return { name: row.name, medians: mediansOf(samples), rounds: samples }
+}
+
+/** The median time to the first answer of some starts. All but the last are stopped again. */
+async function medianStart(
+  start: () => Promise<RouterProcess>,
+  kept: RouterProcess[] | null = null,
+): Promise<number> {
+  const timesMs: number[] = []
+  for (let each = 1; each <= routerStarts; each++) {
+    const started = await start()
+    timesMs.push(started.firstAnswerMs)
+    if (kept && each === routerStarts) kept.push(started)
+    else await started.child.stop()
+  }
+  return median(timesMs)
 }

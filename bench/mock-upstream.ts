@@ -8,10 +8,11 @@ import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { balanceOf } from './balances.ts'
+import { fixedAnswer } from './shapes.ts'
 
 /*
  * An upstream as cheap as JavaScript allows: it cuts HTTP out of the bytes itself and answers
- * eth_getBalance without parsing. What else a router may ask is answered by the simulated node.
+ * the calls of `shapes.ts` without parsing. What else a router may ask is answered by the simulated node.
  *
  *   node bench/mock-upstream.ts <port>
  */
@@ -49,9 +50,16 @@ function serve(socket: Socket, bytes: Buffer): Buffer {
 }
 
 function answer(body: string): string {
-  if (!body.includes('"eth_getBalance"') || body.startsWith('['))
-    return node.answer(readRequest(body)) ?? ''
+  if (body.startsWith('[{"jsonrpc":"2.0","id":')) {
+    const items = body.slice(1, -1).split(/(?<=\}),(?=\{)/)
+    return `[${items.map(answer).join(',')}]`
+  }
   const id = /"id": *([^,}]+)/.exec(body)?.[1] ?? 'null'
-  const address = /"(0x[0-9a-f]{40})"/.exec(body)?.[1] ?? ''
-  return `{"jsonrpc":"2.0","id":${id},"result":"${balanceOf(address)}"}`
+  if (body.includes('"eth_getBalance"')) {
+    const address = /"(0x[0-9a-f]{40})"/.exec(body)?.[1] ?? ''
+    return `{"jsonrpc":"2.0","id":${id},"result":"${balanceOf(address)}"}`
+  }
+  if (body.includes('"eth_getLogs"')) return fixedAnswer('logs', id)
+  if (body.includes('"eth_getBlockReceipts"')) return fixedAnswer('megabyte', id)
+  return node.answer(readRequest(body)) ?? ''
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { type BenchResult, median, mediansOf, pageOf, verdictOf } from './report.ts'
+import { type BenchResult, median, mediansOf, pageOf, verdictsOf } from './report.ts'
 import type { Sample } from './rounds.ts'
 
 const sample = (cpuMicrosPerRequest: number): Sample => ({
@@ -10,18 +10,21 @@ const sample = (cpuMicrosPerRequest: number): Sample => ({
   peakBytes: 50e6,
 })
 
-function result(router: number): BenchResult {
+function row(name: string, router: number, nginx: number) {
   const rounds = [router - 10, router + 50, router].map((cpu) => ({
     router: sample(cpu),
-    nginx: sample(30),
+    nginx: sample(nginx),
   }))
+  return { name, medians: mediansOf(rounds), rounds }
+}
+
+function result(read: number, batch: number): BenchResult {
   return {
     date: '2026-01-01',
     machine: { cpu: 'a CPU', cores: 2, node: 'v26' },
-    load: { connections: 64, seconds: 4, rounds: 3 },
-    router: { firstAnswerMs: 750, idleBytes: 80e6 },
-    medians: mediansOf(rounds),
-    rounds,
+    load: { seconds: 4, rounds: 3 },
+    router: { firstAnswerMs: 750, npxAnswerMs: 1_500, idleBytes: 80e6 },
+    rows: [row('read', read, 30), row('batch of 20', batch, 90)],
   }
 }
 
@@ -34,18 +37,22 @@ test.each([
   expect(median(values)).toBe(expected)
 })
 
-test('the verdict is against nginx', () => {
-  expect(verdictOf(result(180))).toContain('6.0 times')
-  expect(verdictOf(result(180))).toContain('is met')
-  expect(verdictOf(result(190))).toContain('MISSED')
-  expect(verdictOf({ ...result(100), medians: { router: sample(100) } })).toBeNull()
+test('a figure is met up to the most that it may be, and compared with what its row says', () => {
+  expect(verdictsOf(result(75, 600))).toEqual([
+    'met     read: CPU 2.50 × nginx, at most 2.5',
+    'met     batch of 20: CPU 0.40 × a single read, a call, at most 0.45',
+    'MISSED  first answer 0.75 s, at most 0.5',
+    'met     first answer through npx 1.50 s, at most 2',
+    'met     memory, idle 80 MB, at most 110',
+    'met     memory under load 50 MB, at most 200',
+  ])
+  expect(verdictsOf(result(90, 600))[0]).toBe('MISSED  read: CPU 3.00 × nginx, at most 2.5')
 })
 
-test('the page has a row a target', () => {
-  const page = pageOf(result(120))
+test('the page has a line for each row and target', () => {
+  const page = pageOf(result(120, 600))
   expect(page).toMatch(
-    /\| router +\| +120 µs \| +4\.0 × \| +500 \| +1\.0 ms \| +2\.0 ms \| +50 MB \|/,
+    /\| read +\| +router \| +120 µs \| +4\.0 × \| +500 \| +1\.00 ms \| +2\.0 ms \| +50 MB \|/,
   )
-  expect(page).toMatch(/\| nginx +\| +30 µs \| +1\.0 × \|/)
-  expect(page).toContain('0.75 s')
+  expect(page).toMatch(/\| batch of 20 +\| +nginx \| +90 µs \| +1\.0 × \|/)
 })

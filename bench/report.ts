@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { cpus } from 'node:os'
-import type { Load, Sample } from './rounds.ts'
+import type { Sample } from './rounds.ts'
+import { limits, type Row, rows } from './rows.ts'
 
-/** At most so many times the CPU that nginx uses for a request. */
-const targetRatio = 6
 const megabyte = 1e6
+
+/** What one row of the benchmark found. */
+export interface RowResult {
+  readonly name: string
+  /** Medians over the rounds, by target. */
+  readonly medians: Readonly<Record<string, Sample>>
+  readonly rounds: readonly Readonly<Record<string, Sample>>[]
+}
 
 /** What a benchmark found. */
 export interface BenchResult {
   readonly date: string
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string }
-  readonly load: Load & { readonly rounds: number }
+  readonly load: { readonly rounds: number; readonly seconds: number }
   /** The router alone: start of the process to the first answer, and memory before any load. */
-  readonly router: { readonly firstAnswerMs: number; readonly idleBytes: number }
-  /** Medians over the rounds, by target. */
-  readonly medians: Readonly<Record<string, Sample>>
-  readonly rounds: readonly Readonly<Record<string, Sample>>[]
+  readonly router: {
+    readonly firstAnswerMs: number
+    readonly npxAnswerMs: number
+    readonly idleBytes: number
+  }
+  readonly rows: readonly RowResult[]
 }
 
 /** The machine that this runs on. */
@@ -49,20 +58,26 @@ function medianSample(samples: readonly Sample[]): Sample {
   }
 }
 
-/** A Markdown table of the medians. */
-export function tableOf({ medians }: BenchResult): string {
-  const nginxCpu = medians['nginx']?.cpuMicrosPerRequest
-  const head = ['', 'CPU per request', 'of nginx', 'requests/s', 'p50', 'p99', 'peak memory']
-  const rows = Object.entries(medians).map(([name, sample]) => [
-    name,
-    `${sample.cpuMicrosPerRequest.toFixed(0)} µs`,
-    nginxCpu === undefined ? '-' : `${(sample.cpuMicrosPerRequest / nginxCpu).toFixed(1)} ×`,
-    sample.requestsPerSecond.toFixed(0),
-    `${sample.p50Ms.toFixed(1)} ms`,
-    `${sample.p99Ms.toFixed(1)} ms`,
-    `${(sample.peakBytes / megabyte).toFixed(0)} MB`,
-  ])
-  return markdownTable([head, ...rows])
+/** A Markdown table: a line for each row and target. */
+export function tableOf({ rows: results }: BenchResult): string {
+  const head = ['row', 'target', 'CPU a request', 'of nginx', 'requests/s', 'p50', 'p99', 'memory']
+  const lines = results.flatMap(({ name: row, medians }) =>
+    Object.entries(medians).map(([name, sample]) => {
+      const nginx = medians['nginx']
+      const ratio = nginx && sample.cpuMicrosPerRequest / nginx.cpuMicrosPerRequest
+      return [
+        row,
+        name,
+        `${sample.cpuMicrosPerRequest.toFixed(0)} µs`,
+        ratio === undefined ? '-' : `${ratio.toFixed(1)} ×`,
+        sample.requestsPerSecond.toFixed(0),
+        `${sample.p50Ms.toFixed(2)} ms`,
+        `${sample.p99Ms.toFixed(1)} ms`,
+        `${(sample.peakBytes / megabyte).toFixed(0)} MB`,
+      ]
+    }),
+  )
+  return markdownTable([head, ...lines])
 }
 
 /** Columns of one width, all but the first set to the right. */
@@ -75,20 +90,39 @@ export function markdownTable([head = [], ...rows]: readonly (readonly string[])
   return [lineOf(head), lineOf(rule), ...rows.map(lineOf)].join('\n')
 }
 
-/** The router against the target, in a sentence; null when there is nothing to compare with. */
-export function verdictOf({ medians }: BenchResult): string | null {
-  const [router, nginx] = [medians['router'], medians['nginx']]
-  if (router === undefined || nginx === undefined) return null
-  const ratio = router.cpuMicrosPerRequest / nginx.cpuMicrosPerRequest
-  const verdict = ratio <= targetRatio ? 'met' : 'MISSED'
-  return `The router uses ${ratio.toFixed(1)} times the CPU of nginx for a request; the target of at most ${targetRatio} is ${verdict}.`
+/** Each figure beside the most that it may be, in a line. */
+export function verdictsOf(result: BenchResult): readonly string[] {
+  const { router } = result
+  const load = result.rows[0]?.medians['router']?.peakBytes
+  return [
+    ...rows.flatMap((row) => verdictOf(row, result) ?? []),
+    line('first answer', router.firstAnswerMs / 1e3, limits.firstAnswerMs / 1e3, ' s'),
+    line('first answer through npx', router.npxAnswerMs / 1e3, limits.npxAnswerMs / 1e3, ' s'),
+    line('memory, idle', router.idleBytes / megabyte, limits.idleBytes / megabyte, ' MB'),
+    ...(load === undefined
+      ? []
+      : [line('memory under load', load / megabyte, limits.loadBytes / megabyte, ' MB')]),
+  ]
 }
 
-/** What the router needs without any load, in a sentence. */
-export function idleSentence({ router }: BenchResult): string {
-  const seconds = (router.firstAnswerMs / 1000).toFixed(2)
-  const idle = (router.idleBytes / megabyte).toFixed(0)
-  return `The router's first answer comes ${seconds} s after its start; idle, it holds ${idle} MB.`
+/** Null where there is nothing to compare with. */
+function verdictOf(row: Row, { rows: results }: BenchResult): string | null {
+  const of = (name: string, target: string) =>
+    results.find((each) => each.name === name)?.medians[target]
+  const own = of(row.name, 'router')
+  const beside = row.beside === 'nginx' ? of(row.name, 'nginx') : of('read', 'router')
+  if (own === undefined || beside === undefined) return null
+  const figure = row.figure === 'cpu' ? 'cpuMicrosPerRequest' : 'p50Ms'
+  const calls = row.beside === 'nginx' ? 1 : row.calls
+  const what = `${row.name}: ${row.figure === 'cpu' ? 'CPU' : 'p50'}`
+  const to = row.beside === 'nginx' ? ' × nginx' : ' × a single read, a call'
+  return line(what, own[figure] / calls / beside[figure], row.most, to)
+}
+
+function line(what: string, value: number, most: number, unit: string): string {
+  const digits = most >= 100 ? 0 : 2
+  const isMet = value <= most
+  return `${isMet ? 'met   ' : 'MISSED'}  ${what} ${value.toFixed(digits)}${unit}, at most ${most}`
 }
 
 /** The whole result as a page. */
@@ -96,13 +130,15 @@ export function pageOf(result: BenchResult): string {
   const { date, machine, load } = result
   return `# Last results
 
-${date}, ${machine.cores} cores of ${machine.cpu}, Node ${machine.node}; ${load.rounds} rounds of ${load.seconds} s at
-${load.connections} connections, medians. Made by \`make bench BENCH_ARGS=--write\`; the method is in the
+${date}, ${machine.cores} cores of ${machine.cpu}, Node ${machine.node}; ${load.rounds} rounds of ${load.seconds} s,
+medians. Made by \`make bench BENCH_ARGS=--write\`; the method is in the
 [README](../README.md).
 
 ${tableOf(result)}
 
-${[verdictOf(result), idleSentence(result)].filter((sentence) => sentence !== null).join(' ')}
+\`\`\`
+${verdictsOf(result).join('\n')}
+\`\`\`
 `
 }
 

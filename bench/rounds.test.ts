@@ -26,20 +26,35 @@ test('a load through the pass-through is answered by the mock upstreams, every a
   await using children = new ChildProcesses(directory)
   const upstreams = await startUpstreams(2, { children, directory, signal })
   const target = await startPassthrough(upstreams, { children, directory, signal })
-  const sample = await new LoadRunner(children, load, { usageOf: noUsage }).run(target)
+  const sample = await new LoadRunner(children, { usageOf: noUsage }).run(target, load)
   expect(sample.errors).toBe(0)
   expect(sample.requests).toBeGreaterThan(10)
   expect(sample.p99Ms).toBeGreaterThanOrEqual(sample.p50Ms)
 })
 
+test.each(['batch', 'logs', 'megabyte'] as const)(
+  'requests of the shape %s are answered byte for byte',
+  async (shape) => {
+    await using children = new ChildProcesses(directory)
+    const upstreams = await startUpstreams(1, { children, directory, signal })
+    const target = await startPassthrough(upstreams, { children, directory, signal })
+    const flags = ['--shape', shape]
+    const sample = await new LoadRunner(children, { usageOf: noUsage }).run(target, {
+      ...load,
+      flags,
+    })
+    expect(sample.errors).toBe(0)
+    expect(sample.requests).toBeGreaterThan(2)
+  },
+)
+
 test('a target that answers wrongly fails the run, and the message shows how', async () => {
   await using children = new ChildProcesses(directory)
   await using wrong = await startSimNode({ chain: createChainModel() })
   const child = await children.start({ name: 'nobody', command: process.execPath, args: ['-v'] })
-  const running = new LoadRunner(children, load, { usageOf: noUsage }).run({
-    name: 'wrong',
-    port: wrong.port,
-    child,
-  })
+  const running = new LoadRunner(children, { usageOf: noUsage }).run(
+    { name: 'wrong', port: wrong.port, child },
+    load,
+  )
   await expect(running).rejects.toThrow(/wrong answered \d+ of \d+ requests wrongly, .*"200 /)
 })

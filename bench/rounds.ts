@@ -23,6 +23,8 @@ export interface Sample {
 export interface Load {
   readonly connections: number
   readonly seconds: number
+  /** Flags of the generator beside these. */
+  readonly flags?: readonly string[]
 }
 
 interface RunnerOptions {
@@ -34,39 +36,33 @@ interface RunnerOptions {
 /** Runs the load in processes of its own, and measures what the target uses meanwhile. */
 export class LoadRunner {
   readonly #children: ChildProcesses
-  readonly #load: Load
   readonly #usageOf: (pid: number) => Usage
   readonly #generator: string
   #runs = 0
 
-  constructor(children: ChildProcesses, load: Load, options: RunnerOptions = {}) {
+  constructor(children: ChildProcesses, options: RunnerOptions = {}) {
     this.#children = children
-    this.#load = load
     this.#usageOf = options.usageOf ?? usageOf
     this.#generator = options.generator ?? balanceLoad
   }
 
   /** Rejects when any answer was missing or wrong: such a run measures nothing. */
-  async run(
-    target: Target,
-    seconds = this.#load.seconds,
-    flags: readonly string[] = [],
-  ): Promise<Sample> {
+  async run(target: Target, load: Load): Promise<Sample> {
     const run = this.#runs++
     const before = this.#usageOf(target.child.pid)
-    const load = await this.#children.start({
+    const child = await this.#children.start({
       name: `load-${run}`,
       command: process.execPath,
       args: [
         this.#generator,
-        ...flags,
-        ...['--port', String(target.port), '--connections', String(this.#load.connections)],
-        ...['--seconds', String(seconds), '--first', String(run * addressesPerRun)],
+        ...(load.flags ?? []),
+        ...['--port', String(target.port), '--connections', String(load.connections)],
+        ...['--seconds', String(load.seconds), '--first', String(run * addressesPerRun)],
       ],
     })
-    await load.ended
+    await child.ended
     const after = this.#usageOf(target.child.pid)
-    const output = load.tail()
+    const output = child.tail()
     if (!output.startsWith('{')) throw new Error(`the load on ${target.name} failed:\n${output}`)
     const result = JSON.parse(output) as Omit<Sample, 'cpuMicrosPerRequest' | 'peakBytes'>
     if (result.errors > 0 || result.requests === 0)

@@ -41,6 +41,8 @@ export interface RouterOptions {
   readonly nodeFlags?: readonly string[]
   /** Flags for the router, such as `--strategy`. */
   readonly flags?: readonly string[]
+  /** Started by `npx router`, as the README does. */
+  readonly throughNpx?: boolean
   /** Of every upstream's URL: `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, unknown>>
 }
@@ -68,10 +70,13 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
   const configFile = join(directory, 'router.yml')
   await writeFile(configFile, configText)
   const startedMs = performance.now()
+  const program = options.throughNpx
+    ? { command: 'npx', args: ['--no', 'router'] }
+    : { command: process.execPath, args: [...nodeFlags, entry] }
   const child = await children.start({
     name: 'router',
-    command: process.execPath,
-    args: [...nodeFlags, entry, configFile, ...flags],
+    command: program.command,
+    args: [...program.args, configFile, ...flags],
   })
   const url = `http://127.0.0.1:${port}`
   const adminUrl = `http://127.0.0.1:${adminPort}`
