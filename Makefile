@@ -1,5 +1,5 @@
 # Everything a contributor runs. `make` alone lists the targets.
-# Node's own version does not matter beyond 20: the tools run on the Node 26 that npm installs here.
+# Needed: Node 20 or newer with npm, which installs the Node 26 that everything here runs on.
 
 SHELL := /bin/sh
 BIN := node_modules/.bin

@@ -1,32 +1,39 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; PATH="${0%/*}/../node_modules/.bin:$PATH" exec node -- "$0" "$@"
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+//
+// The shell reads the second line alone: it finds the Node that npm installed, and the "--" keeps our --env-file from
+// Node, which has an option of that name. To JavaScript the line is a text and a comment.
 //
 // Runs the bundle where it is up to date, else the sources as they are.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// What npm puts first in PATH; a service file may call another Node by mistake.
+// A service file may call another Node by mistake.
 const major = Number(process.versions.node.split('.')[0])
-if (major < 24) {
+if (major < 26) {
   process.stderr.write(
-    `router: Node ${process.version} is too old. Start it with the Node that npm ci installed: ` +
-      'npx router ..., or node_modules/.bin/node bin/router.mjs ...\n',
+    `router: Node ${process.version} is too old. Start it with the Node 26 that npm installed: ` +
+      'npx router ..., or node_modules/.bin/node -- bin/router.mjs ...\n',
   )
   process.exit(2)
 }
 
 const bundle = new URL('../dist/bin/router.mjs', import.meta.url)
 const sources = new URL('../proxy/', import.meta.url)
+const specs = new URL('../specs/', import.meta.url)
 
 function isFresh() {
   if (!existsSync(bundle)) return false
   if (!existsSync(sources)) return true
   const builtMs = statSync(bundle).mtimeMs
-  const directory = fileURLToPath(sources)
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).every(
-    (name) => !name.endsWith('.ts') || statSync(`${directory}/${name}`).mtimeMs <= builtMs,
-  )
+  return [sources, specs].every((folder) => {
+    const directory = fileURLToPath(folder)
+    return readdirSync(directory, { recursive: true, encoding: 'utf8' }).every(
+      (name) => !/\.(?:ts|yml)$/.test(name) || statSync(`${directory}/${name}`).mtimeMs <= builtMs,
+    )
+  })
 }
 
 await import(isFresh() ? bundle.href : new URL('main.ts', sources).href)

@@ -6,11 +6,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// What npm puts first in PATH; a service file may call another Node by mistake.
+// A service file may call another Node by mistake than the one that npm puts first in PATH.
 const major = Number(process.versions.node.split('.')[0])
-if (major < 24) {
+if (major < 26) {
   process.stderr.write(
-    `rpc-operator: Node ${process.version} is too old. Start it with the Node that npm ci installed: ` +
+    `rpc-operator: Node ${process.version} is too old. Start it with the Node 26 that npm installed: ` +
       'npx rpc-operator ..., or node_modules/.bin/node bin/rpc-operator.mjs ...\n',
   )
   process.exit(2)

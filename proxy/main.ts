@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { enableCompileCache } from 'node:module'
-import { holdStartupMemory } from './cli/startup-memory.ts'
 
-holdStartupMemory()
 // Keeps what was compiled for the next start, which then takes half the time.
 enableCompileCache()
 const { main } = await import('./cli/main.ts')

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { build } from 'esbuild'
+import { parse } from 'yaml'
 
 /**
  * Bundles the programs into `dist/bin/`: what `npx router` and `npx rpc-operator` run. One file and its lazy parts
@@ -32,3 +35,13 @@ for (const [name, entry] of [
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   })
+
+/** The chain specs as JSON beside the bundle: to read them from YAML is a fifth of the router's start. */
+await rm('dist/specs', { recursive: true, force: true })
+for (const name of await readdir('specs', { recursive: true })) {
+  if (!name.endsWith('.yml')) continue
+  const target = `dist/specs/${name.slice(0, -'.yml'.length)}.json`
+  await mkdir(dirname(target), { recursive: true })
+  const spec: unknown = parse(await readFile(`specs/${name}`, 'utf8'), { merge: true })
+  await writeFile(target, JSON.stringify(spec))
+}

@@ -3,13 +3,13 @@
 import { expect, test } from 'vitest'
 import { whyNotNode } from './check-node.ts'
 
-test.each(['18.20.8', '20.20.2', '22.12.0', '23.11.1'])('Node %s is too old', (version) => {
+test.each(['18.20.8', '20.20.2', '22.12.0', '24.11.1'])('Node %s is too old', (version) => {
   expect(whyNotNode(version)).toBe(
-    `vitest: Node ${version} is too old, 24 or newer is needed. ` +
-      'Start it with the Node that npm ci installed: make test, or npx vitest ...',
+    `vitest: Node ${version} is too old. ` +
+      'Start it with the Node 26 that npm installed: make test, or npx vitest ...',
   )
 })
 
-test.each(['24.0.0', '26.10.0', process.versions.node])('Node %s is not', (version) => {
+test.each(['26.0.0', '26.10.0', process.versions.node])('Node %s is not', (version) => {
   expect(whyNotNode(version)).toBeNull()
 })

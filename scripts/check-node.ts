@@ -8,13 +8,12 @@ import { readFileSync } from 'node:fs'
  */
 export function whyNotNode(version: string): string | null {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  const { engines } = JSON.parse(file) as { engines: { node: string } }
-  const [, least] = /^>=(\d+)$/.exec(engines.node) ?? []
-  if (least === undefined) throw new Error(`package.json: engines.node is ${engines.node}`)
+  const { dependencies } = JSON.parse(file) as { dependencies: { node: string } }
+  const [least] = dependencies.node.split('.')
   if (Number(version.split('.')[0]) >= Number(least)) return null
   return (
-    `vitest: Node ${version} is too old, ${least} or newer is needed. ` +
-    'Start it with the Node that npm ci installed: make test, or npx vitest ...'
+    `vitest: Node ${version} is too old. ` +
+    `Start it with the Node ${least} that npm installed: make test, or npx vitest ...`
   )
 }
 

@@ -5,7 +5,7 @@
 # Installs what package-lock.json names. Called by `make install`; says in a sentence what is missing.
 set -eu
 
-node_help='Get Node 22 or newer, npm comes with it: https://nodejs.org/en/download (or: nvm install --lts).'
+node_help='Get Node 20 or newer with npm: https://nodejs.org/en/download (or: nvm install --lts).'
 
 fail() {
   printf 'rpc-router: %s\n' "$*" >&2
@@ -21,7 +21,7 @@ command -v npm >/dev/null 2>&1 || fail "npm is not installed. $node_help"
 version=$(node --version 2>/dev/null) || fail "node does not run. $node_help"
 major=${version#v}
 major=${major%%.*}
-[ "$major" -ge 20 ] || fail "node $version is too old to install this project; 20 is the least. $node_help"
+[ "$major" -ge 20 ] || fail "node $version is too old: npm needs Node 20 or newer, and installs the Node 26 that the router runs on. $node_help"
 
 # A link: the packages belong to another checkout, which keeps them up to date.
 [ ! -L node_modules ] || exit 0

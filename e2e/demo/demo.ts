@@ -57,7 +57,7 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.row(['config', router.configFile], widths)
   screen.note(`\n${router.configText}`)
 
-  screen.step('Real clients; only their URL is the router’s')
+  screen.step("Real clients; only their URL is the router's")
   const tourRequests = await tourClients(screen, router.url, devnet, signal)
 
   screen.step(`Under 200 reads a second, ${victim} dies (SIGKILL) and comes back`)

@@ -212,7 +212,6 @@ test('what is wired can be printed whole', async () => {
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
-    streamed: () => {},
     isDraining: () => false,
   })
   const options = { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }

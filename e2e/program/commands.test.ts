@@ -49,6 +49,16 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   return { code, ...written }
 }
 
+test('an env file is ours from the command line to the URL, and its absence is told with code 2', async () => {
+  const keys = await workspace.write('keys.env', "FIRST=a # note\nSECOND='b'\n")
+  const file = `${workspace.directory}/missing.yml`
+  for (const flags of [['--env-file', keys], [`--env-file=${keys}`]])
+    expect(await runProgram(['validate', file, ...flags])).toMatchObject({ code: 0, stderr: '' })
+  const { code, stderr } = await runProgram(['validate', file, '--env-file', '/nowhere/keys.env'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('the env file /nowhere/keys.env cannot be read: there is no such file')
+})
+
 describe('what cannot be served is refused with code 2, before anything is opened', () => {
   test.each<[string, string[], Record<string, string>, string[]]>([
     ['no such file', ['gone.yml'], {}, ['gone.yml: error: ', 'there is no such file']],

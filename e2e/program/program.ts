@@ -93,7 +93,8 @@ export async function startProgram(
 
 function start(args: readonly string[], { env = {}, cwd }: Surroundings): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
-  return spawn(process.execPath, [entry, ...args], {
+  // As bin/router.mjs does: without "--" Node takes --env-file for its own.
+  return spawn(process.execPath, ['--', entry, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...Object.fromEntries(inherited), ...env },
     ...(cwd === undefined ? {} : { cwd }),

@@ -137,3 +137,15 @@ class KeptAlive implements Disposable {
     this.agent.destroy()
   }
 }
+
+test('an idle connection, and no admin address that would hold the process: code 0', async () => {
+  const config = { ...ethereumConfig([node]), 'metrics-listen-address': 'off' }
+  await using running = await startProgram(workspace, config, {
+    flags: ['--drain-timeout', '500ms'],
+  })
+  using idle = new KeptAlive()
+  await ask(idle.agent, running.urls[0] ?? '', 'eth_chainId')
+  running.kill('SIGTERM')
+  const { code, stderr } = await running.ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})

@@ -83,7 +83,6 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
-    streamed: () => {},
     isDraining: () => false,
   })
   const [endpoint] = chain?.endpoints ?? []

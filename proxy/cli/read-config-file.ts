@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { layerEnvironment } from '../config/env-file.ts'
+import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/flag-values.ts'
 import { envFilesOf, parseConfig, unreadableConfig } from '../config/parse.ts'
 import type { ParsedConfig } from '../config/parsed-config.ts'
@@ -27,16 +27,18 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
   const file = await readTextFile(configPath)
   if ('problem' in file) return unreadableConfig([file.problem], { environment, flags })
   const source = { name: configPath, text: file.text }
-  const texts: string[] = []
+  const envFiles: EnvFile[] = []
   const problems: Problem[] = []
   for (const path of envFilesOf(source, flags)) {
     const envFile = await readTextFile(path, `the env file ${path}`)
-    if ('text' in envFile) texts.push(envFile.text)
+    if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
     else problems.push({ ...envFile.problem, path: 'env-file' })
   }
+  const layered = layerEnvironment(environment, envFiles)
+  problems.push(...layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
   if (problems.length > 0) return unreadableConfig(problems, { environment, flags })
-  return parseConfig(source, { environment: layerEnvironment(environment, texts), flags })
+  return parseConfig(source, { environment: layered.environment, flags })
 }
 
 /** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */

@@ -19,8 +19,6 @@ export interface RouterParts {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
-  /** Hears of bytes of big answers that have passed. */
-  readonly streamed: (bytes: number) => void
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */

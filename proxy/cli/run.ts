@@ -11,8 +11,6 @@ import { judgeConfig } from './judged-config.ts'
 import { problemLine } from './problem-text.ts'
 import type { ConfigRequest } from './read-config-file.ts'
 import { createRouter } from './router.ts'
-import { releaseStartupMemory } from './startup-memory.ts'
-import { createStreamMemory } from './stream-memory.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
@@ -30,30 +28,37 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { parsed, problems, valid } = await judgeConfig(asked, references.check)
   const { config } = parsed
   const redact = createRedactor(parsed.secretValues())
-  const complain = (line: string) => io.stderr.write(`${redact(line)}\n`)
-  for (const problem of problems) complain(problemLine(configPath, problem))
   const catalog = references.catalog()
-  if (config === null || catalog === null || !valid) return exitCodes.invalid
-
+  if (config === null || catalog === null || !valid) {
+    for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
+    return exitCodes.invalid
+  }
   const logger = createLogger({ ...parsed.logging, redact })
+  for (const { path, line, message, hint } of problems)
+    logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
-  const streamed = createStreamMemory()
-  const parts = { catalog, logger, clock, random: systemRandom, version, streamed }
+  const parts = { catalog, logger, clock, random: systemRandom, version }
   const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
+  // The clock's timers and idle connections hold no process: it would end in the middle of a stop.
+  const alive = setInterval(() => {}, 60_000)
   try {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
+    clearInterval(alive)
     return exitCodes.failed
   }
-  releaseStartupMemory()
-  logger.info('router started', { version, config: configPath })
-  logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
-  const answered = await router.stop()
-  if (answered) logger.info('router stopped: every call in flight was answered')
-  else logger.warn('router stopped: the drain time was over before every call was answered')
-  return answered ? exitCodes.done : exitCodes.failed
+  try {
+    logger.info('router started', { version, config: configPath })
+    logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
+    const answered = await router.stop()
+    if (answered) logger.info('router stopped: every call in flight was answered')
+    else logger.warn('router stopped: the drain time was over before every call was answered')
+    return answered ? exitCodes.done : exitCodes.failed
+  } finally {
+    clearInterval(alive)
+  }
 }
 
 /** Resolves with the first signal to stop; the second one ends the process at once. */

@@ -24,8 +24,8 @@ export interface ServedChainParts {
   readonly observers: Observers
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
-  /** Hears of bytes of big answers that have passed. */
-  readonly streamed: (bytes: number) => void
+  /** Observes the bytes of big answers as they pass. */
+  readonly streamed?: (bytes: number) => void
 }
 
 /** One listener of the config and what it serves. */

@@ -13,7 +13,8 @@ interface AddressFault {
   readonly hint: string
 }
 
-const example = 'Write host:port, such as 0.0.0.0:3360, [::1]:3360 or :3360.'
+const example =
+  'Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.'
 
 /**
  * Reads `host:port`, `:port`, `port` or `host`. Without a host it means all interfaces.
@@ -37,7 +38,12 @@ export function parseAddress(
     return withPort(host, port ?? defaultPort?.toString())
   }
   if (isIpv6(text)) {
-    return { fault: { message: 'needs brackets', hint: `Write [${text}]:${defaultPort ?? 443}.` } }
+    return {
+      fault: {
+        message: 'needs brackets',
+        hint: `Write "[${text}]:${defaultPort ?? 443}", in YAML with the quotes.`,
+      },
+    }
   }
   const colon = text.lastIndexOf(':')
   const host = colon === -1 ? text : text.slice(0, colon)

@@ -3,11 +3,58 @@
 import { expect, test } from 'vitest'
 import { layerEnvironment } from './env-file.ts'
 
+const read = (texts: readonly string[], environment: Record<string, string> = {}) => {
+  const files = texts.map((text, index) => ({ name: `${index}.env`, text }))
+  const layered = layerEnvironment(environment, files)
+  return {
+    variables: { ...layered.environment },
+    messages: layered.problems.map(({ message }) => message),
+  }
+}
+
 test('the environment beats the files, a later file beats an earlier one', () => {
-  const files = ['A=1\nB=1\nC=1', '# note\nexport B=2\nC="2 # no note"\nD=\'a\nb\'']
-  expect({ ...layerEnvironment({ C: '3' }, files) }).toEqual({ A: '1', B: '2', C: '3', D: 'a\nb' })
+  const files = ['A=1\nB=1\nC=1', '# note\nexport B=2\nC="2 # no note"\nD=\'a\nb\'\nE=5']
+  expect(read(files, { C: '3' })).toEqual({
+    variables: { A: '1', B: '2', C: '3', D: 'a\nb', E: '5' },
+    messages: [],
+  })
 })
 
 test('a byte order mark and CRLF do no harm', () => {
-  expect({ ...layerEnvironment({}, ['\uFEFFA=1\r\nB=2\r\n']) }).toEqual({ A: '1', B: '2' })
+  expect(read(['\uFEFFA=1\r\nB=2\r\n']).variables).toEqual({ A: '1', B: '2' })
+})
+
+test.each([
+  ['KEY=abc#def', 'abc#def'],
+  ['KEY=#abc', '#abc'],
+  ['KEY=abc #def', 'abc'],
+  ['KEY= # nothing', ''],
+  ['KEY=', ''],
+  ['  export  KEY = a b  ', 'a b'],
+  ['KEY=a=b==', 'a=b=='],
+  ["KEY='a # b' # note", 'a # b'],
+  ["KEY='a\\n$HOME'", 'a\\n$HOME'],
+  ['KEY="a\\n\\"b\\" \\\\ \\x"', 'a\n"b" \\ \\x'],
+  ['KEY=it\'s "so"', 'it\'s "so"'],
+])('%j', (text, value) => {
+  expect(read([text])).toEqual({ variables: { KEY: value }, messages: [] })
+})
+
+test('what is no variable is told with its line, and its text is not shown', () => {
+  expect(read(["A='\n'\nsecret\n\nB='secret\n", 'C="secret" secret\n1=2\nD=4'])).toEqual({
+    variables: { A: '\n', D: '4' },
+    messages: [
+      'line 3 of 0.env is not NAME=value',
+      'line 5 of 0.env has a quote that is not closed, or a text behind one that is',
+      'line 1 of 1.env has a quote that is not closed, or a text behind one that is',
+      'line 2 of 1.env is not NAME=value',
+    ],
+  })
+})
+
+test('a value that Node took from the file and cut at "#" does not beat the file', () => {
+  expect(read(['KEY=abc#def\nOWN=file'], { KEY: 'abc', OWN: 'environment' }).variables).toEqual({
+    KEY: 'abc#def',
+    OWN: 'environment',
+  })
 })

@@ -51,15 +51,15 @@ test.each<[text: string, problem: string]>([
   ],
   [
     auth('cacert-pem: /a.pem'),
-    '11:23 error direct-rpc[0].node-urls[0].auth-config.cacert-pem: unknown key "cacert-pem" | Write tls: {ca-file: …} in auth-config.',
+    '11:23 error direct-rpc[0].node-urls[0].auth-config.cacert-pem: unknown key "cacert-pem" | Write tls: {ca-file: ...} in auth-config.',
   ],
   [
     auth('key-pem: /a.pem'),
-    '11:23 error direct-rpc[0].node-urls[0].auth-config.key-pem: unknown key "key-pem" | Write tls: {key-file: …} in auth-config.',
+    '11:23 error direct-rpc[0].node-urls[0].auth-config.key-pem: unknown key "key-pem" | Write tls: {key-file: ...} in auth-config.',
   ],
   [
     auth('cert-pem: /a.pem'),
-    '11:23 error direct-rpc[0].node-urls[0].auth-config.cert-pem: unknown key "cert-pem" | Write tls: {cert-file: …} in auth-config.',
+    '11:23 error direct-rpc[0].node-urls[0].auth-config.cert-pem: unknown key "cert-pem" | Write tls: {cert-file: ...} in auth-config.',
   ],
   [
     url('grpc-config: {reflection-timeout: 5s}'),

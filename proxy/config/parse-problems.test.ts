@@ -135,7 +135,21 @@ const yamlCases: readonly Case[] = [
   },
   {
     text: 'a: !foo x',
-    problems: ['1:4 error : a YAML tag ("!…") is not supported here | Remove the tag.'],
+    problems: ['1:4 error : a YAML tag ("!...") is not supported here | Remove the tag.'],
+  },
+  {
+    text: 'endpoints: []\ndirect-rpc: !!seq []\nstrategy: !!str latency\n',
+    problems: [
+      '1:1 error endpoints: the list is empty | It needs at least one entry.',
+      '2:19 error direct-rpc: a YAML tag ("!...") is not supported here | Remove the tag.',
+      '3:17 error strategy: a YAML tag ("!...") is not supported here | Remove the tag.',
+    ],
+  },
+  {
+    text: 'endpoints:\n  - network-address: [::1]:3360\n',
+    problems: [
+      '2:27 error : there is something behind the end of a value | Put the value in quotes, such as "[::1]:3360".',
+    ],
   },
   { text: 'a: *x', problems: ['1:4 error a: the alias *x has no anchor &x before it | '] },
   {
@@ -206,7 +220,7 @@ const configCases: readonly Case[] = [
   {
     text: url('https://x/#SECRET'),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a fragment ("#…") | Write # as %23 if it is part of a key.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with a fragment ("#...") | Write # as %23 if it is part of a key.',
     ],
   },
   {
@@ -411,7 +425,7 @@ const configCases: readonly Case[] = [
   {
     text: minimal.replace('127.0.0.1:3360', 'http://x'),
     problems: [
-      '2:22 error endpoints[0].network-address: "http://x" is a URL, and an address is wanted | Write host:port, such as 0.0.0.0:3360, [::1]:3360 or :3360.',
+      '2:22 error endpoints[0].network-address: "http://x" is a URL, and an address is wanted | Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.',
     ],
   },
   {

@@ -3,7 +3,8 @@
 import { Scalar } from './scalar.ts'
 
 const openers = /\$(\$?)(?:\{([^{}]*)\}|<([^<>]*)>|[{<])/g
-const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
+/** What a variable may be called. */
+export const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
 /** Matches a text that holds a placeholder: for editors that check a file by its JSON Schema. */
 export const placeholderPattern = '.*\\$[{<].*'

@@ -277,7 +277,7 @@ export const settings = {
     'path',
     filePath(),
     null,
-    'A file of NAME=value lines for placeholders. The environment beats it; of several, later ones win.',
+    'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
     { repeatable: true },
   ),
 } as const

@@ -38,7 +38,7 @@ export function upstreamUrl(): Field<UpstreamUrl> {
     }
     if (text.includes('#')) {
       return {
-        fault: 'is a URL with a fragment ("#…")',
+        fault: 'is a URL with a fragment ("#...")',
         hint: 'Write # as %23 if it is part of a key.',
       }
     }

@@ -122,7 +122,7 @@ const explanations: ReadonlyMap<string, readonly [message: string, hint: string 
     ['there is a second ": " in this line', 'Put the value in quotes if it is meant to hold one.'],
   ],
   ['MULTILINE_IMPLICIT_KEY', ['a key is not followed by ":"', 'Write key: value.']],
-  ['TAG_RESOLVE_FAILED', ['a YAML tag ("!…") is not supported here', 'Remove the tag.']],
+  ['TAG_RESOLVE_FAILED', ['a YAML tag ("!...") is not supported here', 'Remove the tag.']],
   ['RESOURCE_EXHAUSTION', ['the file is nested too deeply', null]],
 ])
 
@@ -131,6 +131,11 @@ function explain(fault: YAMLError): readonly [message: string, hint: string | nu
   if (/end with a [\]}]/.test(detail))
     return [`a ${detail.endsWith(']') ? '[' : '{'} is not closed`, null]
   if (/closing ["']quote/.test(detail)) return ['a quoted text is not closed', null]
+  if (/at node end/.test(detail))
+    return [
+      'there is something behind the end of a value',
+      'Put the value in quotes, such as "[::1]:3360".',
+    ]
   return explanations.get(fault.code) ?? [`not valid YAML (${detail})`, null]
 }
 

@@ -72,6 +72,7 @@ class TreeReader {
       return null
     }
     if (isAlias(node)) return this.#readAlias(node.source, path, key, at)
+    if (node.tag !== undefined) this.#report(path, at, ...tagRefused)
     if (original && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     const place = formatPath(path)
     this.positions.set(place, isScalar(node) ? at : (key ?? at))
@@ -156,6 +157,8 @@ class TreeReader {
     this.problems.push({ severity: 'error', path: formatPath(path), ...at, message, hint })
   }
 }
+
+const tagRefused = ['a YAML tag ("!...") is not supported here', 'Remove the tag.'] as const
 
 interface MapPair {
   readonly key: ParsedNode | null

@@ -33,7 +33,7 @@ const pieceBytes = 64 * 1024
 export interface GrpcTransportOptions {
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
-  readonly streamed: (bytes: number) => void
+  readonly streamed?: ((bytes: number) => void) | undefined
 }
 
 /**

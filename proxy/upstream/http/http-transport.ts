@@ -27,7 +27,7 @@ const bodyLimits: ReplyBodyLimits = {
 export interface HttpTransportOptions {
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
-  readonly streamed: (bytes: number) => void
+  readonly streamed?: ((bytes: number) => void) | undefined
 }
 
 /**

@@ -31,7 +31,7 @@ export interface ReplyBodyOptions extends ReplyBodyLimits {
   readonly source: ByteSource
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
-  readonly streamed: (bytes: number) => void
+  readonly streamed?: ((bytes: number) => void) | undefined
   /** All bytes, when the source says that it knows. */
   readonly length: number | null
   /** Hears once what the body turned out to be. */
@@ -84,7 +84,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.#totalBytes += chunk.length
     if (this.#totalBytes > maxBytes)
       return source.abort(new TransportError('too-large', `answer over ${maxBytes} bytes`))
-    if (this.#isStream) this.#options.streamed(chunk.length)
+    if (this.#isStream) this.#options.streamed?.(chunk.length)
     if (this.#waiter) {
       this.#wake()?.resolve({ done: false, value: chunk })
       return this.#gotOn(chunk.length)
