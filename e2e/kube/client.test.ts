@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { Applier } from '../../operator/kube/applier.ts'
 import { findCluster } from '../../operator/kube/cluster.ts'
 import {
   type ApiError,
@@ -135,14 +134,15 @@ describe('refusals say what is wrong', () => {
 })
 
 describe('server-side apply', () => {
-  const applier = new Applier({ client, fieldManager: 'one', statusManager: 'one-status' })
+  const ours = { fieldManager: 'one', force: true }
+  const ofStatus = { fieldManager: 'one-status', force: true, subresource: 'status' } as const
 
   test('the same intent again changes no version, and what is left out goes', async () => {
     const intent = configMap('applied', { a: '1', b: '2' })
-    const first = await applier.apply(configMaps, intent, signal)
-    const second = await applier.apply(configMaps, intent, signal)
+    const first = await client.apply(configMaps, intent, ours, signal)
+    const second = await client.apply(configMaps, intent, ours, signal)
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
-    const third = await applier.apply(configMaps, configMap('applied', { a: '1' }), signal)
+    const third = await client.apply(configMaps, configMap('applied', { a: '1' }), ours, signal)
     expect(third.data).toEqual({ a: '1' })
     expect(third.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion)
   })
@@ -150,28 +150,34 @@ describe('server-side apply', () => {
   test('a field of another manager is a conflict, and taken over by force', async () => {
     const theirs = configMap('shared', { a: 'theirs' })
     await client.apply(configMaps, theirs, { fieldManager: 'two' }, signal)
-    const ours = configMap('shared', { a: 'ours' })
-    const error = await refusal(client.apply(configMaps, ours, { fieldManager: 'one' }, signal))
+    const mine = configMap('shared', { a: 'ours' })
+    const error = await refusal(client.apply(configMaps, mine, { fieldManager: 'one' }, signal))
     expect(isConflict(error)).toBe(true)
     expect(error.causes[0]).toMatchObject({ reason: 'FieldManagerConflict', field: '.data.a' })
-    expect((await applier.apply(configMaps, ours, signal)).data).toEqual({ a: 'ours' })
+    expect((await client.apply(configMaps, mine, ours, signal)).data).toEqual({ a: 'ours' })
   })
 
   test('an object that is there is not touched by one that is to be new', async () => {
+    // The version of an empty etcd: all objects have later ones.
+    const asNew = (object: ReturnType<typeof configMap>) => ({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: '1' },
+    })
     const intent = configMap('new', { a: '1' })
-    const made = await applier.applyNew(configMaps, intent, signal)
-    expect(made?.data).toEqual({ a: '1' })
-    expect(made?.metadata.managedFields).toMatchObject([{ manager: 'one', operation: 'Apply' }])
+    const made = await client.apply(configMaps, asNew(intent), ours, signal)
+    expect(made.data).toEqual({ a: '1' })
+    expect(made.metadata.managedFields).toMatchObject([{ manager: 'one', operation: 'Apply' }])
     const other = configMap('new', { b: '2' })
-    expect(await applier.applyNew(configMaps, other, signal)).toBeNull()
+    const refused = await refusal(client.apply(configMaps, asNew(other), ours, signal))
+    expect(isConflict(refused)).toBe(true)
     const found = await client.get(configMaps, { namespace, name: 'new' }, signal)
     expect(found).toEqual(made)
-    expect((await applier.apply(configMaps, other, signal)).data).toEqual({ b: '2' })
+    expect((await client.apply(configMaps, other, ours, signal)).data).toEqual({ b: '2' })
   })
 
   test('a field that the kind does not have is refused', async () => {
     const intent = { ...configMap('odd'), nothing: 1 } as object as ReturnType<typeof configMap>
-    const error = await refusal(applier.apply(configMaps, intent, signal))
+    const error = await refusal(client.apply(configMaps, intent, ours, signal))
     expect(error.message).toContain('the API does not know the field .nothing')
   })
 
@@ -186,11 +192,11 @@ describe('server-side apply', () => {
         spec: { containers: [{ name: 'c', image: 'localhost/none:1' }] },
       },
     }
-    await applier.apply(deployments, { ...meta, spec }, signal)
+    await client.apply(deployments, { ...meta, spec }, ours, signal)
     const condition: Condition = { type: 'Ours', status: 'True', reason: 'Test', message: 'set' }
     // The status alone is applied, without the spec that the type wants.
     const own = { ...meta, status: { conditions: [condition] } } as object as Deployment
-    const applied = await applier.applyStatus(deployments, own, signal)
+    const applied = await client.apply(deployments, own, ofStatus, signal)
     expect(applied.spec).toMatchObject({ replicas: 0 })
     // The controllers write theirs beside it.
     expect(applied.status?.conditions).toContainEqual(expect.objectContaining(condition))

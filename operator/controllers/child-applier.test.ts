@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { childKinds, rpcRouters, services } from '../resources/kinds.ts'
-import { ChildApplier } from './child-applier.ts'
-import { ChildStores } from './child-stores.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
-import { ownedByPlainRouter, plainRouter } from './testing/plain-router.ts'
 
 function asked(desk: OperatorDesk): readonly string[] {
   const plurals = childKinds.map(({ plural }) => plural)
@@ -115,36 +110,7 @@ test('an object of ours that no watch tells of, as after an answer that was lost
   expect(desk.get(services, 'r-router').spec.ports).toMatchObject([{ name: 'eth1', port: 3360 }])
 })
 
-/** Of a manager that says it again whatever is taken from it. */
-const theirs = {
-  manager: 'busybody',
-  operation: 'Update' as const,
-  apiVersion: 'v1',
-  fieldsV1: { 'f:spec': { 'f:ports': { 'k:{"port":9999,"protocol":"TCP"}': { '.': {} } } } },
-}
-
-test('a writer that goes on setting what is ours to say stands in the status, until it stops', async () => {
-  await using desk = new OperatorDesk()
-  desk.provider('a')
-  desk.router('r')
-  await desk.pass()
-  const { metadata, ...service } = desk.get(services, 'r-router')
-  const touched = (managedFields: readonly object[]) =>
-    desk.keeper.put(services, {
-      ...service,
-      metadata: { ...metadata, managedFields },
-    })
-  touched([theirs])
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toBe(
-    'False/FieldsContested@1: fields of the Service r-router that the operator must own are set by busybody: they are taken back.',
-  )
-  touched([])
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
-})
-
-test('an object whose owner is taken from it is noticed', async () => {
+test('an object whose owner was taken from it gets it back', async () => {
   await using desk = new OperatorDesk()
   desk.provider('a')
   desk.router('r')
@@ -153,7 +119,30 @@ test('an object whose owner is taken from it is noticed', async () => {
   const metadata = { ...service.metadata, ownerReferences: [] }
   desk.keeper.put(services, { ...service, metadata })
   await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NameConflict@1/)
+  expect(desk.get(services, 'r-router').metadata.ownerReferences).toMatchObject([{ name: 'r' }])
+})
+
+test('what a router left by --cascade=orphan is adopted by the next one of its name', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  desk.remove(rpcRouters, 'r')
+  for (const resource of childKinds)
+    for (const object of desk.keeper.list(resource)) {
+      const { ownerReferences: _, ...metadata } = object.metadata
+      desk.keeper.put(resource, { ...object, metadata: { ...metadata, ownerReferences: [] } })
+    }
+  await desk.pass()
+  const before = desk.get(services, 'r-router').metadata.uid
+  desk.router('r')
+  await desk.pass()
+  const { uid } = desk.get(rpcRouters, 'r').metadata
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  expect(desk.get(services, 'r-router').metadata).toMatchObject({
+    uid: before,
+    ownerReferences: [{ name: 'r', uid }],
+  })
 })
 
 test('an object of the router’s own that is on its way out is not said to be of an earlier one', async () => {
@@ -173,28 +162,4 @@ test('an object of the router’s own that is on its way out is not said to be o
   await desk.pass()
   expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   expect(desk.get(services, 'r-router').metadata).not.toHaveProperty('deletionTimestamp')
-})
-
-test('nothing is kept of an object whose end the watch told before the answer to its apply came', async () => {
-  const children = new ChildStores([services])
-  const store = children.store(services)
-  const metadata = { namespace: 'ns', name: 'r', ...ownedByPlainRouter }
-  const made = { ...metadata, uid: 'uid-of-the-service', resourceVersion: '5' }
-  const applier = new ChildApplier({
-    client: new ObjectKeeper().client,
-    ...{ children, clock: new VirtualClock() },
-    applier: {
-      applyNew: <T extends KubeObject>(_: Resource<T>, object: T) => {
-        const answer: KubeObject = { ...object, metadata: { ...object.metadata, ...made } }
-        store.set(structuredClone(answer))
-        store.delete({ ...answer, metadata: { ...made, resourceVersion: '6' } })
-        store.reached('6')
-        return Promise.resolve(answer as T)
-      },
-      apply: () => Promise.reject(new Error('there is none to apply over')),
-    },
-  })
-  const wanted = { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [] } }
-  await applier.apply(plainRouter, services, wanted, new AbortController().signal)
-  expect(applier.isOwnWrite(services, { metadata: made })).toBe(false)
 })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { group, rpcRouterNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { keyOf, type KubeObject, type OwnerReference } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { instanceKeys, isChild } from '../resources/labels.ts'
 import { podSecretsOf } from '../resources/pod-secrets.ts'
-import { owningRouter } from './owner.ts'
 
 type ChildStore = Store<KubeObject, 'owner' | 'podSecret'>
 
@@ -78,4 +78,20 @@ export function routersOf(object: KubeObject): readonly string[] {
   const owner = owningRouter(object)
   const { namespace } = object.metadata
   return owner === undefined ? [] : [keyOf({ namespace, name: owner.name })]
+}
+
+/**
+ * The RpcRouter that an object says it is controlled by; Kubernetes lets an object have one controller. Kinds of other
+ * groups may have the same name, and are other kinds.
+ */
+export function owningRouter({
+  metadata,
+}: Pick<KubeObject, 'metadata'>): OwnerReference | undefined {
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true)
+  return controller !== undefined && isRouter(controller) ? controller : undefined
+}
+
+/** Versions of our group are the same kind. */
+function isRouter({ apiVersion, kind }: OwnerReference): boolean {
+  return apiVersion.startsWith(`${group}/`) && kind === rpcRouterNames.kind
 }

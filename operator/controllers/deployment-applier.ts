@@ -2,12 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
 import { type ManagedFields } from '../kube/object.ts'
 import { type Deployment, deployments } from '../resources/kinds.ts'
 import { wantedReplicas } from '../translate/replica-count.ts'
-import type { ChildApplier } from './child-applier.ts'
-import { fieldManager, handoverManager } from './field-managers.ts'
+import { type ChildApplier, findObject } from './child-applier.ts'
+import { fieldManager, handoverManager } from './field-conflicts.ts'
 
 /**
  * Applies the Deployment of a router. With autoscaling the count is the autoscaler's, but a field that its owner just
@@ -30,12 +29,12 @@ export class DeploymentApplier {
   }
 
   async #giveUpReplicas(router: RpcRouter, wanted: Deployment, signal: AbortSignal): Promise<void> {
-    const present = await this.#find(wanted, signal)
+    const present = await findObject(this.#client, deployments, wanted.metadata, signal)
     if (present === null) {
       const spec = { ...wanted.spec, replicas: wantedReplicas(router.spec) }
       await this.#children.apply(router, deployments, { ...wanted, spec }, signal)
     }
-    const live = present ?? (await this.#find(wanted, signal))
+    const live = present ?? (await findObject(this.#client, deployments, wanted.metadata, signal))
     if (live === null || !ownsReplicas(live.metadata.managedFields)) return
     const { apiVersion, kind, metadata, spec } = live
     const { name, namespace, resourceVersion } = metadata
@@ -49,15 +48,6 @@ export class DeploymentApplier {
     }
     const options = { fieldManager: handoverManager, force: true }
     await this.#client.apply(deployments, count as unknown as Deployment, options, signal)
-  }
-
-  async #find({ metadata }: Deployment, signal: AbortSignal): Promise<Deployment | null> {
-    try {
-      return await this.#client.get(deployments, metadata, signal)
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw error
-    }
   }
 }
 

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import type { KubeObject, ManagedFields } from '../kube/object.ts'
-import { fieldManager } from './field-managers.ts'
-import { contendersOf, foreignManagers, takenOver, withForeignFields } from './foreign-fields.ts'
+import { fieldManager, foreignManagers, takenOver, withForeignFields } from './field-conflicts.ts'
 
 const env = (name: string) => ({ [`k:{"name":"${name}"}`]: { '.': {}, 'f:value': {} } })
 const container = (fields: object) => ({
@@ -51,7 +50,7 @@ describe('fields of others that they may have', () => {
   })
 })
 
-test('the count of another is no foreign field, and is put back where it is not the wanted one', () => {
+test('the count of another is no foreign field', () => {
   const counts = { 'f:spec': { 'f:replicas': {} } }
   const scaled = entry('kcm', counts, { subresource: 'scale' })
   const ourCounts = ['rpc-router-operator', 'rpc-router-operator-handover'].map((manager) =>
@@ -64,16 +63,6 @@ test('the count of another is no foreign field, and is put back where it is not 
   expect(foreignManagers(withCount(4))).toEqual([])
   expect(withForeignFields(withCount(4)).metadata.managedFields).toEqual([scaled])
   expect(takenOver(withCount(4))).toEqual([...ourCounts, scaled])
-  const byCount = (wanted: number | undefined) => contendersOf(withCount(4), withCount(wanted))
-  expect(byCount(2)).toEqual({ managers: ['kcm'], isCount: true })
-  const none = { managers: [], isCount: false }
-  expect(byCount(4)).toEqual(none)
-  expect(byCount(undefined), 'it is an autoscaler’s').toEqual(none)
-  const edited = entry('editor', { 'f:spec': { 'f:paused': {} } })
-  expect(contendersOf({ ...withCount(4), ...deployment(scaled, edited) }, withCount(2))).toEqual({
-    managers: ['editor', 'kcm'],
-    isCount: false,
-  })
 })
 
 test('fields of others in the spec become ours, and what they may have stays theirs', () => {

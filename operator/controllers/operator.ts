@@ -3,7 +3,6 @@
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import { Applier } from '../kube/applier.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
@@ -15,14 +14,13 @@ import type { Store } from '../kube/store.ts'
 import type { BuildContext } from '../resources/build-context.ts'
 import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
+import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { Departures } from './departures.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
-import { fieldManager, statusManager } from './field-managers.ts'
 import { FirstLists, type Scope } from './first-lists.ts'
-import { FleetApplier } from './fleet-applier.ts'
 import { OptionalKinds } from './optional-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
+import { ProviderResults } from './provider-results.ts'
 import { RedisPasswords } from './redis-passwords.ts'
 import { ReferenceLoader } from './reference-loader.ts'
 import { Revisions } from './revisions.ts'
@@ -31,8 +29,8 @@ import { RouterTranslator } from './router-translator.ts'
 import { RunningFleets } from './running-fleets.ts'
 import { StatusWriter } from './status-writer.ts'
 import { TranslationMemo } from './translation-memo.ts'
+import { TerminatingNamespaces } from './terminating-namespaces.ts'
 import { connectTriggers } from './triggers.ts'
-import { Verdicts } from './verdicts.ts'
 import { reflectChildren, reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
 
@@ -68,7 +66,6 @@ interface Writers {
 }
 
 function writersOf({ client, writer, clock }: OperatorOptions, world: World): Writers {
-  const applier = new Applier({ client: writer, fieldManager, statusManager })
   const mixed: Writers['mixed'] = {
     get: client.get.bind(client),
     list: client.list.bind(client),
@@ -78,9 +75,9 @@ function writersOf({ client, writer, clock }: OperatorOptions, world: World): Wr
   }
   return {
     mixed,
-    children: new ChildApplier({ client: mixed, applier, children: world.children, clock }),
-    routerStatuses: new StatusWriter(applier, rpcRouters, world.routers),
-    providerStatuses: new StatusWriter(applier, upstreamProviders, world.providers),
+    children: new ChildApplier({ client: mixed, children: world.children, clock }),
+    routerStatuses: new StatusWriter(writer, rpcRouters, clock),
+    providerStatuses: new StatusWriter(writer, upstreamProviders, clock),
   }
 }
 
@@ -118,7 +115,7 @@ export class Operator {
     const writers = writersOf(options, world)
     const build = { ...options.build, monitors, chainIdOf: chainNames(options.chains) }
     const reconcilers = this.#reconcilers(options, writers, build)
-    const departures = new Departures(world.routers, world.providers)
+    const terminating = new TerminatingNamespaces(world.routers, world.providers)
     const controllerOf = (
       name: string,
       store: Store<KubeObject, string>,
@@ -126,7 +123,7 @@ export class Operator {
     ) => {
       const controller: Controller = new Controller({
         name,
-        reconcile: this.#lists.heeded(departures.heeded(store, reconcile), (key) =>
+        reconcile: this.#lists.heeded(terminating.skipping(store, reconcile), (key) =>
           controller.enqueue(key),
         ),
         ...{ clock, random, observer, workers },
@@ -135,9 +132,9 @@ export class Operator {
     }
     this.routers = controllerOf('rpcrouter', world.routers, reconcilers.router)
     this.providers = controllerOf('upstreamprovider', world.providers, reconcilers.provider)
-    const { children, routerStatuses, providerStatuses } = writers
     const { routers, providers } = this
-    connectTriggers({ world, children, routers, providers, routerStatuses, providerStatuses })
+    const { routerStatuses, providerStatuses } = writers
+    connectTriggers({ world, routers, providers, routerStatuses, providerStatuses })
   }
 
   /** @param known names of kinds that are there, which is kept up to date */
@@ -162,16 +159,16 @@ export class Operator {
     build: BuildContext,
   ) {
     const { world } = this
-    const verdicts = new Verdicts()
+    const results = new ProviderResults()
     const references = new ReferenceLoader(client, world.children)
     const fleets = new RunningFleets(children)
-    const shared = { world, verdicts, clock, events: this.#events }
+    const shared = { world, results, clock, events: this.#events }
     const translator = new RouterTranslator({
       ...{ world, references, children, fleets, chains, build, clock },
       passwords: new RedisPasswords(mixed, children, generatePassword),
       memo: new TranslationMemo(),
     })
-    const applier = new FleetApplier(
+    const applier = new ApplyOrder(
       children,
       new DeploymentApplier(mixed, children),
       new Revisions(client, world.replicaSets),

@@ -3,7 +3,7 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { FateInPods, ProviderVerdict, Running } from '../translate/translation.ts'
-import type { ProviderOutcome } from './verdicts.ts'
+import type { ProviderOutcome } from './provider-results.ts'
 
 /**
  * What a router made of its providers, by their keys.

@@ -14,14 +14,14 @@ import { judgeProvider } from '../translate/judge-provider.ts'
 import { referencesOfProvider } from '../translate/references-of.ts'
 import type { ReferenceLoader } from './reference-loader.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { ProviderOutcome, Verdicts } from './verdicts.ts'
+import type { ProviderOutcome, ProviderResults } from './provider-results.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
   readonly world: World
   readonly references: ReferenceLoader
   readonly statuses: StatusWriter<UpstreamProviderStatus>
-  readonly verdicts: Verdicts
+  readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly chains: KnownChains
   readonly clock: Clock
@@ -112,7 +112,7 @@ export class ProviderReconciler {
     routers: readonly string[],
   ): readonly RouterVerdict[] {
     return routers.map((router) => {
-      const outcome = this.#parts.verdicts.get(router, key)
+      const outcome = this.#parts.results.get(router, key)
       return outcome !== null && isOf(provider, outcome) ? outcome : pending(router)
     })
   }

@@ -2,12 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
-import { keyOf } from '../kube/object.ts'
 import { secretData } from '../translate/decode-data.ts'
 import { type Secret, secrets } from '../resources/kinds.ts'
 import { redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
-import { belongsTo, type ChildApplier } from './child-applier.ts'
+import { belongsTo, type ChildApplier, findObject, isOrphanOf } from './child-applier.ts'
 
 /** Passwords of managed Redis: each is made once, and from then on lives in its Secret alone. */
 export class RedisPasswords {
@@ -25,22 +23,10 @@ export class RedisPasswords {
   /** The password of a router's Redis; a new one when there is none yet. */
   async of(router: RpcRouter, signal: AbortSignal): Promise<string> {
     const ref = { namespace: router.metadata.namespace, name: redisObjectName(router) }
-    const known = this.#children.latest<Secret>(secrets, keyOf(ref))
-    const secret = known ?? (await this.#find(ref, signal))
-    const isOurs = secret !== null && belongsTo(secret, router)
+    const known = this.#children.latest<Secret>(secrets, ref)
+    const secret = known ?? (await findObject(this.#client, secrets, ref, signal))
+    const isOurs = secret !== null && (belongsTo(secret, router) || isOrphanOf(secret, router))
     const password = isOurs ? secretData({ data: secret.data ?? {} }).get(redisPasswordKey) : null
     return password || this.#generate()
-  }
-
-  async #find(
-    ref: { namespace: string; name: string },
-    signal: AbortSignal,
-  ): Promise<Secret | null> {
-    try {
-      return await this.#client.get(secrets, ref, signal)
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw error
-    }
   }
 }

@@ -15,23 +15,22 @@ import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../stat
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { Running, Translation } from '../translate/translation.ts'
-import type { Attempt } from './attempt.ts'
-import type { FleetApplier } from './fleet-applier.ts'
+import type { ApplyOrder, ApplyResult } from './apply-order.ts'
 import { outcomesOf } from './provider-outcomes.ts'
+import type { ProviderResults } from './provider-results.ts'
 import { revisionOf } from './revisions.ts'
 import type { RouterTranslator } from './router-translator.ts'
 import type { RunningFleets } from './running-fleets.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { Verdicts } from './verdicts.ts'
 import type { World } from './world.ts'
 
 export interface RouterReconcilerParts {
   readonly world: World
   readonly fleets: RunningFleets
   readonly translator: RouterTranslator
-  readonly applier: FleetApplier
+  readonly applier: ApplyOrder
   readonly statuses: StatusWriter<RpcRouterStatus>
-  readonly verdicts: Verdicts
+  readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
   readonly clock: Clock
@@ -67,11 +66,11 @@ export class RouterReconciler {
     key: string,
     { signal, failures }: ReconcileContext,
   ): Promise<Outcome | undefined> => {
-    const { world, fleets, verdicts, statuses, onVerdicts } = this.#parts
+    const { world, fleets, results, statuses, onVerdicts } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
       this.#parts.translator.forget(key)
-      onVerdicts(verdicts.forget(key))
+      onVerdicts(results.forget(key))
       return undefined
     }
     if (object.metadata.deletionTimestamp !== undefined) return undefined
@@ -90,17 +89,12 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { applier, fleets, translator } = this.#parts
-    // One that was never reconciled has none.
-    const mayRun = !isPaused(router) && router.status !== undefined
-    const reclaimed = mayRun ? await applier.reclaim(router, signal) : null
-    // What runs cannot be told then: nothing is applied over it.
-    const unknown = reclaimed !== null && reclaimed.error !== null ? reclaimed : null
+    const { fleets, translator } = this.#parts
     const before = fleets.deployment(router)?.spec.template ?? null
     const running = fleets.running(router)
     const translated = await translator.translate(router, running, signal)
     const { translation, redisPassword } = translated
-    const attempt = unknown ?? (await this.#apply(router, translation, redisPassword, signal))
+    const attempt = await this.#apply(router, translation, redisPassword, signal)
     const deployment = fleets.deployment(router)
     const after = deployment?.spec.template ?? null
     // The next attempt would not see it: the pods are asked for, whatever else is refused.
@@ -119,8 +113,7 @@ export class RouterReconciler {
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
     const isApplied = applied.result === 'applied'
     // The pods may have changed though what came after them was refused.
-    if (unknown === null)
-      this.#tell(key, router, translation, isApplied ? null : fleets.running(router))
+    this.#tell(key, router, translation, isApplied ? null : fleets.running(router))
     if (attempt.error !== null) throw attempt.error
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
@@ -135,7 +128,7 @@ export class RouterReconciler {
     { config, state }: Translation,
     redisPassword: string | null,
     signal: AbortSignal,
-  ): Promise<Attempt> {
+  ): Promise<ApplyResult> {
     if (config === null || isPaused(router))
       return { applied: { result: 'held' }, error: null, againMs: null }
     const { applier, fleets, build } = this.#parts
@@ -172,9 +165,9 @@ export class RouterReconciler {
    * @param running of a router that was held back: what it goes on with
    */
   #tell(key: string, router: RpcRouter, { providers }: Translation, running: Running | null): void {
-    const { world, verdicts, onVerdicts } = this.#parts
+    const { world, results, onVerdicts } = this.#parts
     const find = (provider: string) => world.providers.get(provider)
-    onVerdicts(verdicts.set(key, outcomesOf(router, providers, running, find)))
+    onVerdicts(results.set(key, outcomesOf(router, providers, running, find)))
   }
 
   #now(): string {

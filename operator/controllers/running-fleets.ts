@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { configMapName } from '../resources/config-map.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
 import { routerObjectName } from '../translate/object-names.ts'
@@ -20,8 +20,8 @@ export class RunningFleets {
 
   /** Null: there is none, or none that is the router's. */
   deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
-    const key = keyOf({ namespace: metadata.namespace, name: routerObjectName({ metadata }) })
-    const found = this.#children.latest<Deployment>(deployments, key)
+    const ref = { namespace: metadata.namespace, name: routerObjectName({ metadata }) }
+    const found = this.#children.latest<Deployment>(deployments, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
@@ -31,8 +31,8 @@ export class RunningFleets {
     const hash = deployment === null ? null : revisionOf(deployment).configHash
     if (deployment === null || hash === null) return nothingRuns
     const { namespace } = router.metadata
-    const key = keyOf({ namespace, name: configMapName(router, hash) })
-    const configMap = this.#children.latest<ConfigMap>(configMaps, key)
+    const ref = { namespace, name: configMapName(router, hash) }
+    const configMap = this.#children.latest<ConfigMap>(configMaps, ref)
     return runningWith(router, deployment, configMap)
   }
 }

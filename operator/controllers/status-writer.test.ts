@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { Store } from '../kube/store.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { StatusWriter } from './status-writer.ts'
 
@@ -17,37 +17,14 @@ const written: WithStatus = {
   status: { word: 'ours' },
 }
 
-/** A writer of statuses of routers. @param meanwhile what happens before an answer comes */
-function writerOn(store: Store<KubeObject>, meanwhile: (writer: StatusWriter<object>) => void) {
-  const writer: StatusWriter<object> = new StatusWriter<object>(
-    {
-      applyStatus: <T extends KubeObject>() => {
-        meanwhile(writer)
-        return Promise.resolve(written as KubeObject as T)
-      },
-    },
-    rpcRouters,
-    store,
-  )
-  return writer
-}
-
 test('a status is known as written until the watch brings it', async () => {
-  const store = new Store<KubeObject>()
-  store.set(object)
-  const writer = writerOn(store, () => {})
+  let times = 0
+  const client = { apply: () => Promise.resolve((times++, written) as never) }
+  const writer = new StatusWriter(client, rpcRouters, new VirtualClock())
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(true)
   expect(writer.latest(object)).toMatchObject({ status: { word: 'ours' } })
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(false)
-})
-
-test('nothing is kept of an object that went before the answer came', async () => {
-  const store = new Store<KubeObject>()
-  store.set(object)
-  const writer = writerOn(store, (self) => {
-    store.delete(object)
-    self.forget('uid-of-r')
-  })
-  await writer.write(object, { word: 'ours' }, signal)
-  expect(writer.latest(object)).toBe(object)
+  const watched = { ...written, metadata: { ...written.metadata, resourceVersion: '3' } }
+  expect(writer.latest(watched)).toBe(watched)
+  expect(times).toBe(1)
 })

@@ -8,14 +8,12 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
 import { configMaps, deployments, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
-import type { ChildApplier } from './child-applier.ts'
 import { routersOf } from './child-stores.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
 export interface TriggerParts {
   readonly world: World
-  readonly children: ChildApplier
   readonly routers: Controller
   readonly providers: Controller
   readonly routerStatuses: StatusWriter<RpcRouterStatus>
@@ -25,13 +23,12 @@ export interface TriggerParts {
 /** A Deployment counts its pods many times in a rollout: what it says is looked at so often at most. */
 const countsSettleMs = 500
 
-/** Enqueues what a change concerns, and nothing for the changes that we made ourselves. */
+/** Enqueues what a change concerns. Our own writes are changes, too: what they come to is nothing. */
 export function connectTriggers(parts: TriggerParts): void {
-  const { world, children, routers, providers, routerStatuses, providerStatuses } = parts
+  const { world, routers, providers, routerStatuses, providerStatuses } = parts
   world.routers.subscribe((change) => {
     const { type, object, previous } = change
     if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
-    else if (!isMeant(change) && routerStatuses.isOwnWrite(object)) return
     routers.enqueue(keyOf(object.metadata))
     // They may wait for the word of a router that selects them no more, and so will never give it.
     if (previous !== null && isMeant(change))
@@ -40,15 +37,13 @@ export function connectTriggers(parts: TriggerParts): void {
   world.providers.subscribe((change) => {
     const { type, object, previous } = change
     if (type === 'deleted') providerStatuses.forget(object.metadata.uid ?? '')
-    else if (!isMeant(change) && providerStatuses.isOwnWrite(object)) return
     providers.enqueue(keyOf(object.metadata))
     if (!isMeant(change)) return
     for (const each of previous === null ? [object] : [object, previous])
       for (const router of world.routersOf(each)) routers.enqueue(router)
   })
   for (const resource of world.children.resources)
-    world.children.store(resource).subscribe(({ type, object, previous }) => {
-      if (type !== 'deleted' && children.isOwnWrite(resource, object)) return
+    world.children.store(resource).subscribe(({ object, previous }) => {
       const delayMs = resource.plural === deployments.plural ? countsSettleMs : 0
       // It may have been taken from a router: that one is concerned as well.
       const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))

@@ -14,7 +14,7 @@ import {
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
-import { withForeignFields } from './foreign-fields.ts'
+import { withForeignFields } from './field-conflicts.ts'
 import { keepReference } from './reference-loader.ts'
 import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'

@@ -21,7 +21,7 @@ const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly resource: Resource<T>
-  readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace' | 'reached'>
+  readonly store: Pick<Store<T>, 'set' | 'delete' | 'replace'>
   readonly clock: Clock
   readonly random: Random
   readonly selection?: Selection
@@ -94,7 +94,7 @@ export class Reflector<T extends KubeObject> {
     const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
     // Stopped in the meantime: nobody is there for the changes any more.
     if (signal.aborted) return
-    store.replace(items, resourceVersion, selection.namespace)
+    store.replace(items, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
     this.#firstList.resolve()
@@ -130,11 +130,8 @@ export class Reflector<T extends KubeObject> {
 
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
   #heard(version: string): void {
-    const { clock, store, selection } = this.#options
-    this.#heardAtMs = clock.nowMs()
-    if (this.#hasPassed(version)) return
-    this.#version = version
-    store.reached(version, selection?.namespace)
+    this.#heardAtMs = this.#options.clock.nowMs()
+    if (!this.#hasPassed(version)) this.#version = version
   }
 
   /** It was told already. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isOlder, keyOf, type KubeObject, refOf } from './object.ts'
+import { isOlder, keyOf, type KubeObject } from './object.ts'
 
 /** One object came, changed or went. A deleted one is in `object`, in the last state that was seen. */
 export interface Change<T extends KubeObject> {
@@ -19,18 +19,12 @@ export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
  * What is known of the objects of one kind, by key and by indexes. Objects are frozen to their depth:
  * they are shared by all who read, and a write to one throws.
  *
- * A reflector keeps it. Whoever writes an object itself may tell the server's answer at once by `wrote`,
- * so as not to look at the past. Another object under the same name is told as a deletion and an addition,
- * never as an update.
+ * A reflector keeps it. Another object under the same name is reported as a deletion and an addition, never as an update.
  */
 export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
   readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
   readonly #listeners = new Set<ChangeListener<T>>()
-  /** Keys of what we wrote ourselves, with the version, until the reflector has come as far. */
-  readonly #ahead = new Map<string, string | undefined>()
-  /** How far reflectors have come, by namespace; under the empty name one that has them all. */
-  readonly #reached = new Map<string, string>()
 
   constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
     const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
@@ -71,20 +65,7 @@ export class Store<T extends KubeObject, I extends string = never> {
     const key = keyOf(object.metadata)
     const known = this.#objects.get(key)
     if (known !== undefined && isPast(object, known)) return
-    this.#ahead.delete(key)
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
-  }
-
-  /**
-   * Takes over what we wrote ourselves, as the server gave it back, before the reflector hears of it. When
-   * that is past it already, it knows better: the object may be gone again.
-   */
-  wrote(object: T): void {
-    const { namespace = '', resourceVersion } = object.metadata
-    const reached = this.#reached.get(namespace) ?? this.#reached.get('')
-    if (reached !== undefined && !isOlder(reached, resourceVersion)) return
-    this.set(object)
-    this.#ahead.set(keyOf(object.metadata), resourceVersion)
   }
 
   /** Takes over more of the version that is known: no change. A newer one is, and one that is gone stays so. */
@@ -103,39 +84,21 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known !== undefined && !isPast(last, known)) this.#remove(key, last)
   }
 
-  /**
-   * Takes over a full list, of one namespace or of all, which holds even where it goes back. What is not
-   * in it is deleted, but for what we wrote after it was made.
-   */
-  replace(objects: readonly T[], listVersion: string, namespace?: string): void {
-    this.#forgetAhead(listVersion, namespace)
+  /** Takes over a full list, of one namespace or of all, which holds even where it goes back: what is not in it is deleted. */
+  replace(objects: readonly T[], namespace?: string): void {
     const listed = new Map(objects.map((object) => [keyOf(object.metadata), object]))
     for (const [key, { metadata }] of this.#objects)
-      if (!listed.has(key) && !this.#ahead.has(key) && isOf(metadata, namespace)) this.#remove(key)
+      if (!listed.has(key) && (namespace === undefined || metadata.namespace === namespace))
+        this.#remove(key)
     for (const [key, object] of listed) {
       const known = this.#objects.get(key)
-      if (!this.#ahead.has(key) && !(known && isSame(known, object))) this.#put(key, object)
+      if (known === undefined || !isSame(known, object)) this.#put(key, object)
     }
-    this.reached(listVersion, namespace)
   }
 
   /** Removes all, as when there is no such kind any more. */
   clear(): void {
     for (const object of this.list()) this.#remove(keyOf(object.metadata))
-  }
-
-  /** All up to this version has been told. What we wrote by then and was not told of is not among ours. */
-  reached(version: string, namespace?: string): void {
-    this.#reached.set(namespace ?? '', version)
-    for (const key of this.#forgetAhead(version, namespace)) this.#remove(key)
-  }
-
-  #forgetAhead(version: string, namespace: string | undefined): readonly string[] {
-    const forgotten = [...this.#ahead]
-      .filter(([key, ahead]) => !isOlder(version, ahead) && isOf(refOf(key), namespace))
-      .map(([key]) => key)
-    for (const key of forgotten) this.#ahead.delete(key)
-    return forgotten
   }
 
   #put(key: string, object: T): void {
@@ -156,7 +119,6 @@ export class Store<T extends KubeObject, I extends string = never> {
   #remove(key: string, last?: T): void {
     const previous = this.#objects.get(key)
     if (previous === undefined) return
-    this.#ahead.delete(key)
     this.#unindex(key, previous)
     this.#objects.delete(key)
     this.#tell({ type: 'deleted', object: deepFreeze(last ?? previous), previous })
@@ -184,13 +146,6 @@ function isSame(a: KubeObject, b: KubeObject): boolean {
     left.resourceVersion === right.resourceVersion &&
     left.uid === right.uid
   )
-}
-
-function isOf(
-  ref: { readonly namespace?: string | undefined },
-  namespace: string | undefined,
-): boolean {
-  return namespace === undefined || ref.namespace === namespace
 }
 
 function isPast(object: KubeObject, known: KubeObject): boolean {

@@ -2,15 +2,26 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../kube/client.ts'
+import type { Clock } from '../kube/clock.ts'
 import type { KubeObject, ManagedFields } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
-import { fieldManager, handoverManager } from './field-managers.ts'
 
 /*
  * Server-side apply leaves what another manager owns: an entry of a list, or a field of which we say nothing. What a
- * person set by hand, or an undone rollout brought back, would stay for ever, without a word, and pods would want what is
- * no longer there. The spec of our objects is ours alone: we take such fields over, and the next apply drops them.
+ * person set by hand, or an undone rollout brought back, would stay for ever, and pods would want what is no longer there.
+ * The spec of our objects is ours alone: we take such fields over, and the next apply drops them.
  */
+
+/** Who owns the fields of the objects of a router. */
+export const fieldManager = 'rpc-router-operator'
+/** Who owns the fields of statuses. */
+export const statusManager = 'rpc-router-operator-status'
+/** Who holds the count of replicas between us and an autoscaler. */
+export const handoverManager = 'rpc-router-operator-handover'
+
+/** A person sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
+const leastTimes = 3
+const withinMs = 300_000
 
 /** A set of fields as `fieldsV1` has it: a tree whose leaves are empty. */
 interface FieldTree {
@@ -33,16 +44,85 @@ const allowed: Allowed = {
   'f:healthCheckNodePort': null,
 }
 
-/** Who set what is ours to say. */
-export interface Contenders {
-  readonly managers: readonly string[]
-  /** It is the count of replicas alone. */
-  readonly isCount: boolean
+/** Somebody keeps setting what the operator puts back each time. */
+export interface FieldConflict {
+  readonly message: string
+  /** How long it stands when nothing more is put back. */
+  readonly leftMs: number
+}
+
+interface PutBack {
+  readonly atMs: number
+  /** Of the router: who changes its spec may have settled the matter. */
+  readonly generation: number | undefined
+  readonly message: string
 }
 
 /**
- * The object with the record of those fields alone that others own and that are, or may be, ours to say: mostly none.
+ * How often fields that others had set were put back of late, by object. Each time all is right at once, so that nothing
+ * that can be looked at later tells whether it happened once or goes on.
  */
+export class FieldConflicts {
+  readonly #clock: Pick<Clock, 'nowMs'>
+  /** The last few, in their order. */
+  readonly #putBack = new Map<string, readonly PutBack[]>()
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.#clock = clock
+  }
+
+  /** Notes that an object was brought back from what was found to what is wanted. */
+  count(path: string, router: KubeObject, found: KubeObject, wanted: KubeObject): void {
+    const message = conflictMessage(found, wanted)
+    if (message === null) return
+    const { generation } = router.metadata
+    const entry = { atMs: this.#clock.nowMs(), generation, message }
+    this.#putBack.set(path, [...this.#recent(path, router), entry].slice(-leastTimes))
+  }
+
+  /** The conflict about an object; null when there is none. */
+  of(path: string, router: KubeObject): FieldConflict | null {
+    const recent = this.#recent(path, router)
+    const [first] = recent
+    const last = recent.at(-1)
+    if (first === undefined || last === undefined || recent.length < leastTimes) return null
+    return { message: last.message, leftMs: first.atMs + withinMs - this.#clock.nowMs() }
+  }
+
+  forget(path: string): void {
+    this.#putBack.delete(path)
+  }
+
+  #recent(path: string, { metadata }: KubeObject): readonly PutBack[] {
+    const sinceMs = this.#clock.nowMs() - withinMs
+    const all = this.#putBack.get(path) ?? []
+    return all.filter(
+      ({ atMs, generation }) => atMs > sinceMs && generation === metadata.generation,
+    )
+  }
+}
+
+/** Which managers set what is not as wanted; null when nobody did. Others may own the count while it is the right one. */
+function conflictMessage(found: KubeObject, wanted: KubeObject): string | null {
+  const { managedFields = [] } = found.metadata
+  const count = countOf(wanted)
+  const isOtherCount = count !== undefined && countOf(found) !== count
+  const foreign = foreignManagers(found)
+  const counting = isOtherCount ? namesOf(managedFields.filter(setsCount)) : []
+  const isCount = foreign.length === 0
+  const managers = [...new Set([...foreign, ...counting])].toSorted()
+  if (managers.length === 0) return null
+  const fields = isCount ? 'spec.replicas' : 'fields that the operator must own'
+  const others = managers.map((manager) => (isCount ? countWriter(manager) : manager))
+  return `${fields} of the ${wanted.kind} ${wanted.metadata.name}: set again and again by ${others.join(', ')}, and put back each time`
+}
+
+/** The name by which a HorizontalPodAutoscaler writes tells few people what it is. */
+function countWriter(manager: string): string {
+  return manager === 'kube-controller-manager' ? `a HorizontalPodAutoscaler (${manager})` : manager
+}
+
+/** The object with the record of those fields alone that others own and that are, or may be, ours to say: mostly none. */
 export function withForeignFields<T extends KubeObject>(object: T): T {
   const { managedFields = [], ...metadata } = object.metadata
   const kept = managedFields.filter(
@@ -58,22 +138,6 @@ export function withForeignFields<T extends KubeObject>(object: T): T {
 export function foreignManagers(object: KubeObject): readonly string[] {
   const { managedFields = [] } = object.metadata
   return namesOf(managedFields.filter((entry) => foreignPart(object, entry) !== null))
-}
-
-/**
- * The managers of whatever in an object has to be put back, so that it is as wanted. Others may own the count, too, as
- * long as it is the right one.
- */
-export function contendersOf(object: KubeObject, wanted: KubeObject): Contenders {
-  const { managedFields = [] } = object.metadata
-  const count = countOf(wanted)
-  const isOtherCount = count !== undefined && countOf(object) !== count
-  const foreign = foreignManagers(object)
-  const counting = isOtherCount ? namesOf(managedFields.filter(setsCount)) : []
-  return {
-    managers: [...new Set([...foreign, ...counting])].toSorted(),
-    isCount: foreign.length === 0 && counting.length > 0,
-  }
 }
 
 function countOf(object: KubeObject): number | undefined {

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { Applier } from '../kube/applier.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
@@ -17,9 +16,9 @@ import {
   statefulSets,
 } from '../resources/kinds.ts'
 import { childLabels } from '../resources/labels.ts'
+import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
-import { FleetApplier } from './fleet-applier.ts'
 import { Revisions } from './revisions.ts'
 import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
 import { World } from './world.ts'
@@ -45,18 +44,17 @@ function replicaSet(replicas: number): KubeObject {
 
 function applierOn({ client }: ObjectKeeper) {
   const world = new World([...childKinds])
-  const applier = new Applier({ client, fieldManager: 'f', statusManager: 's' })
   const clock = new VirtualClock()
-  const children = new ChildApplier({ client, applier, children: world.children, clock })
+  const children = new ChildApplier({ client, children: world.children, clock })
   const revisions = new Revisions(client, world.replicaSets)
   const deploymentApplier = new DeploymentApplier(client, children)
-  const fleet = new FleetApplier(children, deploymentApplier, revisions, () => {})
+  const fleet = new ApplyOrder(children, deploymentApplier, revisions, () => {})
   return { fleet, world }
 }
 
 test('a Redis goes when no pod uses it any more, its Secret with it', async () => {
   const keeper = new ObjectKeeper()
-  const { fleet } = applierOn(keeper)
+  const { fleet, world } = applierOn(keeper)
   const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
   const apply = (objects: readonly KubeObject[]) =>
     fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
@@ -64,6 +62,9 @@ test('a Redis goes when no pod uses it any more, its Secret with it', async () =
 
   keeper.put(replicaSets, replicaSet(2))
   await apply(redis)
+  for (const resource of childKinds)
+    for (const object of keeper.list(resource))
+      world.children.store(resource).set(structuredClone(object))
   expect(left()).toBe(2)
   // It is no longer asked for, but the pods that roll away still talk to it.
   await apply([])

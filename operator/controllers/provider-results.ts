@@ -9,8 +9,8 @@ export interface ProviderOutcome extends RouterVerdict {
   readonly generation: number
 }
 
-/** What the routers made of their providers: told by those, asked by the providers' own controller. */
-export class Verdicts {
+/** What the routers made of their providers: reported by the routers, read by the providers' own controller. */
+export class ProviderResults {
   /** By key of the router, then by key of the provider. */
   readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderOutcome>>()
 

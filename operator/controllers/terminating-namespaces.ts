@@ -8,40 +8,40 @@ import type { Store } from '../kube/store.ts'
 type Reconcile = ControllerOptions['reconcile']
 
 /**
- * Objects whose namespace is being deleted. That cannot be undone, so they are as good as deleted: no more is asked of
- * the API server for them, which would refuse every object that goes missing, router by router.
+ * Objects whose namespace is being deleted. That cannot be undone, so they are as good as deleted: nothing more is written
+ * for them, which the API server would refuse, router by router.
  */
-export class Departures {
+export class TerminatingNamespaces {
   readonly #stores: readonly Store<KubeObject, string>[]
   /** By uid: a namespace of the same name that comes later has others. */
-  readonly #leaving = new Set<string>()
+  readonly #terminating = new Set<string>()
 
   constructor(...stores: readonly Store<KubeObject, string>[]) {
     this.#stores = stores
     for (const store of stores)
       store.subscribe(({ type, object }) => {
-        if (type === 'deleted') this.#leaving.delete(object.metadata.uid ?? '')
+        if (type === 'deleted') this.#terminating.delete(object.metadata.uid ?? '')
       })
   }
 
-  /** Lets those objects alone, and learns of namespaces that go from what the API server refuses. */
-  heeded(store: Store<KubeObject, string>, reconcile: Reconcile): Reconcile {
+  /** Skips those objects, and learns of terminating namespaces from what the API server refuses. */
+  skipping(store: Store<KubeObject, string>, reconcile: Reconcile): Reconcile {
     return async (key, context) => {
       const uid = store.get(key)?.metadata.uid
-      if (uid !== undefined && this.#leaving.has(uid)) return
+      if (uid !== undefined && this.#terminating.has(uid)) return
       try {
         return await reconcile(key, context)
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error
-        this.#depart(refOf(key).namespace)
+        this.#note(refOf(key).namespace)
       }
     }
   }
 
-  #depart(namespace: string | undefined): void {
+  #note(namespace: string | undefined): void {
     for (const store of this.#stores)
       for (const { metadata } of store.list())
         if (metadata.namespace === namespace && metadata.uid !== undefined)
-          this.#leaving.add(metadata.uid)
+          this.#terminating.add(metadata.uid)
   }
 }

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { apiVersionOf, type Resource } from '../kube/resource.ts'
+import { configMapName } from '../resources/config-map.ts'
+import {
+  childKinds,
+  configMaps,
+  type Deployment,
+  deployments,
+  horizontalPodAutoscalers,
+  monitorKinds,
+  networkPolicies,
+  type NetworkPolicy,
+  podDisruptionBudgets,
+  statefulSets,
+} from '../resources/kinds.ts'
+import { componentOf } from '../resources/labels.ts'
+import { opensAsMuch } from '../resources/network-policy.ts'
+import { sentences } from '../status/condition-set.ts'
+import type { Applied } from '../status/router-status.ts'
+import { redisObjectName } from '../translate/object-names.ts'
+import {
+  belongsTo,
+  type ChildApplier,
+  NameConflictError,
+  pathOf,
+  StillThereError,
+} from './child-applier.ts'
+import type { DeploymentApplier } from './deployment-applier.ts'
+import type { Revision, Revisions } from './revisions.ts'
+
+/*
+ * Most objects of a router are one behind the other, each needed by those that come after it: what pods start with (of a
+ * Redis its Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the ServiceAccount, the NetworkPolicy), then the
+ * Deployment, then the Service, which clients go by. One that fails stops those behind it, and the pods go on as they are,
+ * unless what is there of it is enough. Some objects are aside: they stop nothing, and nothing stops them.
+ */
+
+const aside: readonly Resource[] = [
+  // Without it the count stays as it is: it is handed over before it is given up.
+  horizontalPodAutoscalers,
+  podDisruptionBudgets,
+  ...monitorKinds,
+]
+
+const workloads: readonly Resource[] = [deployments, statefulSets]
+
+/** How long until a look whether the garbage collector is done. Its deletions may be of objects that no watch brings. */
+const stillThereMs = 1_000
+
+/** What the objects of a router are to be. */
+export interface WantedObjects {
+  /** Hash of the config that it is to run. */
+  readonly configHash: string
+  /** Hash of the config that the Deployment has had so far; null when there is none. */
+  readonly current: string | null
+  readonly objects: readonly KubeObject[]
+}
+
+/** How applying the objects of a router ended. */
+export interface ApplyResult {
+  readonly applied: Applied
+  /** The failure that is to be tried again, if there was one. */
+  readonly error: ApiError | null
+  /** When to look again though nothing changes; null for never. */
+  readonly againMs: number | null
+}
+
+/** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
+export class ApplyOrder {
+  readonly #children: ChildApplier
+  readonly #deployments: DeploymentApplier
+  readonly #revisions: Revisions
+  readonly #onUnknownKind: (kind: Resource) => void
+
+  /** @param onUnknownKind called when the cluster does not know a kind that it may not have */
+  constructor(
+    children: ChildApplier,
+    deploymentApplier: DeploymentApplier,
+    revisions: Revisions,
+    onUnknownKind: (kind: Resource) => void,
+  ) {
+    this.#children = children
+    this.#deployments = deploymentApplier
+    this.#revisions = revisions
+    this.#onUnknownKind = onUnknownKind
+  }
+
+  /**
+   * A refusal is part of the result, also one of the server's own making: it may last.
+   *
+   * @throws what is of the way to the API server, and not of the objects
+   */
+  async apply(
+    router: RpcRouter,
+    { configHash, current, objects }: WantedObjects,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const failures = new Failures()
+    await failures.during(() => this.#pruneConfigs(router, [configHash, current], signal))
+    const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
+    const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
+      wanted.has(pathOf(resource, metadata))
+    // An autoscaler that is to go must not touch the count that is applied next. Where it cannot be deleted it keeps it.
+    const isCountOurs = await failures.during(() =>
+      this.#children.prune(
+        router,
+        (resource, object) =>
+          resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
+        signal,
+      ),
+    )
+    let isHeld = false
+    for (const object of objects) {
+      const isAside = aside.includes(resourceOf(object))
+      if (isHeld && !isAside) continue
+      const isApplied = await failures.during(() =>
+        this.#applyOne(router, object, isCountOurs, signal),
+      )
+      isHeld ||= !isApplied && !isAside && !this.#isEnough(router, object)
+    }
+    if (!isHeld) {
+      await failures.during(() => this.#prune(router, isWanted, signal))
+      for (const object of objects) this.#checkConflict(router, object, failures)
+    }
+    return failures.result(isHeld)
+  }
+
+  /** @param isCountOurs false where an autoscaler stays that should go */
+  async #applyOne(
+    router: RpcRouter,
+    object: KubeObject,
+    isCountOurs: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const resource = resourceOf(object)
+    if (resource === deployments) {
+      const deployment = object as Deployment
+      const { replicas: _, ...uncounted } = deployment.spec
+      const wanted = isCountOurs ? deployment : { ...deployment, spec: uncounted }
+      return this.#deployments.apply(router, wanted, signal)
+    }
+    try {
+      await this.#children.apply(router, resource, object, signal)
+    } catch (error) {
+      if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
+      this.#onUnknownKind(resource)
+    }
+  }
+
+  /** Whether what comes after an object that could not be applied can do with what is there of it. */
+  #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
+    const resource = resourceOf(wanted)
+    const found = this.#children.latest(resource, wanted.metadata)
+    const isHere = found && belongsTo(found, router) && !found.metadata.deletionTimestamp
+    // New pods need this ConfigMap and no other. The Service that is there fits the pods that are there.
+    if (resource === configMaps || resource === deployments) return false
+    if (resource !== networkPolicies) return isHere === true
+    // Pods are not started without their shield. Those that lost it are no safer with an old config.
+    if (!isHere)
+      return workloads.some((kind) => this.#children.latest(kind, wanted.metadata) !== null)
+    return opensAsMuch(found as NetworkPolicy, wanted as NetworkPolicy)
+  }
+
+  #checkConflict(router: RpcRouter, object: KubeObject, failures: Failures): void {
+    const path = pathOf(resourceOf(object), object.metadata)
+    const conflict = this.#children.conflicts.of(path, router)
+    if (conflict !== null)
+      failures.add({
+        result: 'contested',
+        message: conflict.message,
+        error: null,
+        againMs: conflict.leftMs,
+      })
+  }
+
+  /**
+   * Deletes the configs that no pod runs and none can run again. This comes before all else: one whose Deployment was
+   * refused would stay for as long as that lasts, and a quota might have no room for the next.
+   *
+   * @param hashes of configs that stay whoever runs them
+   */
+  async #pruneConfigs(
+    router: RpcRouter,
+    hashes: readonly (string | null)[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const keeping = (revisions: readonly Revision[]) => {
+      const all = [...hashes, ...revisions.map(({ configHash }) => configHash)]
+      const names = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
+      return (resource: Resource, { metadata }: KubeObject) =>
+        resource.plural !== configMaps.plural || names.has(metadata.name)
+    }
+    await this.#pruneUnlessUsed(router, keeping, () => true, signal)
+  }
+
+  /** Deletes what else is not wanted any more, but for what pods still talk to. */
+  async #prune(
+    router: RpcRouter,
+    isWanted: (resource: Resource, object: KubeObject) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isRedis = (object: KubeObject) => componentOf(object) === 'redis'
+    const keeping = (revisions: readonly Revision[]) => (resource: Resource, object: KubeObject) =>
+      isWanted(resource, object) ||
+      resource.plural === configMaps.plural ||
+      (isRedis(object) && usesRedis(router, revisions))
+    await this.#pruneUnlessUsed(router, keeping, isRedis, signal)
+  }
+
+  /**
+   * The watch may lag behind, and what pods start with could not be brought back: before such an object is deleted, the
+   * API server is asked which revisions there are.
+   */
+  async #pruneUnlessUsed(
+    router: RpcRouter,
+    keeping: (
+      revisions: readonly Revision[],
+    ) => (resource: Resource, object: KubeObject) => boolean,
+    needsProof: (object: KubeObject) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isKept = keeping(this.#revisions.known(router))
+    const doomed = this.#children.unwanted(router, isKept)
+    if (doomed.length === 0) return
+    const isProven = doomed.some(({ object }) => needsProof(object))
+    const live = isProven ? keeping(await this.#revisions.live(router, signal)) : isKept
+    await this.#children.prune(router, live, signal)
+  }
+}
+
+function usesRedis(router: RpcRouter, revisions: readonly Revision[]): boolean {
+  const name = redisObjectName(router)
+  return revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(name))
+}
+
+function resourceOf({ apiVersion, kind }: KubeObject): Resource {
+  const resources: readonly Resource[] = childKinds
+  const found = resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion)
+  if (found === undefined) throw new TypeError(`${apiVersion} ${kind} is no kind of a router`)
+  return found
+}
+
+interface Failure {
+  readonly result: 'conflict' | 'waiting' | 'contested' | 'refused'
+  readonly message: string
+  /** To be tried again. */
+  readonly error: ApiError | null
+  readonly againMs: number | null
+}
+
+/** What of the objects failed: one that is refused is no reason to leave the others. */
+class Failures {
+  readonly #all: Failure[] = []
+
+  add(failure: Failure): void {
+    this.#all.push(failure)
+  }
+
+  /**
+   * @returns whether it went well
+   * @throws what is of the way to the API server, and not of the objects
+   */
+  async during(act: () => Promise<void>): Promise<boolean> {
+    try {
+      await act()
+      return true
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure === null) throw error
+      this.add(failure)
+      return false
+    }
+  }
+
+  /** @param isHeld whether something was not tried because of them */
+  result(isHeld: boolean): ApplyResult {
+    const [first] = this.#all
+    if (first === undefined) return { applied: { result: 'applied' }, error: null, againMs: null }
+    const texts = this.#all.map(({ message }) => message)
+    const refusals = this.#all.flatMap(({ error }) => error ?? [])
+    if (!isHeld && refusals.length === this.#all.length) texts.push('All else is applied.')
+    const againMs = Math.min(...this.#all.map((failure) => failure.againMs ?? Infinity))
+    return {
+      applied: {
+        result: first.result,
+        message: texts.length === 1 ? first.message : sentences(texts),
+      },
+      error: refusals[0] ?? null,
+      againMs: againMs === Infinity ? null : againMs,
+    }
+  }
+}
+
+function failureOf(error: unknown): Failure | null {
+  if (error instanceof NameConflictError)
+    return { result: 'conflict', message: error.message, error: null, againMs: null }
+  if (error instanceof StillThereError)
+    return { result: 'waiting', message: error.message, error: null, againMs: stillThereMs }
+  if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return null
+  return { result: 'refused', message: error.message, error, againMs: null }
+}
