@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainEntry } from './chain-entry.ts'
-import { compileChain } from './compile/compile-chain.ts'
+import { compileChain, failureTablesOf } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import type { FailureTable } from './failure-table.ts'
-import { complainInto } from './native/build-spec.ts'
+import { complainInto } from './native/validate.ts'
 import { resolveNatives } from './native/resolve-natives.ts'
 import { resolveCatalog } from './public-catalog/resolve-catalog.ts'
 import type { SourceDocuments } from './read-documents.ts'
@@ -93,7 +93,7 @@ function chainCatalog(
       const known = chains.get(entry)
       if (known !== undefined) return known
       const spec = entry.resolve()
-      const chain = compileChain(spec, failures(spec.failures))
+      const chain = compileChain(spec, failures(failureTablesOf(spec)))
       chains.set(entry, chain)
       return chain
     },

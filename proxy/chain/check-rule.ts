@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Place } from './chain-spec.ts'
+import type { Place } from './place.ts'
 
 /** A way down from `result`: keys and indexes; empty for `result` itself. */
 export type CheckPath = readonly (string | number)[]

@@ -3,24 +3,27 @@
 import { z } from 'zod'
 import { strict } from './describe-issue.ts'
 
+export const text = z.string().min(1)
+
 export const headerName = z
   .string()
   .regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
 
-const fieldNumber = z.int().min(1).max(536_870_911)
-
-export const paramPlace = { param: z.int().min(0).max(31), name: z.string().min(1).optional() }
-
 /** Keys and indexes from the result down; empty for the result itself. */
-export const resultPath = z.array(z.union([z.string().min(1), z.int().min(0)])).max(16)
+export const resultPath = z.array(z.union([text, z.int().min(0)])).max(16)
 
-/** Where one value stands in a request. */
+/** Of a param among those that stand in a list. */
+export const position = z.int().min(0).max(31)
+
+/** Where one value stands in a request: among the params, or in one of the other places. */
 export const pointPlace = strict({
-  param: paramPlace.param.optional(),
-  name: paramPlace.name,
-  field: z.union([z.string().min(1), resultPath]).optional(),
-  'path-parameter': z.string().min(1).optional(),
-  query: z.string().min(1).optional(),
+  param: position.optional(),
+  name: text.optional(),
+  field: z.union([text, resultPath]).optional(),
+  'path-parameter': text.optional(),
+  query: text.optional(),
   header: headerName.optional(),
-  message: z.array(fieldNumber).min(1).max(16).optional(),
+  message: z.array(z.int().min(1).max(536_870_911)).min(1).max(16).optional(),
 })
+
+export type Place = z.output<typeof pointPlace>

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
-import type { PointForm } from '../chain-spec.ts'
 import { blockTags } from '../types.ts'
 import type { BlockPoint, BlockTag, Family } from '../types.ts'
-import { member } from './member.ts'
+import { member } from './places.ts'
 
 /** Ethereum writes heights as `0x` digits and hashes as `0x` and 64 digits; others mostly in decimal. */
 export type Notation = 'ethereum' | 'plain'
 
 /** How the methods of a chain write blocks. */
-export function notationOf(family: Family, apiInterface: ApiInterface, method: string): Notation {
+export function notationOf(
+  family: Family | undefined,
+  apiInterface: ApiInterface,
+  method: string,
+): Notation {
   if (family !== 'evm' || apiInterface !== 'jsonrpc') return 'plain'
   // Ethereum's own namespaces end in `_`; a chain's further ones, such as `platform.getBlock`, do not.
   return method.includes('.') && !method.includes('.Eth') ? 'plain' : 'ethereum'
@@ -28,7 +31,7 @@ export const tagPoints: Readonly<Record<BlockTag, BlockPoint>> = Object.freeze({
 /** How blocks are written on one chain, at one place. */
 export interface PointSyntax {
   readonly notation: Notation
-  readonly form: Exclude<PointForm, 'version'>
+  readonly form: 'any' | 'number' | 'hash'
   /** The tags and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly numberField: string
@@ -36,10 +39,12 @@ export interface PointSyntax {
 }
 
 /** All tags, and the words of a chain for them. */
-export function pointWords(own: ReadonlyMap<string, BlockTag>): ReadonlyMap<string, BlockPoint> {
+export function pointWords(
+  own: Readonly<Record<string, BlockTag>> = {},
+): ReadonlyMap<string, BlockPoint> {
   const words = new Map<string, BlockPoint>()
   for (const tag of blockTags) words.set(tag, tagPoints[tag])
-  for (const [word, tag] of own) words.set(word, tagPoints[tag])
+  for (const [word, tag] of Object.entries(own)) words.set(word, tagPoints[tag])
   return words
 }
 

@@ -1,80 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { questionAt } from '../question-at.ts'
-import type { ChainSpec, InterfaceSpec } from '../chain-spec.ts'
+import { apiInterfaces } from '../../config/types.ts'
+import type { ApiInterface } from '../../config/types.ts'
 import type { FailureTable } from '../failure-table.ts'
-import type { Chain, ChainInterface, Classification, Question } from '../types.ts'
-import { pointWords } from './block-point.ts'
-import { compileByName } from './classify-by-name.ts'
-import { compileGrpc } from './classify-grpc.ts'
-import { compileRest } from './classify-rest.ts'
-import { unknownMethod } from './classified-method.ts'
+import { durationMs } from '../native/schema.ts'
+import type { NativeInterface, NativeProbe, NativeSpec } from '../native/schema.ts'
+import type { Chain, ChainInterface, Finality } from '../types.ts'
+import { compileClassify, methodsOf } from './classify.ts'
+import { compileProbe, compileVerifications, questionAt } from './probe.ts'
 
-/** Turns a chain's data into what the engine asks. */
-export function compileChain(spec: ChainSpec, failures: FailureTable): Chain {
-  const interfaces = new Map(
-    [...spec.interfaces].map(([name, each]) => [name, compileInterface(spec, each)]),
-  )
+/** The failure tables of a chain, by name. */
+export function failureTablesOf({ failures, family = 'other' }: NativeSpec): readonly string[] {
+  return failures ?? [family]
+}
+
+/** Turns a spec, with every inheritance resolved, into what the engine asks. */
+export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
+  const { id, aliases = [], name = id, family = 'other', finality = 'finalized' } = spec
   return {
-    id: spec.id,
-    aliases: spec.aliases,
-    name: spec.name,
-    family: spec.family,
-    blockTimeMs: spec.blockTimeMs,
-    allowedLagBlocks: spec.allowedLagBlocks,
-    finality: spec.finality,
-    interfaces,
+    id,
+    aliases,
+    name,
+    family,
+    blockTimeMs: durationMs(spec['block-time'] ?? '1s'),
+    allowedLagBlocks: spec['allowed-lag'] ?? 0,
+    finality: finalityOf(finality),
+    interfaces: new Map(
+      apiInterfaces.flatMap((each) => {
+        const own = spec.interfaces?.[each]
+        return own === undefined ? [] : [[each, compileInterface(spec, each, own)] as const]
+      }),
+    ),
     failures,
   }
 }
 
-function compileInterface(chain: ChainSpec, spec: InterfaceSpec): ChainInterface {
-  const methods = [...spec.methods.values()]
+function finalityOf(finality: NonNullable<NativeSpec['finality']>): Finality {
+  return typeof finality === 'number'
+    ? { kind: 'distance', blocks: finality }
+    : { kind: 'tag', tag: finality }
+}
+
+function compileInterface(
+  chain: NativeSpec,
+  apiInterface: ApiInterface,
+  spec: NativeInterface,
+): ChainInterface {
+  const methods = methodsOf(spec)
+  const verifications = compileVerifications(apiInterface, spec)
+  const probe = (own: NativeProbe | undefined, encoding: 'text' | 'decimal') =>
+    own === undefined ? null : compileProbe(apiInterface, own, encoding, spec.aliases)
+  const blockTime = probe(spec['block-time-at'], 'text')
+  const blockHash = probe(spec['block-hash-at'], 'text')
   return {
-    apiInterface: spec.apiInterface,
-    addons: spec.addons,
-    archiveAfterBlocks: spec.archiveAfterBlocks,
-    impliedVersion: spec.impliedVersion,
-    requestHeaders: spec.requestHeaders,
-    responseHeaders: spec.responseHeaders,
-    latestBlock: spec.latestBlock,
-    blockTimeAt: spec.blockTimeQuestion && questionAt(spec.blockTimeQuestion),
-    isBlockTimeOptional: spec.isBlockTimeOptional,
-    blockHashAt: spec.blockHashQuestion && questionAt(spec.blockHashQuestion),
-    verifications: spec.verifications,
+    apiInterface,
+    addons: new Set(Object.keys(spec['add-ons'] ?? {})),
+    archiveAfterBlocks: spec['archive-after'] ?? null,
+    impliedVersion: spec['implied-version'] ?? null,
+    requestHeaders: new Set(spec['request-headers']),
+    responseHeaders: new Set(spec['response-headers']),
+    latestBlock: probe(spec['latest-block'], 'decimal'),
+    blockTimeAt: blockTime && questionAt(blockTime),
+    isBlockTimeOptional: spec['optional-block-time'] ?? false,
+    blockHashAt: blockHash && questionAt(blockHash),
+    verifications,
     verificationNames: new Set([
-      ...spec.verifications.map(({ name }) => name),
-      ...spec.unaskedVerifications,
+      ...verifications.map(({ name }) => name),
+      ...(spec['unasked-verifications'] ?? []),
     ]),
-    internalPaths: new Set(methods.map(({ internalPath }) => internalPath).filter(Boolean)),
-    methods: new Set(methods.map((method) => method.name)),
-    aliases: spec.aliases,
-    classify: compileClassify(chain, spec),
+    internalPaths: new Set(
+      methods.flatMap(({ method: { 'internal-path': path } }) => (path ? [path] : [])),
+    ),
+    methods: new Set(methods.map(({ name }) => name)),
+    aliases: new Map(Object.entries(spec.aliases ?? {})),
+    classify: compileClassify(chain, apiInterface, spec),
   }
-}
-
-function compileClassify(
-  chain: ChainSpec,
-  spec: InterfaceSpec,
-): (question: Question) => Classification {
-  const words = pointWords(chain.blockWords)
-  if (spec.apiInterface === 'rest') {
-    const classify = compileRest(spec, words)
-    return (question) => (question.apiInterface === 'rest' ? classify(question) : stray(question))
-  }
-  if (spec.apiInterface === 'grpc') {
-    const classify = compileGrpc(spec, words)
-    return (question) => (question.apiInterface === 'grpc' ? classify(question) : stray(question))
-  }
-  const classify = compileByName(spec, chain.family, words)
-  return (question) => {
-    if (question.apiInterface === 'jsonrpc') return classify(question, question.internalPath ?? '')
-    if (question.apiInterface === 'tendermintrpc') return classify(question, '')
-    return stray(question)
-  }
-}
-
-/** A question in the words of another interface. */
-function stray(question: Question): Classification {
-  return unknownMethod(question.apiInterface === 'rest' ? question.path : question.method, 'read')
 }

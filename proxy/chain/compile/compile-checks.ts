@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { InterfaceSpec, MethodSpec, Place } from '../chain-spec.ts'
+import type { NativeInterface, NativeMethod } from '../native/schema.ts'
+import type { Place } from '../place.ts'
 import type { Check, Condition } from '../check-rule.ts'
-import type { PlaceReader } from './block-reader.ts'
+import { buildCheck } from './build-check.ts'
+import type { PlaceReader } from './places.ts'
 
 /** The checks of one request; a list when they are the same for all requests of the method. */
 export type Checks<Request> = readonly Check[] | ((request: Request) => readonly Check[])
@@ -11,17 +13,18 @@ const none: readonly Check[] = Object.freeze([])
 
 /** Makes ready what an answer to the method must show. */
 export function compileChecks<Request>(
-  { checks }: MethodSpec,
-  { verifications }: InterfaceSpec,
+  { checks: native = [] }: NativeMethod,
+  { verifications = {} }: NativeInterface,
   placeReader: (place: Place) => PlaceReader<Request>,
 ): Checks<Request> {
-  if (checks.length === 0) return none
+  if (native.length === 0) return none
+  const checks = native.map(buildCheck)
   const rows = checks.map((rule): Row<Request> => {
     const applies = rule.check === 'shape' && rule.when ? meets(rule.when, placeReader) : null
     if (rule.place !== null)
       return { rule, applies, read: placeReader(rule.place), wanted: undefined }
     const isExpected = rule.check === 'expected'
-    const wanted = isExpected ? expectedBy(rule.verification, verifications) : undefined
+    const wanted = isExpected ? (verifications[rule.verification]?.expected ?? null) : undefined
     return { rule, applies, read: null, wanted }
   })
   if (rows.every(({ read, applies }) => read === null && applies === null))
@@ -51,8 +54,4 @@ interface Row<Request> {
   readonly applies: ((request: Request) => boolean) | null
   readonly read: PlaceReader<Request> | null
   readonly wanted: unknown
-}
-
-function expectedBy(name: string, verifications: InterfaceSpec['verifications']): string | null {
-  return verifications.find((each) => each.name === name && each.addon === null)?.expected ?? null
 }

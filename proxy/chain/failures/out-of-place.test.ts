@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadCatalog } from '../load-catalog.ts'
-import { otherNames } from '../other-names.ts'
+import { otherNames } from '../compile/probe.ts'
 import { AskedChain } from '../testing/asked-chain.ts'
 import { everyInterface } from '../testing/every-interface.ts'
 import { knownRead } from '../testing/known-read.ts'
@@ -174,7 +174,10 @@ describe.each(tables.filter(({ reads }) => reads))('the reads of the table $fail
     offered
       .filter(({ chain }) => chain.family === family)
       .flatMap(({ offered: { methods, aliases } }) =>
-        [...methods].flatMap((method) => [method, ...otherNames(method, aliases)]),
+        [...methods].flatMap((method) => [
+          method,
+          ...otherNames(method, Object.fromEntries(aliases)),
+        ]),
       ),
   )
   const light = [...(table.reads?.['without-params'] ?? []), ...(table.reads?.plain ?? [])]

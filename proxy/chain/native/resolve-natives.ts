@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainEntry } from '../chain-entry.ts'
-import type { ChainSpec } from '../chain-spec.ts'
 import type { SpecDocument } from '../document.ts'
 import { nearest } from '../../config/nearest.ts'
 import type { SourceDocuments } from '../read-documents.ts'
 import type { SpecProblem } from '../spec-error.ts'
-import { buildSpec, complainInto } from './build-spec.ts'
+import { extendSpec } from './extend.ts'
 import type { NativeSpec } from './schema.ts'
+import { complainInto, validateSpec } from './validate.ts'
 
 /**
  * The native chains of a source, each laid over the one that it extends: another of this source, or
@@ -19,9 +19,9 @@ export function resolveNatives(
   problems: SpecProblem[],
 ): ChainEntry[] {
   const natives = new Map(source.natives.map((each) => [each.spec.id.toLowerCase(), each]))
-  const built = new Map<string, ChainSpec | null>()
+  const built = new Map<string, NativeSpec | null>()
 
-  const build = (id: string, chain: readonly string[]): ChainSpec | null => {
+  const build = (id: string, chain: readonly string[]): NativeSpec | null => {
     const known = built.get(id)
     if (known !== undefined) return known
     const native = natives.get(id)
@@ -29,7 +29,8 @@ export function resolveNatives(
     const { spec, document } = native
     const base = spec.extends === undefined ? null : baseOf(spec, document, [...chain, id])
     const failed = spec.extends !== undefined && base === null
-    const result = failed ? null : buildSpec(spec, base, complainInto(problems, document))
+    const result = failed ? null : base === null ? spec : extendSpec(base, spec)
+    if (result) validateSpec(spec, base, result, complainInto(problems, document))
     built.set(id, result)
     return result
   }
@@ -38,7 +39,7 @@ export function resolveNatives(
     spec: NativeSpec,
     document: SpecDocument,
     chain: readonly string[],
-  ): ChainSpec | null => {
+  ): NativeSpec | null => {
     const wanted = (spec.extends ?? '').toLowerCase()
     const complain = complainInto(problems, document)
     if (chain.includes(wanted) && !(wanted === chain.at(-1) && earlier.has(wanted))) {
@@ -63,6 +64,6 @@ export function resolveNatives(
     const result = build(spec.id.toLowerCase(), [])
     return result === null
       ? []
-      : [{ id: result.id, aliases: result.aliases, resolve: () => result }]
+      : [{ id: result.id, aliases: result.aliases ?? [], resolve: () => result }]
   })
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
+import { parseDuration } from '../../config/duration.ts'
 import { apiInterfaces } from '../../config/types.ts'
 import { likenesses, logIndexScopes, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
 import { strict } from '../describe-issue.ts'
-import { headerName, paramPlace, pointPlace, resultPath as path } from '../place.ts'
+import { headerName, pointPlace, position, resultPath as path, text } from '../place.ts'
 import { blockTags } from '../types.ts'
 
 /*
- * The native format, one YAML file a chain, as `specs/README.md` tells it. Keys stay as they are
- * written; `build-spec.ts` gives them their defaults.
+ * The native format, one YAML file a chain, as `specs/README.md` tells it. Its type is what the router
+ * knows of a chain: whatever the format a spec was written in, it becomes one of these, is laid over the
+ * one that it extends, and is compiled. What a key means when it is left out is said where it is compiled.
  */
 
 const families = ['evm', 'solana', 'bitcoin', 'cosmos', 'aptos', 'other'] as const
@@ -31,56 +33,43 @@ const word = z
 const absent = z.enum([...blockTags, 'none'])
 const blocks = z.int().min(0).max(1e9)
 
-const pointKeys = {
-  form: z.enum(['any', 'number', 'hash', 'version']).optional(),
-  default: absent.optional(),
-  'number-field': z.string().min(1).optional(),
-  'hash-field': z.string().min(1).optional(),
-}
-
-/** Where one value stands: exactly one of the ways to say it. */
+/** Where the block stands: exactly one of the ways to say it. */
 const blockPlace = strict({
   ...pointPlace.shape,
-  ...pointKeys,
+  form: z.enum(['any', 'number', 'hash', 'version']).optional(),
+  default: absent.optional(),
+  'number-field': text.optional(),
+  'hash-field': text.optional(),
   'first-of': z.array(pointPlace).min(1).max(8).optional(),
-  from: z.string().min(1).optional(),
-  to: z.string().min(1).optional(),
-  hash: z.string().min(1).optional(),
-  'from-param': paramPlace.param.optional(),
-  'from-name': paramPlace.name,
-  'to-param': paramPlace.param.optional(),
-  'to-name': paramPlace.name,
+  from: text.optional(),
+  to: text.optional(),
+  hash: text.optional(),
+  'from-param': position.optional(),
+  'from-name': text.optional(),
+  'to-param': position.optional(),
+  'to-name': text.optional(),
   'default-from': z.enum(blockTags).optional(),
 }).check((context) => {
   const value = context.value
+  const complain = (message: string) =>
+    context.issues.push({ code: 'custom', input: value, message })
   const ways = [
-    value['first-of'] !== undefined,
-    value['from-param'] !== undefined,
-    value.param !== undefined,
-    value.query !== undefined,
-    value['path-parameter'] !== undefined,
-    value.header !== undefined,
-    value.message !== undefined,
-  ].filter(Boolean).length
-  if (ways !== 1)
-    context.issues.push({
-      code: 'custom',
-      input: value,
-      message:
-        'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
-    })
+    value['first-of'],
+    value['from-param'],
+    value.param,
+    value.query,
+    value['path-parameter'],
+    value.header,
+    value.message,
+  ]
+  if (ways.filter((way) => way !== undefined).length !== 1)
+    complain(
+      'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
+    )
   if ((value.from === undefined) !== (value.to === undefined))
-    context.issues.push({
-      code: 'custom',
-      input: value,
-      message: 'must have `from` and `to` together, the fields of a range',
-    })
+    complain('must have `from` and `to` together, the fields of a range')
   if ((value['from-param'] === undefined) !== (value['to-param'] === undefined))
-    context.issues.push({
-      code: 'custom',
-      input: value,
-      message: 'must have `from-param` and `to-param` together, the positions of a range',
-    })
+    complain('must have `from-param` and `to-param` together, the positions of a range')
 })
 
 const blockSchema = z.union([absent, blockPlace], {
@@ -144,7 +133,7 @@ const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('length'),
     ...place,
     result: path,
-    key: z.string().min(1).optional(),
+    key: text.optional(),
     items: shape.optional(),
   }),
   strict({ check: z.literal('limit'), ...place, result: path.optional() }),
@@ -156,15 +145,15 @@ const checkSchema = z.discriminatedUnion('check', [
     hydrated: strict(place).optional(),
     members: members.optional(),
     'second-names': secondNames.optional(),
-    distinct: z.string().min(1).optional(),
-    number: z.string().min(1).optional(),
-    hash: z.string().min(1).optional(),
+    distinct: text.optional(),
+    number: text.optional(),
+    hash: text.optional(),
     alike: z.array(z.string().min(1)).max(16).optional(),
     like: z.record(z.string().min(1), z.string().min(1)).optional(),
-    counted: z.string().min(1).optional(),
-    rising: z.string().min(1).optional(),
-    used: z.string().min(1).optional(),
-    each: z.string().min(1).optional(),
+    counted: text.optional(),
+    rising: text.optional(),
+    used: text.optional(),
+    each: text.optional(),
   }),
   strict({
     check: z.literal('bloom'),
@@ -219,7 +208,7 @@ const checkSchema = z.discriminatedUnion('check', [
   strict({
     check: z.literal('transaction'),
     form: hashForm,
-    each: z.string().min(1).optional(),
+    each: text.optional(),
   }),
   strict({ check: z.literal('receipt'), each: z.boolean().optional() }),
   strict({
@@ -261,9 +250,10 @@ const methodSchema = strict({
 })
 
 const probeKeys = {
-  method: z.string().min(1).optional(),
+  method: text.optional(),
   params: z.unknown().optional(),
   path: z.string().startsWith('/').optional(),
+  body: z.string().optional(),
   result: path.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
   timeout: duration.optional(),
@@ -273,7 +263,7 @@ const probeSchema = strict(probeKeys)
 
 const verificationSchema = strict({
   ...probeKeys,
-  expected: z.string().min(1).optional(),
+  expected: text.optional(),
   severity: z.enum(['fail', 'warn']).optional(),
 })
 
@@ -324,8 +314,18 @@ export const nativeSchema = strict({
 export type NativeSpec = z.output<typeof nativeSchema>
 export type NativeInterface = z.output<typeof interfaceSchema>
 export type NativeMethod = z.output<typeof methodSchema>
-export type NativeCheck = z.output<typeof checkSchema>
-export type NativeCondition = z.output<typeof condition>
 export type NativeBlock = z.output<typeof blockSchema>
 export type NativeProbe = z.output<typeof probeSchema>
 export type NativeVerification = z.output<typeof verificationSchema>
+export type NativeCheck = z.output<typeof checkSchema>
+export type NativeCondition = z.output<typeof condition>
+
+/** Milliseconds of a duration that the schema has checked, such as `1m30s`. */
+export function durationMs(text: string): number {
+  return parseDuration(text) ?? 0
+}
+
+/** Whether it asks for one block rather than always for the same. */
+export function namesHeight({ path = '', params, body = '' }: NativeProbe): boolean {
+  return /0x%x|"%n"|%d/.test(`${path} ${body} ${JSON.stringify(params) ?? ''}`)
+}

@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { BlockRule, Place } from '../chain-spec.ts'
+import type { NativeBlock } from '../native/schema.ts'
+import type { Place } from '../place.ts'
 import { blockTags } from '../types.ts'
 import type { BlockTag } from '../types.ts'
 import { parsePath } from './parse-path.ts'
 import type { CatalogApi, CatalogCollectionData, CatalogParsing } from './schema.ts'
 
 /** Words that chains of the catalog use for the named blocks. */
-export const catalogBlockWords: ReadonlyMap<string, BlockTag> = new Map([
-  ['validated', 'latest'],
-  ['closed', 'latest'],
-  ['current', 'pending'],
-  ['optimistic', 'latest'],
-  ['near-final', 'latest'],
-  ['final', 'finalized'],
-  ['head', 'latest'],
-  ['genesis', 'earliest'],
-  ['processed', 'latest'],
-  ['confirmed', 'latest'],
-  ['pre_confirmed', 'pending'],
-  ['l1_accepted', 'finalized'],
-])
+export const catalogBlockWords: Readonly<Record<string, BlockTag>> = {
+  validated: 'latest',
+  closed: 'latest',
+  current: 'pending',
+  optimistic: 'latest',
+  'near-final': 'latest',
+  final: 'finalized',
+  head: 'latest',
+  genesis: 'earliest',
+  processed: 'latest',
+  confirmed: 'latest',
+  pre_confirmed: 'pending',
+  l1_accepted: 'finalized',
+}
 
 /** How a method of the catalog tells its block. */
-export function convertBlock(api: CatalogApi, data: CatalogCollectionData): BlockRule {
+export function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock {
   const parsing = api.block_parsing
-  if (parsing === undefined || parsing.parser_func === 'EMPTY') return noBlock
+  if (parsing === undefined || parsing.parser_func === 'EMPTY') return 'none'
   if (parsing.parser_func === 'DEFAULT') return convertDefault(api, parsing)
   const absent = tagOf(parsing.default_value) ?? 'latest'
   const places = parsedPlaces(api, parsing, data)
   const [first] = places
-  if (first === undefined) return { kind: 'fixed', block: absent }
-  const range = first.in === 'params' ? filterRange(first, absent) : null
+  if (first === undefined) return absent
+  const range = filterRange(first, absent)
   if (range !== null) return range
-  const dictionary = parsing.parser_func.startsWith('PARSE_DICTIONARY')
   const alternatives = genericPlaces(api, 'DEFAULT_VALUE')
-  return point([...places, ...alternatives], absent, dictionary ? parsing.parser_arg[0] : undefined)
+  const field = parsing.parser_func.startsWith('PARSE_DICTIONARY') ? parsing.parser_arg[0] : null
+  return {
+    'first-of': [...places, ...alternatives],
+    default: absent,
+    ...(field && {
+      'number-field': field,
+      'hash-field': field.replace(/number|height|index/, 'hash'),
+    }),
+  }
 }
 
 /** Whether a method answers about one thing that its hash names. */
@@ -45,8 +53,6 @@ export function namedByHash(api: CatalogApi): boolean {
   return hashParsers(api).length > 0
 }
 
-const noBlock: BlockRule = { kind: 'fixed', block: 'none' }
-
 // The catalog marks whatever names one thing as a hash, accounts among them.
 function hashParsers(api: CatalogApi) {
   return (api.parsers ?? []).filter(
@@ -54,41 +60,27 @@ function hashParsers(api: CatalogApi) {
   )
 }
 
-function convertDefault(api: CatalogApi, parsing: CatalogParsing): BlockRule {
-  if (hashParsers(api).length > 0) return noBlock
+function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
+  if (hashParsers(api).length > 0) return 'none'
   const absent = tagOf(parsing.parser_arg[0]) ?? 'latest'
-  const from = genericPlaces(api, 'BLOCK_EARLIEST')[0]
-  const to = genericPlaces(api, 'BLOCK_LATEST')[0]
-  if (to === undefined) return { kind: 'fixed', block: absent }
-  return from === undefined
-    ? point([to], absent)
-    : { kind: 'range', from, to, hash: null, absentFrom: absent, absentTo: absent }
-}
-
-function point(places: readonly Place[], absent: BlockTag | 'none', field?: string): BlockRule {
-  return {
-    kind: 'point',
-    places,
-    form: 'any',
-    absent,
-    numberField: field ?? 'blockNumber',
-    hashField: field === undefined ? 'blockHash' : field.replace(/number|height|index/, 'hash'),
-  }
+  const [to] = genericPlaces(api, 'BLOCK_LATEST')
+  if (to === undefined) return absent
+  const [from] = genericPlaces(api, 'BLOCK_EARLIEST')
+  const [toField, fromField] = [fieldOf(to), fieldOf(from)]
+  if (toField !== null && fromField !== null)
+    return { param: to.param, name: to.name, from: fromField, to: toField, default: absent }
+  return { 'first-of': [to], default: absent }
 }
 
 /** `fromBlock` or `toBlock` of a filter object: the catalog names one end, the call has both. */
-function filterRange(place: Extract<Place, { in: 'params' }>, absent: BlockTag): BlockRule | null {
-  const field = place.path.at(-1)
-  if (field !== 'toBlock' && field !== 'fromBlock') return null
-  const at = (name: string): Place => ({ ...place, path: [...place.path.slice(0, -1), name] })
-  return {
-    kind: 'range',
-    from: at('fromBlock'),
-    to: at('toBlock'),
-    hash: at('blockHash'),
-    absentFrom: absent,
-    absentTo: absent,
-  }
+function filterRange({ param, name, field = [] }: Place, absent: BlockTag) {
+  if (field.length !== 1 || !['toBlock', 'fromBlock'].includes(String(field[0]))) return null
+  return { param, name, from: 'fromBlock', to: 'toBlock', hash: 'blockHash', default: absent }
+}
+
+function fieldOf(place: Place | undefined): string | null {
+  const { field = [] } = place ?? {}
+  return field.length === 1 ? String(field[0]) : null
 }
 
 function parsedPlaces(
@@ -99,47 +91,41 @@ function parsedPlaces(
   const [first = '', second = '', third = ''] = parsing.parser_arg
   const kind = parsing.parser_func
   if (data.api_interface === 'grpc') return []
-  if (data.api_interface === 'rest') {
-    if (kind === 'PARSE_BY_ARG') return []
-    return restPlaces(api, kind === 'PARSE_CANONICAL' ? second : first)
-  }
-  if (kind === 'PARSE_BY_ARG') return [param(Number(first), null, [])]
-  if (kind === 'PARSE_DICTIONARY') return [param(null, first, [])]
+  if (data.api_interface === 'rest')
+    return kind === 'PARSE_BY_ARG'
+      ? []
+      : [restPlace(api, kind === 'PARSE_CANONICAL' ? second : first)]
+  if (kind === 'PARSE_BY_ARG') return [{ param: Number(first) }]
+  if (kind === 'PARSE_DICTIONARY') return [{ name: first }]
   const path = parsing.parser_arg.slice(1)
-  if (kind === 'PARSE_CANONICAL') return [param(Number(first), null, path), ...named(path)]
+  if (kind === 'PARSE_CANONICAL') return [{ param: Number(first), field: path }, ...named(path)]
   // By name a block may also be given whole, under a name of its own.
-  const whole = first === 'block_number' ? [param(null, 'block_id', [])] : []
-  return [param(Number(third), null, []), ...named([first]), ...whole]
+  const whole = first === 'block_number' ? [{ name: 'block_id' }] : []
+  return [{ param: Number(third) }, ...named([first]), ...whole]
 }
 
 /** The same path, where the params are one object instead of a list with it. */
 function named([name, ...path]: readonly string[]): Place[] {
-  return name === undefined ? [] : [param(null, name, path)]
+  return name === undefined ? [] : [{ name, field: path }]
 }
 
-function param(position: number | null, name: string | null, path: readonly string[]): Place {
-  return { in: 'params', position, name, path }
-}
-
-function restPlaces(api: CatalogApi, name: string): Place[] {
-  return [{ in: api.name.includes(`{${name}}`) ? 'path' : 'query', name }]
+function restPlace(api: CatalogApi, name: string): Place {
+  return api.name.includes(`{${name}}`) ? { 'path-parameter': name } : { query: name }
 }
 
 /** Places that `parsers` name: `.params.[0].toBlock`. */
 function genericPlaces(api: CatalogApi, type: string): Place[] {
   return (api.parsers ?? [])
     .filter((parser) => parser.parse_type === type)
-    .flatMap((parser) => {
-      const [root, first, ...rest] = parsePath(parser.parse_path)
+    .flatMap((parser): Place[] => {
+      const [root, first, ...field] = parsePath(parser.parse_path)
       if (root !== 'params' || first === undefined) return []
-      if (api.name.startsWith('/')) return restPlaces(api, String(first))
-      const position = typeof first === 'number' ? first : null
-      const name = typeof first === 'number' ? null : first
-      return [{ in: 'params' as const, position, name, path: rest }]
+      if (api.name.startsWith('/')) return [restPlace(api, String(first))]
+      return [typeof first === 'number' ? { param: first, field } : { name: first, field }]
     })
 }
 
 function tagOf(word: string | undefined): BlockTag | null {
   const tag = blockTags.find((each) => each === word)
-  return tag ?? (word === undefined ? null : (catalogBlockWords.get(word) ?? null))
+  return tag ?? (word === undefined ? null : (catalogBlockWords[word] ?? null))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { MethodSpec } from '../chain-spec.ts'
-import type { CallKind, ResultPath, StatefulUse } from '../types.ts'
+import type { NativeMethod } from '../native/schema.ts'
+import type { CallKind, StatefulUse } from '../types.ts'
 import { convertBlock, namedByHash } from './convert-block.ts'
 import { ethereumChecks } from './ethereum-checks.ts'
 import type { CatalogApi, CatalogCollectionData } from './schema.ts'
@@ -10,8 +10,8 @@ import type { CatalogApi, CatalogCollectionData } from './schema.ts'
 export function convertMethod(
   api: CatalogApi,
   data: CatalogCollectionData,
-  tip: ResultPath | null,
-): MethodSpec {
+  tip: NativeMethod['tells-tip'],
+): NativeMethod {
   // What a REST call has in its body is not looked at.
   const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
   const kind = kindOf(api, inBody)
@@ -19,24 +19,19 @@ export function convertMethod(
     kind === 'read' && api.category?.deterministic === true && !api.category.local
   const saysBlock = api.block_parsing !== undefined && api.block_parsing.parser_func !== 'EMPTY'
   return {
-    name: api.name,
-    verb: data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : null,
-    internalPath: data.internal_path,
+    'internal-path': data.internal_path || undefined,
     kind,
-    stateful: statefulUse(api.name),
-    block: inBody ? { kind: 'fixed', block: 'none' } : convertBlock(api, data),
-    addon: data.add_on === '' ? null : data.add_on,
+    stateful: filters.find(([, pattern]) => pattern.test(api.name))?.[0],
+    block: inBody ? 'none' : convertBlock(api, data),
     cost: Math.max(1, Math.round(api.compute_units)),
     cacheable: deterministic && saysBlock && !inBody,
     deterministic,
-    byHash: namedByHash(api),
-    waitsForBlock: api.category?.hanging_api === true,
-    timeoutMs: api.timeout_ms || null,
-    tellsTip: tip,
-    behindTip: {},
+    'by-hash': namedByHash(api),
+    'waits-for-block': api.category?.hanging_api === true,
+    timeout: api.timeout_ms ? `${api.timeout_ms}ms` : undefined,
+    'tells-tip': tip,
     checks: data.api_interface === 'jsonrpc' ? ethereumChecks(api.name) : [],
-    answersJson: !page.test(api.name),
-    refusal: null,
+    answer: page.test(api.name) ? 'any' : 'json',
   }
 }
 
@@ -44,21 +39,16 @@ export function convertMethod(
 // keeps for its caller, so that another node cannot answer them.
 const keptByOneNode =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
-// Pages for people and their tools; the catalog does not tell them from the others.
-const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
-// Broadcasts that the catalog takes for reads.
-const broadcast = /^eth_sendUserOperation$/
-const broadcastPath = /^\/transactions(\/batch)?$/
-
 const filters: readonly (readonly [StatefulUse, RegExp])[] = [
   ['creates', /^(eth_|Filecoin\.Eth)New\w*Filter$/i],
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
 ]
-
-function statefulUse(name: string): StatefulUse | null {
-  return filters.find(([, pattern]) => pattern.test(name))?.[0] ?? null
-}
+// Pages for people and their tools; the catalog does not tell them from the others.
+const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
+// Broadcasts that the catalog takes for reads.
+const broadcast = /^eth_sendUserOperation$/
+const broadcastPath = /^\/transactions(\/batch)?$/
 
 function kindOf(api: CatalogApi, inBody: boolean): CallKind {
   const { subscription = false, stateful = 0, local = false } = api.category ?? {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ProbeCall, ResultPath, Verification } from '../types.ts'
-import { fieldNumbers } from './field-numbers.ts'
+import type { NativeProbe, NativeVerification } from '../native/schema.ts'
 import { parsePath } from './parse-path.ts'
 import type {
   CatalogCollection,
@@ -14,31 +13,38 @@ import type {
 export function convertProbe(
   directive: CatalogDirective,
   data: CatalogCollectionData,
-  encoding: ResultPath['encoding'],
-): ProbeCall | null {
-  const path = resultPath(directive)
+  encoding?: NativeProbe['encoding'],
+): NativeProbe | null {
+  const result = resultPath(directive)
   const { function_template: template = '', api_name: name = '' } = directive
-  if (path === null || (template === '' && name === '')) return null
-  const result: ResultPath = { path, encoding }
+  if (result === null || (template === '' && name === '')) return null
   if (data.api_interface === 'rest') {
     const isPath = template.startsWith('/')
-    if (data.type.toUpperCase() === 'POST') {
-      const body = isPath ? null : template || null
-      return { verb: 'POST', path: name || template, body, result, timeoutMs: null }
-    }
-    const target = isPath ? template : name
-    return { verb: 'GET', path: target, body: null, result, timeoutMs: null }
+    if (data.type.toUpperCase() !== 'POST')
+      return { path: isPath ? template : name, result, encoding }
+    // An empty body makes it a POST too.
+    return { path: name || template, body: isPath ? '' : template, result, encoding }
   }
   if (data.api_interface === 'grpc') {
-    const numbers = fieldNumbers(name, path)
+    const numbers = fieldNumbers.get(`${name} ${result.join('.')}`)
     // A message is never made of a template.
-    if (numbers === null || template !== '') return null
-    const inMessage = { path: numbers, encoding }
-    return { verb: 'POST', path: `/${name}`, body: null, result: inMessage, timeoutMs: null }
+    return numbers === undefined || template !== ''
+      ? null
+      : { method: name, result: numbers, encoding }
   }
-  if (template === '') return null
-  return { verb: 'POST', path: data.internal_path, body: template, result, timeoutMs: null }
+  return template === '' ? null : { path: data.internal_path, body: template, result, encoding }
 }
+
+/**
+ * The catalog names the fields of gRPC answers, and on the wire they are numbers. These are all that
+ * its probes ask for, by method and the fields' names.
+ */
+const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
+  ['cosmos.base.tendermint.v1beta1.Service/GetLatestBlock block.header.height', [2, 1, 3]],
+  ['cosmos.base.tendermint.v1beta1.Service/GetNodeInfo defaultNodeInfo.network', [1, 4]],
+  ['cosmos.base.tendermint.v1beta1.Service/GetNodeInfo defaultNodeInfo.other.txIndex', [1, 8, 1]],
+  ['cosmos.base.node.v1beta1.Service/Config minimumGasPrice', [1]],
+])
 
 /** Where the answer stands below `result`; null when it is found in a way that is not read. */
 function resultPath(directive: CatalogDirective): (string | number)[] | null {
@@ -62,47 +68,46 @@ function keyOrIndex(step: string): string | number {
 }
 
 /** The encoding of a block's height in the answer to a directive. */
-export function heightEncoding(directive: CatalogDirective): ResultPath['encoding'] {
-  const ethereum = directive.api_name?.startsWith('eth_') ?? false
-  return ethereum || directive.result_parsing?.encoding === 'hex' ? 'hex' : 'decimal'
+export function heightEncoding(directive: CatalogDirective): 'hex' | 'decimal' {
+  const isEthereum = directive.api_name?.startsWith('eth_') ?? false
+  return isEthereum || directive.result_parsing?.encoding === 'hex' ? 'hex' : 'decimal'
+}
+
+/** A verification, and the add-on of the URLs that are asked. */
+export interface ConvertedVerification {
+  readonly name: string
+  readonly addon: string
+  readonly verification: NativeVerification
 }
 
 /**
  * The verifications of a collection. Left out are those that compare with the latest block, need
  * an add-on and an extension at once, or take an error for an answer.
  */
-export function convertVerifications(collection: CatalogCollection): Verification[] {
+export function convertVerifications(collection: CatalogCollection): ConvertedVerification[] {
   return collection.verifications.flatMap((each) => convertVerification(each, collection))
 }
 
-/** It looks at the code of the error that a REST node answers to an empty body. */
-function wantsError({ result }: ProbeCall, { api_interface: apiInterface }: CatalogCollectionData) {
-  return apiInterface === 'rest' && result.path.join() === 'code'
-}
-
 function convertVerification(
-  verification: CatalogVerification,
+  { name, parse_directive: said, values = [] }: CatalogVerification,
   collection: CatalogCollection,
-): Verification[] {
+): ConvertedVerification[] {
   const data = collection.collection_data
-  const named = verification.parse_directive
   const directive =
-    named?.function_template === undefined && named?.function_tag !== 'VERIFICATION'
-      ? collection.parse_directives.find((each) => each.function_tag === named?.function_tag)
-      : named
-  const call = directive === undefined ? null : convertProbe(directive, data, 'text')
-  if (call === null || wantsError(call, data)) return []
-  return (verification.values ?? []).flatMap((value) => {
-    const { extension = '', expected_value: expected } = value
+    said?.function_template === undefined && said?.function_tag !== 'VERIFICATION'
+      ? collection.parse_directives.find((each) => each.function_tag === said?.function_tag)
+      : said
+  const probe = directive === undefined ? null : convertProbe(directive, data)
+  // It looks at the code of the error that a REST node answers to an empty body.
+  const wantsError = data.api_interface === 'rest' && probe?.result?.join() === 'code'
+  if (probe === null || wantsError) return []
+  return values.flatMap(({ extension = '', expected_value: expected, severity }) => {
     if (expected === undefined || (extension !== '' && data.add_on !== '')) return []
-    return [
-      {
-        name: verification.name,
-        call,
-        expected: expected === '*' ? null : expected,
-        addon: extension || data.add_on || null,
-        severity: value.severity === 'Warning' ? ('warn' as const) : ('fail' as const),
-      },
-    ]
+    const verification: NativeVerification = {
+      ...probe,
+      expected: expected === '*' ? undefined : expected,
+      severity: severity === 'Warning' ? 'warn' : 'fail',
+    }
+    return [{ name, addon: extension || data.add_on, verification }]
   })
 }

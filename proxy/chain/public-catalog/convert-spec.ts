@@ -2,60 +2,59 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { namesHeight } from '../question-at.ts'
-import { methodKey } from '../chain-spec.ts'
-import type { ChainSpec, InterfaceSpec, MethodSpec } from '../chain-spec.ts'
-import type { Family, ProbeCall } from '../types.ts'
+import { namesHeight } from '../native/schema.ts'
+import type {
+  NativeInterface,
+  NativeMethod,
+  NativeProbe,
+  NativeSpec,
+  NativeVerification,
+} from '../native/schema.ts'
+import type { Family } from '../types.ts'
 import { catalogBlockWords } from './convert-block.ts'
 import { convertMethod } from './convert-method.ts'
 import { convertProbe, convertVerifications, heightEncoding } from './convert-probe.ts'
 import type { Collections } from './inherit.ts'
-import type { CatalogCollection, CatalogSpec } from './schema.ts'
+import type { CatalogCollection, CatalogDirective, CatalogSpec } from './schema.ts'
 
 /**
- * A chain of the catalog as one of ours. A collection below `/ws/` is left out: it is another one
+ * A chain of the catalog in our own format. A collection below `/ws/` is left out: it is another one
  * over again, for the URL of a node's WebSocket, and nothing is appended to such a URL.
  */
-export function convertSpec(spec: CatalogSpec, collections: Collections): ChainSpec {
-  const interfaces = new Map<ApiInterface, InterfaceSpec>()
+export function convertSpec(spec: CatalogSpec, collections: Collections): NativeSpec {
+  const interfaces: NonNullable<NativeSpec['interfaces']> = {}
   for (const apiInterface of apiInterfaces) {
     const own = [...collections.values()].filter(
       (each) => each.collection_data.api_interface === apiInterface,
     )
-    const enabled = own.filter(
+    const served = own.filter(
       ({ enabled, collection_data: { internal_path: path } }) =>
         enabled && !path.startsWith('/ws/'),
     )
-    if (enabled.length === 0) continue
-    const converted = convertInterface(apiInterface, enabled)
-    interfaces.set(apiInterface, { ...converted, unaskedVerifications: unasked(converted, own) })
+    if (served.length === 0) continue
+    const names = own.flatMap((each) => each.verifications.map(({ name }) => name))
+    interfaces[apiInterface] = {
+      ...convertInterface(apiInterface, served),
+      // Left out, or of what is switched off: configs may skip them all the same.
+      'unasked-verifications': names,
+    }
   }
   const families = familiesOf(interfaces)
   const [family = 'other'] = families
-  const rpc = interfaces.get('jsonrpc')
   // Some nodes of the family answer nothing to a request without a version.
-  if (family === 'bitcoin' && rpc) interfaces.set('jsonrpc', { ...rpc, impliedVersion: '1.0' })
+  if (family === 'bitcoin' && interfaces.jsonrpc) interfaces.jsonrpc['implied-version'] = '1.0'
   return {
     id: spec.index,
-    aliases: neutralIds.get(spec.index) ?? [],
+    aliases: [...(neutralIds.get(spec.index) ?? [])],
     name: spec.name,
     family,
-    blockTimeMs: spec.average_block_time,
-    allowedLagBlocks: spec.allowed_block_lag_for_qos_sync,
-    finality: { kind: 'distance', blocks: spec.block_distance_for_finalized_data },
+    'block-time': `${spec.average_block_time}ms`,
+    'allowed-lag': spec.allowed_block_lag_for_qos_sync,
+    finality: spec.block_distance_for_finalized_data,
     failures: families,
-    blockWords: family === 'evm' ? new Map() : catalogBlockWords,
+    'block-words': family === 'evm' ? {} : catalogBlockWords,
     interfaces,
   }
-}
-
-/** Names that the catalog has and that are not asked: left out, or of what is switched off. */
-function unasked(
-  { verifications }: Pick<InterfaceSpec, 'verifications'>,
-  collections: readonly CatalogCollection[],
-): ReadonlySet<string> {
-  const all = collections.flatMap((each) => each.verifications.map(({ name }) => name))
-  return new Set(all).difference(new Set(verifications.map(({ name }) => name)))
 }
 
 /** Ids that stand for chains of the catalog in configs that name no brand. */
@@ -67,110 +66,115 @@ export const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** Names without a brand under which methods of the catalog are known as well. */
-const neutralPrefixes: ReadonlyMap<ApiInterface, ReadonlyMap<string, string>> = new Map([
-  [
-    'rest',
-    new Map([
-      ['/cosmos/', '/sdk/'],
-      ['/cosmwasm/', '/sdkwasm/'],
-    ]),
-  ],
-  [
-    'grpc',
-    new Map([
-      ['cosmos.', 'sdk.'],
-      ['cosmwasm.', 'sdkwasm.'],
-    ]),
-  ],
-])
+const neutralPrefixes: Readonly<Partial<Record<ApiInterface, Record<string, string>>>> = {
+  rest: { '/cosmos/': '/sdk/', '/cosmwasm/': '/sdkwasm/' },
+  grpc: { 'cosmos.': 'sdk.', 'cosmwasm.': 'sdkwasm.' },
+}
+
+interface Part {
+  methods: Record<string, NativeMethod>
+  verifications: Record<string, NativeVerification>
+}
 
 function convertInterface(
   apiInterface: ApiInterface,
   collections: readonly CatalogCollection[],
-): Omit<InterfaceSpec, 'unaskedVerifications'> {
-  const addons = new Set<string>()
-  const requestHeaders = new Set<string>()
-  const responseHeaders = new Set<string>()
-  const blockHeaders = new Set<string>()
-  const methods = new Map<string, MethodSpec>()
-  const archiveRules: number[] = []
-  let latestBlock: ProbeCall | null = null
-  let blockTimeQuestion: ProbeCall | null = null
-  let blockHashQuestion: ProbeCall | null = null
+): NativeInterface {
+  const standard: Part = { methods: {}, verifications: {} }
+  const addons: Record<string, Part> = {}
+  const partOf = (addon: string) =>
+    addon === '' ? standard : (addons[addon] ??= { methods: {}, verifications: {} })
+  const questions: Pick<NativeInterface, 'latest-block' | 'block-time-at' | 'block-hash-at'> = {}
   for (const collection of collections) {
     const data = collection.collection_data
-    if (data.add_on !== '') addons.add(data.add_on)
-    for (const { name, rule } of collection.extensions) {
-      addons.add(name)
-      if (name === 'archive' && rule?.block !== undefined) archiveRules.push(rule.block)
-    }
-    for (const { name, kind } of collection.headers) {
-      if (kind === 'pass_send' || kind === 'pass_both') requestHeaders.add(name.toLowerCase())
-      if (kind === 'pass_reply' || kind === 'pass_both') responseHeaders.add(name.toLowerCase())
-    }
-    for (const directive of collection.parse_directives)
-      if (directive.function_tag === 'SET_LATEST_IN_METADATA' && directive.api_name !== undefined)
-        // A REST gateway hands a header on under the prefix; the node itself reads it without.
-        for (const name of [directive.api_name, directive.api_name.replace(/^grpc-metadata-/, '')])
-          blockHeaders.add(name.toLowerCase())
-    const asked = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
+    partOf(data.add_on)
+    for (const { name } of collection.extensions) partOf(name)
+    const asked = directiveOf(collection, 'GET_BLOCKNUM')
     const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
-    latestBlock ??= probe
-    const byNumber = collection.parse_directives.find(
-      (each) => each.function_tag === 'GET_BLOCK_BY_NUM',
-    )
-    const question = byNumber ? convertProbe(byNumber, data, 'text') : null
-    // Of other chains' answers the catalog does not say where the time stands.
-    if (byNumber?.api_name === 'eth_getBlockByNumber' && question && namesHeight(question)) {
-      blockTimeQuestion ??= { ...question, result: { path: ['timestamp'], encoding: 'hex' } }
-      blockHashQuestion ??= { ...question, result: { path: ['hash'], encoding: 'text' } }
-    }
+    if (probe) questions['latest-block'] ??= probe
+    Object.assign(questions, { ...blockQuestions(collection), ...questions })
     for (const api of collection.apis) {
       if (!api.enabled) continue
-      const tip = probe !== null && api.name === asked?.api_name ? probe.result : null
-      const method = convertMethod(api, data, tip)
-      const key = methodKey(method)
-      // The standard set stands before an add-on that lists the same method.
-      const before = methods.get(key)
-      if (before === undefined || before.addon !== null) methods.set(key, method)
+      const isTip = probe !== null && api.name === asked?.api_name
+      const tip = isTip ? { path: probe.result, encoding: probe.encoding } : undefined
+      const key = [verbOf(collection) || data.internal_path, api.name].filter(Boolean).join(' ')
+      partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip)
     }
   }
+  // The standard set stands before an add-on that lists the same method.
+  for (const { methods } of Object.values(addons))
+    for (const key of Object.keys(methods)) if (key in standard.methods) delete methods[key]
   // A URL need not serve every path of a chain that answers at its root too.
   const atRoot = collections.filter((each) => each.collection_data.internal_path === '')
-  const askedOfAll = atRoot.length > 0 ? atRoot : collections
+  for (const collection of atRoot.length > 0 ? atRoot : collections)
+    for (const { name, addon, verification } of convertVerifications(collection))
+      partOf(addon).verifications[name] ??= verification
+  const archiveRules = collections
+    .flatMap(({ extensions }) => extensions)
+    .flatMap(({ name, rule }) => (name === 'archive' && rule?.block ? [rule.block] : []))
   return {
-    apiInterface,
-    addons,
-    impliedVersion: null,
-    archiveAfterBlocks: archiveRules.length === 0 ? null : Math.min(...archiveRules),
-    requestHeaders,
-    responseHeaders,
-    blockHeaders: [...blockHeaders],
-    aliases: neutralPrefixes.get(apiInterface) ?? new Map<string, string>(),
-    latestBlock,
-    blockTimeQuestion,
-    isBlockTimeOptional: false,
-    blockHashQuestion,
-    verifications: askedOfAll.flatMap(convertVerifications),
-    methods,
+    ...standard,
+    ...questions,
+    'add-ons': addons,
+    'archive-after': archiveRules.length === 0 ? undefined : Math.min(...archiveRules),
+    'request-headers': headersOf(collections, ['pass_send', 'pass_both']),
+    'response-headers': headersOf(collections, ['pass_reply', 'pass_both']),
+    'block-headers': [...new Set(collections.flatMap(blockHeaders))],
+    aliases: neutralPrefixes[apiInterface],
   }
 }
 
+function verbOf({ collection_data: data }: CatalogCollection): string {
+  return data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : ''
+}
+
+function directiveOf(collection: CatalogCollection, tag: string): CatalogDirective | undefined {
+  return collection.parse_directives.find((each) => each.function_tag === tag)
+}
+
+/** How to ask about the block of a height; of other chains' answers the catalog does not say where its time stands. */
+function blockQuestions(
+  collection: CatalogCollection,
+): Pick<NativeInterface, 'block-time-at' | 'block-hash-at'> {
+  const directive = directiveOf(collection, 'GET_BLOCK_BY_NUM')
+  if (directive?.api_name !== 'eth_getBlockByNumber') return {}
+  const question: NativeProbe | null = convertProbe(directive, collection.collection_data)
+  if (question === null || !namesHeight(question)) return {}
+  return {
+    'block-time-at': { ...question, result: ['timestamp'], encoding: 'hex' },
+    'block-hash-at': { ...question, result: ['hash'], encoding: 'text' },
+  }
+}
+
+function headersOf(collections: readonly CatalogCollection[], kinds: readonly string[]): string[] {
+  const headers = collections.flatMap((each) => each.headers)
+  return headers.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name.toLowerCase())
+}
+
+function blockHeaders({ parse_directives: directives }: CatalogCollection): string[] {
+  return (
+    directives
+      .filter(({ function_tag: tag }) => tag === 'SET_LATEST_IN_METADATA')
+      // A REST gateway hands a header on under the prefix; the node itself reads it without.
+      .flatMap(({ api_name: name = '' }) => [name, name.replace(/^grpc-metadata-/, '')])
+      .map((name) => name.toLowerCase())
+      .filter(Boolean)
+  )
+}
+
 /** A method that only chains of the family have. */
-const familyMarks: readonly (readonly [Family, ApiInterface, string])[] = [
-  ['evm', 'jsonrpc', 'eth_blockNumber'],
-  ['cosmos', 'tendermintrpc', 'abci_query'],
-  ['solana', 'jsonrpc', 'getLatestBlockhash'],
-  ['bitcoin', 'jsonrpc', 'getblockcount'],
-  ['aptos', 'rest', '/accounts/{address}/resources'],
+const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
+  ['evm', 'jsonrpc', /(^| )eth_blockNumber$/],
+  ['cosmos', 'tendermintrpc', /^abci_query$/],
+  ['solana', 'jsonrpc', /^getLatestBlockhash$/],
+  ['bitcoin', 'jsonrpc', /^getblockcount$/],
+  ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
 
-function familiesOf(interfaces: ReadonlyMap<ApiInterface, InterfaceSpec>): Family[] {
+function familiesOf(interfaces: NonNullable<NativeSpec['interfaces']>): Family[] {
   return familyMarks
-    .filter(([, apiInterface, name]) =>
-      [...(interfaces.get(apiInterface)?.methods.values() ?? [])].some(
-        (method) => method.name === name,
-      ),
+    .filter(([, apiInterface, mark]) =>
+      Object.keys(interfaces[apiInterface]?.methods ?? {}).some((key) => mark.test(key)),
     )
     .map(([family]) => family)
 }

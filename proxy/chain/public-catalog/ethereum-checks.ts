@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Place } from '../chain-spec.ts'
-import type { CheckPath, CheckRule, Likeness, Shape } from '../check-rule.ts'
+import type { NativeCheck } from '../native/schema.ts'
 
 /*
  * The catalog has no checks. These hold on every chain that speaks Ethereum's JSON-RPC: an answer repeats what was asked
@@ -9,64 +8,44 @@ import type { CheckPath, CheckRule, Likeness, Shape } from '../check-rule.ts'
  * to specs of our own format.
  */
 
-const param = (position: number): Place => ({ in: 'params', position, name: null, path: [] })
-
-function block(number: CheckPath): CheckRule {
-  return {
-    ...{ check: 'block', place: null, number, hash: null, raw: null },
-    ...{ older: 0, absent: null, optional: true, earliest: null },
-  }
+const hash = (member: string): NativeCheck => ({
+  ...{ check: 'identity', param: 0, result: [member], as: 'hash', optional: true },
+})
+const block = (member: string): NativeCheck => ({
+  ...{ check: 'block', number: [member], optional: true },
+})
+const index: NativeCheck = {
+  ...{ check: 'identity', param: 1, result: ['transactionIndex'], as: 'number', optional: true },
 }
+const quantity: NativeCheck = { check: 'shape', as: 'quantity' }
+const data: NativeCheck = { check: 'shape', as: 'data' }
+const object: NativeCheck = { check: 'shape', as: 'object?' }
 
-function identity(place: Place, result: CheckPath, as: Likeness): CheckRule {
-  return { check: 'identity', place, result, as, each: false, optional: true }
-}
-
-const hash = (result: CheckPath) => identity(param(0), result, 'hash')
-const index = identity(param(1), ['transactionIndex'], 'number')
-
-function shape(as: Shape): CheckRule {
-  const tables = { members: new Map(), secondNames: new Map() }
-  return {
-    check: 'shape',
-    place: null,
-    when: null,
-    result: [],
-    as,
-    oneOf: null,
-    isLenient: false,
-    ...tables,
-  }
-}
-
-const rules = new Map<string, readonly CheckRule[]>([
+const checks: ReadonlyMap<string, NativeCheck[]> = new Map([
+  ['eth_chainId', [{ check: 'expected', verification: 'chain-id' }, quantity]],
+  ['eth_blockNumber', [{ check: 'shape', as: 'height' }]],
+  ['eth_gasPrice', [quantity]],
+  ['eth_getBalance', [quantity]],
+  ['eth_getTransactionCount', [quantity]],
+  ['eth_getCode', [data]],
+  ['eth_call', [data]],
+  ['eth_getBlockByNumber', [object, block('number')]],
+  ['eth_getBlockByHash', [object, hash('hash')]],
+  ['eth_getTransactionByHash', [object, hash('hash')]],
+  ['eth_getTransactionReceipt', [object, hash('transactionHash')]],
+  ['eth_getTransactionByBlockNumberAndIndex', [object, block('blockNumber'), index]],
+  ['eth_getTransactionByBlockHashAndIndex', [object, hash('blockHash'), index]],
+  // Some relays, such as Hedera's, number the logs of each transaction from 0 on.
   [
-    'eth_chainId',
+    'eth_getLogs',
     [
-      {
-        ...{ check: 'expected', place: null, height: null, verification: 'chain-id' },
-        ...{ result: [], optional: false },
-      },
-      shape('quantity'),
+      { check: 'shape', as: 'list' },
+      { check: 'logs', param: 0, 'index-in': 'transaction' },
     ],
   ],
-  ['eth_blockNumber', [shape('height')]],
-  ['eth_gasPrice', [shape('quantity')]],
-  ['eth_getBalance', [shape('quantity')]],
-  ['eth_getTransactionCount', [shape('quantity')]],
-  ['eth_getCode', [shape('data')]],
-  ['eth_call', [shape('data')]],
-  ['eth_getBlockByNumber', [shape('object?'), block(['number'])]],
-  ['eth_getBlockByHash', [shape('object?'), hash(['hash'])]],
-  ['eth_getTransactionByHash', [shape('object?'), hash(['hash'])]],
-  ['eth_getTransactionReceipt', [shape('object?'), hash(['transactionHash'])]],
-  ['eth_getTransactionByBlockNumberAndIndex', [shape('object?'), block(['blockNumber']), index]],
-  ['eth_getTransactionByBlockHashAndIndex', [shape('object?'), hash(['blockHash']), index]],
-  // Some relays, such as Hedera's, number the logs of each transaction from 0 on.
-  ['eth_getLogs', [shape('list'), { check: 'logs', place: param(0), indexIn: 'transaction' }]],
 ])
 
 /** What an answer to a method of Ethereum's JSON-RPC must show, on whatever chain; nothing for other methods. */
-export function ethereumChecks(method: string): readonly CheckRule[] {
-  return rules.get(method) ?? []
+export function ethereumChecks(method: string): NativeCheck[] | undefined {
+  return checks.get(method)
 }

@@ -225,8 +225,8 @@ describe('how a chain is probed', () => {
     const all = chain('ETH1').interfaces.get('jsonrpc')?.verifications ?? []
     expect(all.map(({ name, addon }) => [name, addon])).toEqual([
       ['chain-id', null],
-      ['pruning', 'archive'],
       ['trustless-rpc', null],
+      ['pruning', 'archive'],
       ['enabled', 'debug'],
       ['bundler', 'bundler'],
       ['trace', 'trace'],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { loadCatalog } from './load-catalog.ts'
-import type { ApiInterface } from '../config/types.ts'
+import { loadCatalog } from '../load-catalog.ts'
+import type { ApiInterface } from '../../config/types.ts'
 
 const catalog = await loadCatalog([])
 

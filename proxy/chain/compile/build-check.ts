@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule, Condition, SecondName, SecondNames } from '../check-rule.ts'
-import { place, placeIfAny } from './build-block.ts'
-import type { NativeCheck, NativeCondition } from './schema.ts'
+import type { NativeCheck, NativeCondition } from '../native/schema.ts'
+import type { Place } from '../place.ts'
 
 /** A row of a method's `checks` with the defaults of the format. */
 export function buildCheck(native: NativeCheck): CheckRule {
@@ -111,4 +111,14 @@ function secondNamesOf(record: Readonly<Record<string, NativeSecondName>>): Seco
 
 function mapOf<Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
   return new Map(Object.entries(record))
+}
+
+function place(own: Place): Place {
+  const { param, name, field, query, header, message } = own
+  return { param, name, field, query, header, message, 'path-parameter': own['path-parameter'] }
+}
+
+function placeIfAny(own: Place): Place | null {
+  const found = place(own)
+  return Object.values(found).every((way) => way === undefined) ? null : found
 }

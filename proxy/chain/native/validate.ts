@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { apiInterfaces } from '../../config/types.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import type { SpecDocument } from '../document.ts'
+import type { SpecProblem } from '../spec-error.ts'
+import { partsOf } from './extend.ts'
+import { namesHeight } from './schema.ts'
+import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
+
+/** Places a problem in the file: by path, with what is wrong and what would be right. */
+export type Complain = (path: readonly (string | number)[], message: string, hint?: string) => void
+
+/** Makes a `Complain` for one file that collects into `problems`. */
+export function complainInto(problems: SpecProblem[], document: SpecDocument): Complain {
+  return (path, message, hint) =>
+    problems.push({
+      file: document.file,
+      line: document.line(path),
+      path: path.join('.'),
+      message,
+      hint: hint ?? null,
+    })
+}
+
+/**
+ * What no schema sees: whether all is there once a spec is laid over its base, and whether its parts fit
+ * each other.
+ * @param whole the same laid over its base
+ */
+export function validateSpec(
+  own: NativeSpec,
+  base: NativeSpec | null,
+  whole: NativeSpec,
+  complain: Complain,
+): void {
+  for (const key of ['name', 'family', 'block-time', 'allowed-lag', 'finality'] as const)
+    if (whole[key] === undefined)
+      complain([key], 'is missing.', `A chain that extends no other must have \`${key}\`.`)
+  if (Object.keys(whole.interfaces ?? {}).length === 0)
+    complain(
+      ['interfaces'],
+      'is missing.',
+      `A chain needs at least one of ${apiInterfaces.join(', ')}.`,
+    )
+  for (const name of apiInterfaces) {
+    const [said, complete] = [own.interfaces?.[name], whole.interfaces?.[name]]
+    if (said === undefined || complete === undefined) continue
+    const within: Complain = (path, ...text) => complain(['interfaces', name, ...path], ...text)
+    const below = base?.interfaces?.[name] ?? {}
+    validateProbes(name, said, complete, within)
+    validateMethods(name, said, below, within)
+    validateChecks(said, complete, below, within)
+  }
+}
+
+function validateProbes(
+  apiInterface: ApiInterface,
+  own: NativeInterface,
+  whole: NativeInterface,
+  complain: Complain,
+): void {
+  const hint =
+    apiInterface === 'rest' ? 'Give a `path`.' : 'Give a `method`, and `params` if it takes any.'
+  const asks = (probe: NativeProbe) =>
+    (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
+  if (own['latest-block'] !== undefined && !asks(own['latest-block']))
+    complain(['latest-block'], 'does not say what to ask.', hint)
+  for (const key of ['block-time-at', 'block-hash-at'] as const) {
+    const probe = own[key]
+    if (probe !== undefined && !(asks(probe) && namesHeight(probe)))
+      complain(
+        [key],
+        'does not ask for the block of a height.',
+        `${hint} In it, 0x%x or %d stands for the height, and the parameter "%n" for it as a number.`,
+      )
+  }
+  if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
+    complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
+  const complete = new Map(partsOf(whole).map(({ addon, part }) => [addon, part.verifications]))
+  for (const { addon, at, part } of partsOf(own))
+    for (const name of Object.keys(part.verifications ?? {}))
+      if (!asks(complete.get(addon)?.[name] ?? {}))
+        complain([...at, 'verifications', name], 'does not say what to ask.', hint)
+}
+
+const nameForms: Readonly<Record<ApiInterface, readonly [RegExp, string]>> = {
+  jsonrpc: [/^\S+$/, 'A method name has no spaces.'],
+  tendermintrpc: [/^\S+$/, 'A method name has no spaces.'],
+  rest: [/^[A-Z]+ \/\S*$/, 'Write the verb and the path: `GET /blocks/{height}`.'],
+  grpc: [/^[\w.]+\/\w+$/, 'Write `package.Service/Method`.'],
+}
+
+function validateMethods(
+  apiInterface: ApiInterface,
+  own: NativeInterface,
+  base: NativeInterface,
+  complain: Complain,
+): void {
+  const [form, hint] = nameForms[apiInterface]
+  const placed = new Set<string>()
+  for (const { at, part } of partsOf(own))
+    for (const name of Object.keys(part.methods ?? {})) {
+      const path = [...at, 'methods', name]
+      if (!form.test(name)) complain(path, `is no name of a ${apiInterface} method.`, hint)
+      if (placed.has(name)) complain(path, 'is named twice in this interface.')
+      placed.add(name)
+    }
+  for (const [index, name] of (own.without ?? []).entries())
+    if (!partsOf(base).some(({ part }) => Object.hasOwn(part.methods ?? {}, name)))
+      complain(['without', index], `there is no method \`${name}\` to leave out.`)
+}
+
+/** A check may only want the value of a verification that there is. */
+function validateChecks(
+  own: NativeInterface,
+  whole: NativeInterface,
+  base: NativeInterface,
+  complain: Complain,
+): void {
+  const rules = partsOf(base).flatMap(({ part }) =>
+    Object.values(part.methods ?? {}).flatMap(({ checks }) => checks ?? []),
+  )
+  for (const [index, word] of (own['without-checks'] ?? []).entries())
+    if (!rules.some(({ check }) => check === word))
+      complain(['without-checks', index], `there is no check \`${word}\` to leave out.`)
+  const names = Object.entries(whole.verifications ?? {})
+    .filter(([, { expected }]) => expected !== undefined)
+    .map(([name]) => name)
+  for (const { at, part } of partsOf(own))
+    for (const [name, method] of Object.entries(part.methods ?? {}))
+      for (const [index, check] of (method.checks ?? []).entries()) {
+        if (check.check !== 'expected' || names.includes(check.verification)) continue
+        complain(
+          [...at, 'methods', name, 'checks', index, 'verification'],
+          `there is no verification \`${check.verification}\` that expects a value.`,
+          names.length === 0 ? 'Add it to `verifications`.' : `There are: ${names.join(', ')}.`,
+        )
+      }
+}
