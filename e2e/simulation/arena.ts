@@ -35,10 +35,8 @@ export type Rule =
   | 'directives-kept'
   | 'add-ons-kept'
   | 'sessions-bounded'
-  | 'tip-keeps'
   | 'tip-is-true'
-  | 'head-is-heard'
-  | 'lag-is-told'
+  | 'head-is-known'
   | 'breaker-is-right'
   | 'blame-is-fair'
   | 'comes-back'
@@ -83,8 +81,6 @@ export interface Arena {
   readonly calls: ReadonlyMap<string, ClientCall>
   /** How often the pool and the relay told of it. */
   readonly told: Readonly<Told>
-  /** When an upstream was last caught in a lie. */
-  readonly caughtMs: ReadonlyMap<string, number>
   /** A liar spoke of a block so that who speaks the truth contradicts it. */
   readonly isSlandered: boolean
   report(rule: Rule, what: string): void

@@ -85,8 +85,8 @@ function checkRepetition(
 }
 
 /**
- * The choice among upstreams: who has the block before who is known not to, untried before tried,
- * primary before backup, fresh before lagging.
+ * The choice among upstreams: untried before tried, primary before backup, fresh before lagging, having the
+ * block before lacking it.
  */
 function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
   const { call, exchanges, plan } = client
@@ -95,89 +95,39 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const isTried = (upstream: Upstream) =>
     before.some(({ place }) => place.upstream === upstream.name)
   const addons = call.asked.addon === null ? [] : [call.asked.addon]
-  const serving = arena.pool.upstreams.filter(
+  const able = arena.pool.upstreams.filter(
     (each) =>
+      each !== chosen &&
       !plan.blockProviders.includes(each.name) &&
       each.availability.standing === 'eligible' &&
       each.sessions < arena.schedule.settings.maxSessions &&
-      each.serves(addons) &&
-      !lacksBlock(arena, each, client),
+      each.serves(addons),
   )
-  // Who lied to the call, or failed it twice or beside a lie, keeps nobody from being asked who lags.
-  const isFresh = (each: Upstream) => !lags(arena, each) && !isGivenUp(client, each)
-  // Who lags is passed over for what may be new, as long as one of its tier or a better one does not.
-  const isPassedOver = (each: Upstream) =>
-    isAboutTip(client) &&
-    !isFresh(each) &&
-    [chosen, ...serving].some(
-      (other) => (other.tier === 'primary' || each.tier === 'backup') && isFresh(other),
-    )
-  const able = serving.filter((each) => each !== chosen)
-  // Who lags may have what a hash names: it comes before one that has failed the call.
   const untried = able.filter((each) => !isTried(each))
-  const better = able.filter((each) => !isTried(each) && !isPassedOver(each))
-  const [other] = isByHash(client) ? untried : better
-  if (other && isTried(chosen))
-    arena.report('other-upstream-first', `${where} again, before ${other.name}`)
+  if (untried[0] && isTried(chosen))
+    arena.report('other-upstream-first', `${where} again, before ${untried[0].name}`)
   if (plan.selectProvider === chosen.name) return
-  const primary = better.find(({ tier }) => tier === 'primary')
+  const primary = untried.find(({ tier }) => tier === 'primary')
   if (primary && chosen.tier === 'backup')
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
-  const { kind } = call.asked
-  // One that answers already is no reason to ask one that is behind as well; one that has said no is.
+  if (call.asked.kind === 'write') return
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
-  const saidNo = (upstream: Upstream) =>
-    before.some(
-      ({ place, fate, saysError, head, endedMs, isTakenBack }) =>
-        place.upstream === upstream.name &&
-        (saysError ||
-          // Null of what a hash names, from one that is behind, is a no as well.
-          (isByHash(client)
-            ? head < (client.question.neededBlock ?? 0)
-            : // Had its newest state been believed, the call would be over.
-              isAboutTip(client) && fate.kind === 'honest')) &&
-        endedMs !== null &&
-        !isTakenBack,
-    )
-  const earlier = isHedge ? able.filter((each) => !saidNo(each)) : better
-  const fresh = earlier.find(
-    (each) => each.tier === chosen.tier && each.latest !== null && isFresh(each),
-  )
-  if (kind !== 'write' && isAboutTip(client) && fresh && !isFresh(chosen))
-    arena.report('fresh-first', `${where}, which lags, before ${fresh.name}`)
-  const having = lacksBlock(arena, chosen, client) && earlier[0]
-  if (having) arena.report('fresh-first', `${where}, which lacks the block, before ${having.name}`)
+  const peers = isHedge ? able : untried.filter(({ tier }) => tier === chosen.tier)
+  const fresher = peers.find((each) => hasWanted(each, client) && each.latest !== null)
+  if (fresher && !hasWanted(chosen, client))
+    arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)
 }
 
-function isGivenUp({ call }: ClientCall, { name }: Upstream): boolean {
-  const failed = call.journal.attempts.filter(
-    ({ result }) => result !== null && typeof result === 'object',
-  )
-  const own = failed.filter(({ upstream }) => upstream === name)
-  return own.length > 1 || (own.length > 0 && failed.some(({ violation }) => violation !== null))
-}
-
-/** About the latest state, or about what its hash names and may be as new. */
-function isAboutTip({ call: { asked } }: ClientCall): boolean {
-  const point = asked.block.kind === 'range' ? asked.block.to : asked.block
-  if (point.kind === 'tag') return point.tag !== 'earliest'
-  return isByHash({ call: { asked } })
-}
-
-function isByHash({ call: { asked } }: { call: Pick<ClientCall['call'], 'asked'> }): boolean {
+/** Whether an upstream has what the call is about, by its own head: a block by its number, or what may be new. */
+function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall): boolean {
   const { block, byHash } = asked
-  return block.kind === 'hash' || (block.kind === 'none' && byHash)
-}
-
-/** It lags, and has told of no block as high as the one that is asked for. */
-function lacksBlock(arena: Arena, upstream: Upstream, { call, question }: ClientCall): boolean {
-  const { kind } = call.asked.block
-  if (question.neededBlock === null || (kind !== 'number' && kind !== 'range')) return false
-  return lags(arena, upstream) && (upstream.latest?.block ?? Infinity) < question.neededBlock
-}
-
-function lags({ allowedLagBlocks }: Arena, { lagBlocks }: Upstream): boolean {
-  return lagBlocks > allowedLagBlocks
+  const point = block.kind === 'range' ? block.to : block
+  if (point.kind === 'number') return latest === null || latest.block >= point.number
+  const isAboutTip =
+    point.kind === 'hash' ||
+    (point.kind === 'tag' && point.tag !== 'earliest') ||
+    (point.kind === 'none' && byHash)
+  return !isAboutTip || !lags
 }
 
 /** False only when it is certain that the node never saw it. */

@@ -27,8 +27,6 @@ import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Ran } from './runner/types.ts'
 import type { Schedule } from './schedule.ts'
-import { HeadWatch } from './head-watch.ts'
-import { hear } from './heard.ts'
 import { slanders } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
@@ -66,9 +64,7 @@ class Simulation implements Arena, WireObserver {
   readonly #metrics: Metrics | null
   readonly #listening: ListenerObserver | null
   readonly #tip: TipWatch
-  readonly #heads: HeadWatch
   readonly #blame: Blame
-  readonly caughtMs = new Map<string, number>()
   readonly #violations: Violation[] = []
   readonly #trace: Happening[] = []
   readonly #tally = emptyTally()
@@ -154,7 +150,6 @@ class Simulation implements Arena, WireObserver {
       observer,
     })
     this.#tip = new TipWatch(this)
-    this.#heads = new HeadWatch(this)
     this.#blame = new Blame(this)
   }
 
@@ -207,7 +202,7 @@ class Simulation implements Arena, WireObserver {
     this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
     checkSending(this, exchange)
     this.#blame.sent(exchange)
-    this.#look()
+    this.#tip.look()
     if (kind === 'hedge') checkHedges(this)
   }
 
@@ -220,7 +215,7 @@ class Simulation implements Arena, WireObserver {
     const { fate } = exchange
     if (fate.kind === 'lie' && slanders.has(fate.lie)) this.isSlandered = true
     checkExchange(this, exchange)
-    this.#heads.ended(exchange)
+    this.#tip.ended(exchange)
     this.#blame.ended(exchange)
   }
 
@@ -253,20 +248,13 @@ class Simulation implements Arena, WireObserver {
         this.clock.nowMs() - startedMs,
       )
     checkEnding(this, client)
-    this.#look()
-  }
-
-  #look(): void {
-    const heard = hear(this)
-    this.#tip.look(heard)
-    this.#heads.look(heard)
+    this.#tip.look()
   }
 
   #relayObserver(): RelayObserver {
     const metrics = this.#metrics?.relayObserver(this.#spec.chain.id, 'jsonrpc')
     return {
       attemptEnded: (call, attempt) => {
-        if (attempt.violation?.certain) this.caughtMs.set(attempt.upstream, this.clock.nowMs())
         metrics?.attemptEnded(call, attempt)
       },
       breakerChanged: (open) => {

@@ -1,77 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena } from './arena.ts'
-import { memoryMs, type Heard } from './heard.ts'
+import type { Exchange } from './exchange.ts'
 
-/**
- * Compares the tip that the engine believes in with the one before and with the chain. It may go
- * back after a reorganisation, when it was a liar's or only one of several had told it, or when it
- * was last seen a minute ago.
- */
+/** Heads that were reported longer ago tell nothing of the tip. */
+const memoryMs = 60_000
+
+/** What one upstream reported of its head, over the wire. */
+interface Reported {
+  readonly head: number
+  readonly sentMs: number
+  readonly endedMs: number
+}
+
+/** Keeps a book of the heads that went over the wire, and compares the engine's heads and tip with it. */
 export class TipWatch {
   readonly #arena: Arena
-  readonly #liars: ReadonlySet<string>
-  readonly #reorgsMs: readonly number[]
-  #highest = -1
-  #seenMs = -Infinity
+  readonly #reported = new Map<string, Reported>()
 
   constructor(arena: Arena) {
     this.#arena = arena
-    const { schedule } = arena
-    this.#reorgsMs = schedule.chain.reorgs.map(({ atMs }) => atMs)
-    this.#liars = new Set(
-      schedule.nodes
-        .filter(({ urls }) =>
-          urls.some(({ ailments }) =>
-            ailments.some((each) => each.kind === 'lie' && each.lies.includes('head-ahead')),
-          ),
-        )
-        .map(({ name }) => name),
-    )
   }
 
-  look(heard: Heard): void {
-    const { tip, nowMs } = heard
-    if (tip === null) return
-    this.#compareWithChain(tip, heard)
-    const isForgotten = nowMs - this.#seenMs > memoryMs
-    const isReorged = this.#reorgsMs.some((atMs) => atMs >= this.#seenMs && atMs <= nowMs)
-    if (tip < this.#highest && !isForgotten && !isReorged && this.#liars.size === 0)
-      this.#arena.report('tip-keeps', `the tip went from ${this.#highest} to ${tip}`)
-    const toldMs = this.#corroboratedMs(tip, heard)
-    if (toldMs !== null && (tip >= this.#highest || isForgotten || isReorged)) {
-      this.#highest = tip
-      this.#seenMs = toldMs
+  ended({ place, callId, method, fate, saysError, isTakenBack, head, sentMs, endedMs }: Exchange) {
+    if (callId !== null || method !== 'eth_blockNumber' || endedMs === null) return
+    if (fate.kind !== 'honest' || saysError || isTakenBack) return
+    this.#reported.set(place.upstream, { head, sentMs, endedMs })
+  }
+
+  look(): void {
+    const { pool, clock } = this.#arena
+    const nowMs = clock.nowMs()
+    for (const { name, latest } of pool.upstreams) {
+      const reported = this.#reported.get(name)
+      // In the moment of its end the engine may not have read it yet.
+      if (!reported || reported.endedMs >= nowMs) continue
+      const isKnown = latest !== null && latest.atMs >= reported.endedMs
+      const isOvertaken =
+        latest !== null && reported.head < latest.block && reported.sentMs < latest.atMs
+      if (!isKnown && !isOvertaken)
+        this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
+    this.#compareTip(nowMs)
   }
 
-  /**
-   * When it was last told, where what the upstreams say now makes this the tip, and two say so, or
-   * the only one that there is; else null: what one of several says may be taken back.
-   */
-  #corroboratedMs(tip: number, { upstreams, witnessed }: Heard): number | null {
-    if (witnessed !== tip) return null
+  /** The highest head that two are within the allowed lag of; of one or two heads, one of them. */
+  #compareTip(nowMs: number): void {
     const { pool, allowedLagBlocks } = this.#arena
-    let witnesses = 0
-    let toldMs = -Infinity
-    for (const { latest } of upstreams)
-      if (latest !== null && latest.block >= tip - allowedLagBlocks) {
-        witnesses += 1
-        toldMs = Math.max(toldMs, latest.atMs)
-      }
-    return witnesses >= Math.min(2, pool.upstreams.length) ? toldMs : null
-  }
-
-  /** One liar alone moves nothing while two others were heard lately. */
-  #compareWithChain(tip: number, { upstreams }: Heard): void {
-    const { chain, allowedLagBlocks } = this.#arena
-    const { head } = chain
-    if (tip <= head || this.#liars.size > 1) return
-    const honest = upstreams.filter(
-      ({ name, latest }) =>
-        !this.#liars.has(name) && latest !== null && latest.block >= head - allowedLagBlocks,
-    )
-    if (honest.length >= 2)
-      this.#arena.report('tip-is-true', `the tip is ${tip - head} blocks ahead of the chain`)
+    const heads = pool.upstreams
+      .filter(
+        ({ latest, availability }) =>
+          availability.standing === 'eligible' && latest && latest.atMs >= nowMs - memoryMs,
+      )
+      .map(({ latest }) => latest?.block as number)
+    const isBacked = (block: number) =>
+      heads.filter((other) => other >= block - allowedLagBlocks).length > 1
+    const expected = heads.length > 2 ? [Math.max(...heads.filter(isBacked))] : heads
+    const { tip } = pool
+    const isTrue = tip === null ? heads.length === 0 : expected.includes(tip)
+    if (!isTrue)
+      this.#arena.report('tip-is-true', `the tip is ${tip}, not ${expected.join(' or ')}`)
   }
 }

@@ -72,11 +72,4 @@ describe('an upstream that lags, asked for what a hash names', () => {
     const seen = await relay.ask({ ...asked, directives: { blockProviders: ['d1', 'd2'] } })
     expect([seen.outcome, seen.call.journal.attempts.length]).toEqual([none.body, 1])
   })
-
-  it('is not asked for the latest state while others failed but once', async () => {
-    const balance = result('0x1')
-    const relay = pool({ d1: [reset, balance], d2: [reset, balance], lagging: [balance] })
-    expect((await relay.ask()).outcome).toBe(balance.body)
-    expect(relay.sent['lagging']).toBe(0)
-  })
 })

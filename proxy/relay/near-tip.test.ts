@@ -3,7 +3,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AskedChain } from '../chain/testing/asked-chain.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
-import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
 
 let chain: Chain
@@ -104,13 +103,6 @@ describe('an answer about the newest state', () => {
     expect((await relay.ask(asked)).upstream).toBe('late')
   })
 
-  it('is the answer when only one that claims a head far above can be asked', async () => {
-    const relay = pool({ late: hex(90), fresh: hex(100), ahead: hex(1_100) }, { ahead: 1_100 })
-    const seen = await relay.ask({ ...asked, directives: { blockProviders: ['fresh'] } })
-    expect(seen.upstream).toBe('late')
-    expect(relay.sent).toEqual({ late: 1, fresh: 0, ahead: 0 })
-  })
-
   it('is what the one that the client named is known to be at', async () => {
     const named = { ...asked, directives: { selectProvider: 'late' } }
     const late = pool({ late: hex(50), d1: hex(100), d2: hex(100) }, { late: 50 })
@@ -153,60 +145,6 @@ describe('an answer of a commitment', () => {
     )
     // What is not the tip moves no head.
     expect(relay.pool.upstreams.map(({ latest }) => latest?.block)).toContain(tip)
-  })
-})
-
-describe('one that lags', () => {
-  const balance: Asked = { method: 'eth_getBalance', params: [from, 'latest'] }
-  // The third is there so that two agree on the tip; it takes no calls where it has no answer.
-  const heads: Readonly<Record<string, number>> = { fresh: 100, late: 80, witness: 100 }
-  const answerOf = (each: unknown): ScriptedAnswer =>
-    each === 'reset' ? { fault: each } : result(each)
-  const asks = async (script: readonly unknown[], witness?: unknown, asked = balance) => {
-    let turn = 0
-    const answers = script.map(answerOf)
-    const relay = new RelayFixture(chain, iface, {
-      fresh: { script: () => answers[turn++] ?? result('0x5') },
-      late: { script: () => result('0x7') },
-      witness: { script: () => answerOf(witness) },
-    })
-    for (const upstream of relay.pool.upstreams)
-      relay.pool.sighted(upstream, heads[upstream.name] ?? 0, 0)
-    const blockProviders = witness === undefined ? ['witness'] : []
-    const directives = { blockProviders, selectProvider: 'fresh' }
-    const { upstream, call } = await relay.ask({ ...asked, directives })
-    return [upstream, ...call.journal.attempts.map((each) => each.upstream)]
-  }
-
-  const two = ['late', 'fresh', 'witness']
-
-  it.each<[string, unknown[], string[], unknown?]>([
-    ['is not asked while the others answer', [], ['fresh', 'fresh']],
-    ['is not asked after one failure', ['reset'], ['fresh', 'fresh', 'fresh']],
-    ['is asked after two', ['reset', 'reset'], ['late', 'fresh', 'fresh', 'late']],
-    ['is asked after a lie', ['zz'], ['late', 'fresh', 'late']],
-    ['is asked after a failure and a lie of two', ['reset'], [...two, 'late'], 'zz'],
-    [
-      'is not asked after failures of two',
-      ['reset'],
-      ['fresh', 'fresh', 'witness', 'fresh'],
-      'reset',
-    ],
-    ['is not asked while another may be', ['zz'], ['witness', 'fresh', 'witness'], '0x5'],
-  ])('%s', async (_case, script, expected, witness) => {
-    expect(await asks(script, witness)).toEqual(expected)
-  })
-
-  const byNumber: Asked = { method: 'eth_getBalance', params: [from, hex(95)] }
-  it.each<[string, unknown[], string[]]>([
-    [
-      'is not asked about a block that it has not got after failures',
-      ['reset', 'reset'],
-      ['fresh', 'fresh', 'fresh', 'fresh'],
-    ],
-    ['is asked about it when the one that claims it has lied', ['zz'], ['late', 'fresh', 'late']],
-  ])('%s', async (_case, script, expected) => {
-    expect(await asks(script, undefined, byNumber)).toEqual(expected)
   })
 })
 

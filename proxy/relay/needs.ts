@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Wanted } from '../upstream/wanted.ts'
+import type { Wanted } from '../upstream/pick.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './journal.ts'
 
@@ -21,8 +21,6 @@ export function wantedBy(call: Call): Wanted {
     prefer: directives.selectProvider,
     excluded: [...directives.blockProviders, ...refusedBy(call), ...busyWith(call)],
     tried: (upstream) => journal.tried(upstream),
-    gaveUpOn: (upstream) => gaveUpOn(call, upstream),
-    lied: (upstream) => hasLied(call, upstream),
     untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
   }
 }
@@ -37,20 +35,6 @@ function refusedBy({ journal: { attempts } }: Call): readonly string[] {
   return attempts
     .filter(({ upstream, result }) => isSettled(result) && !isAsked(upstream))
     .map(({ upstream }) => upstream)
-}
-
-/**
- * It lied, or failed the call twice: one failure may be a hiccup, after which who is at the tip has the
- * better answer still. Not so where somebody lied to the call, who may have told where the tip is.
- */
-function gaveUpOn({ journal: { attempts } }: Call, upstream: string): boolean {
-  const failed = attempts.filter(({ result }) => typeof result === 'object' && result)
-  const own = failed.filter((each) => each.upstream === upstream)
-  return own.length > 1 || (own.length > 0 && failed.some(({ violation }) => violation !== null))
-}
-
-function hasLied({ journal: { attempts } }: Call, upstream: string): boolean {
-  return attempts.some((each) => each.upstream === upstream && each.violation !== null)
 }
 
 /** Upstreams that are late with the call: asked again beside that, they would be later still. */

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
-import type { Explain } from '../upstream/choice.ts'
+import type { Explain } from '../upstream/pick.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/snapshot.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { Wanted } from '../upstream/wanted.ts'
+import type { Wanted } from '../upstream/pick.ts'
 import type { Attempt } from './attempt.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { wantedBy } from './needs.ts'

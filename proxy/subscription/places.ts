@@ -45,8 +45,6 @@ export class Places {
         .filter(({ sockets }) => !sockets.some(isOpen))
         .map(({ name }) => name),
       tried: () => false,
-      gaveUpOn: () => false,
-      lied: () => false,
       untriedOnly: false,
     } as const
     const upstream = this.#pool.choose(wanted, this.#strategy)

@@ -24,7 +24,7 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
     const availability = new Availability(failureThreshold, (from, to, why) => {
       if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
       observer.stateChanged(config.name, from, to, why)
-      if (to === 'eligible') pool.joined()
+      pool.changed()
     })
     const holdOffOf = ({ url }: NodeUrlConfig) =>
       new HoldOff(clock, random, (holdOffMs) => {

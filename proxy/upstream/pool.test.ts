@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { BlockRef } from '../chain/types.ts'
-import { lagOf } from './lag.ts'
-import { chain, latest, number, PoolFixture } from './testing/pool-fixture.ts'
+import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
-import type { Wanted } from './wanted.ts'
+import type { Wanted } from './pick.ts'
 
 describe('the snapshot', () => {
   it('counts the URLs that are left alone now', async () => {
@@ -181,45 +180,26 @@ describe('a lagging upstream', () => {
     expect([company(101), company(100)]).toEqual(['-', 'b'])
   })
 
-  it.each<[string, Partial<Wanted>, string]>([
-    ['that it has not got, who failed is asked again', { block: number(95) }, 'bc'],
-    ['that it has, it comes before them', { block: number(90) }, 'a'],
-    ['that is the latest, who failed is asked again', { block: latest }, 'bc'],
-    ['that its hash names, it comes before them', { block: { kind: 'hash', hash: '0x' } }, 'a'],
-    ['that holds what a hash names, it comes before them', { byHash: true }, 'a'],
-  ])('when the others have failed a read of a block %s', (_, different, names) => {
+  it.each<[string, Partial<Wanted>]>([
+    ['that it has not got', { block: number(95) }],
+    ['that it has', { block: number(90) }],
+    ['that is the latest', { block: latest }],
+    ['that its hash names', { block: { kind: 'hash', hash: '0x' } }],
+  ])('comes before those that have failed a read of a block %s', (_, different) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
-    expect(fixture.pool.repeats(fixture.wanted(different))).toBe(names !== 'a')
-    expect(fixture.chosen(different)).toBe(names)
+    expect(fixture.pool.repeats(fixture.wanted(different))).toBe(false)
+    expect(fixture.chosen(different)).toBe('a')
   })
 
-  it.each<[string, (pool: PoolFixture) => void, Partial<Wanted>, string]>([
-    ['the tried ones while they are in service', () => {}, { block: latest }, 'bc'],
-    ['of the tried ones one is in service', (pool) => pool.disable('b'), { block: latest }, 'c'],
-    [
-      'all tried ones are disabled',
-      (pool) => [...'bc'].forEach((name) => pool.disable(name)),
-      { block: latest },
-      'a',
-    ],
-  ])(
-    'is asked for the latest block last of all but disabled ones: %s',
-    (_, arrange, different, names) => {
-      const fixture = pool()
-      for (const name of 'bc') fixture.tried.add(name)
-      arrange(fixture)
-      expect(fixture.chosen(different)).toBe(names)
-    },
-  )
-
-  it('comes after tried backups for the latest block, and before tried ones on trial', () => {
+  it.each<[string, Partial<Wanted>]>([
+    ['the latest block', { block: latest }],
+    ['a block that it has not got', { block: number(95) }],
+  ])('comes before a backup for %s', (_, different) => {
     const fixture = new PoolFixture('abz')
     for (const [name, block] of Object.entries({ a: 90, b: 100, z: 100 })) fixture.sees(name, block)
-    for (const name of 'bz') fixture.tried.add(name)
-    expect(fixture.chosen({ block: latest, excluded: ['b'] })).toBe('a')
-    expect(fixture.chosen({ block: latest })).toBe('b')
-    expect(fixture.chosen({ byHash: true })).toBe('a')
+    fixture.tried.add('b')
+    expect(fixture.chosen(different)).toBe('a')
   })
 
   it('may lack what a hash names while another in service does not lag', () => {
@@ -235,30 +215,6 @@ describe('a lagging upstream', () => {
     expect(mayLack({ byHash: true })).toBe(false)
   })
 
-  it('serves the latest block when those that failed are out of service', () => {
-    const fixture = pool()
-    for (const name of 'bc') {
-      fixture.tried.add(name)
-      fixture.upstream(name).availability.failed(2, 'refused')
-    }
-    expect(fixture.chosen({ block: latest })).toBe('a')
-    expect(fixture.chosen({ block: number(95) })).toBe('bc')
-  })
-
-  it('comes after a backup for a block that it has not got', () => {
-    const fixture = new PoolFixture('abz')
-    for (const [name, block] of Object.entries({ a: 90, b: 100, z: 100 })) fixture.sees(name, block)
-    fixture.tried.add('b')
-    expect(fixture.chosen({ block: number(95) })).toBe('z')
-  })
-
-  it('serves when all lag, the nearest to the tip first', () => {
-    const fixture = pool()
-    expect(fixture.chosen({ block: latest, excluded: ['b', 'c'] })).toBe('a')
-    fixture.sees('b', 95)
-    expect(fixture.chosen({ block: latest, excluded: ['c'] })).toBe('b')
-  })
-
   it('is known as such as soon as others tell the tip, though it was heard first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)
@@ -269,37 +225,6 @@ describe('a lagging upstream', () => {
     fixture.sees('a', 100)
     expect(fixture.events).toEqual(['a: eligible > lagging', 'a: lagging > eligible'])
   })
-
-  it('is not one that was asked a while ago, while the chain kept its pace', async () => {
-    const fixture = new PoolFixture('ab')
-    fixture.sees('a', 100)
-    for (let block = 100; block < 110; block++) {
-      fixture.sees('b', block)
-      await fixture.clock.advance(chain.blockTimeMs)
-    }
-    expect(fixture.upstream('a').lagBlocks).toBe(0)
-  })
-})
-
-it.each<[string, number, number | null, number, number]>([
-  ['at the tip', 100, 100, 100, 0],
-  ['as far behind as when it told its block', 95, 100, 100, 5],
-  ['and by as much more as the tip has grown since', 95, 100, 103, 8],
-  ['but no further than a tip that has gone back', 95, 100, 97, 2],
-  ['never ahead', 105, 100, 100, 0],
-  ['heard of before the others', 90, null, 100, 10],
-])('an upstream is %s', (_, block, tipThen, tip, lag) => {
-  const latest = { block, atMs: 0 }
-  expect(lagOf({ latest, tipThen }, tip, 0, chain.blockTimeMs)).toBe(lag)
-})
-
-it('an upstream that lags makes nothing up while the chain stands still', async () => {
-  const fixture = new PoolFixture('abc')
-  for (const name of 'bc') fixture.sees(name, 100)
-  fixture.sees('a', 90)
-  await fixture.clock.advance(4 * chain.blockTimeMs)
-  for (const name of 'bc') fixture.sees(name, 100)
-  expect(fixture.upstream('a').lagBlocks).toBe(10)
 })
 
 it.each<[string, BlockRef, string]>([

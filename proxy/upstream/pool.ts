@@ -6,16 +6,11 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
-import { Choice, type Explain } from './choice.ts'
-import { Heads } from './heads.ts'
-import type { Verdict } from './block-dates.ts'
-import type { Dispute } from './disputes.ts'
-import type { BoundedPace } from './seen-pace.ts'
-import { qualitiesOf } from './qualities.ts'
-import { weigh } from './selection.ts'
+import { lastPointOf, Picker, type Explain, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
+import { headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
-import type { Wanted } from './wanted.ts'
+import { floorOf, qualitiesOf, weightOf } from './weights.ts'
 
 /** A URL that asked to be left alone, and still is. */
 export interface HeldOff {
@@ -38,24 +33,32 @@ export interface PoolOptions {
 export class Pool {
   readonly upstreams: readonly Upstream[]
   readonly #options: PoolOptions
-  readonly #heads: Heads
-  readonly #choice: Choice
+  readonly #tip: Tip
+  readonly #picker: Picker
 
   constructor(upstreams: readonly Upstream[], options: PoolOptions) {
     this.upstreams = upstreams
     this.#options = options
-    this.#heads = new Heads(upstreams, options)
-    this.#choice = new Choice(upstreams, this.#heads, options)
+    this.#tip = new Tip(upstreams, options)
+    this.#picker = new Picker(upstreams, this.#tip, options)
   }
 
-  /** The chain's latest block, corroborated. Null while no eligible upstream has told one lately. */
+  /** The chain's latest block; null while no upstream in service has reported one lately. */
   get tip(): number | null {
-    return this.#heads.tip
+    return this.#tip.block
   }
 
-  /** The upstream has no block above this one yet. Null where nothing is known. */
-  horizonOf(upstream: Upstream): number | null {
-    return this.#heads.horizonOf(upstream)
+  /** The upstream has no block above this one yet, by its head and the tip. Null where nothing is known. */
+  horizonOf({ latest }: Upstream): number | null {
+    const { chain, clock } = this.#options
+    const { tip } = this
+    if (tip === null || latest === null || clock.nowMs() - latest.atMs > headLifeMs) return null
+    return Math.max(tip, latest.block) + mostGrowth(headLifeMs, chain)
+  }
+
+  /** How the chain grows, as its spec says. */
+  get pace(): Pace {
+    return this.#options.chain
   }
 
   /** Some upstream is in service, whatever a single call needs. */
@@ -70,23 +73,24 @@ export class Pool {
 
   /** Whether the next one to ask would be one that was asked already. */
   repeats(wanted: Wanted): boolean {
-    return this.#choice.repeats(wanted)
+    return this.#picker.repeats(wanted)
   }
 
   /** The one that is asked for by name, where it can serve and was not asked yet. */
   preferred(wanted: Wanted): Upstream | null {
-    return this.#choice.preferred(wanted)
+    return this.#picker.preferred(wanted)
   }
 
   /** The upstream to ask next, or null when none may be asked. */
   choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
-    return this.#choice.next(wanted, strategy, explain)
+    return this.#picker.next(wanted, strategy, explain)
   }
 
   /** Whether what this one says to have not may be newer than its head, and another can be asked. */
   mayLack(upstream: string, wanted: Wanted): boolean {
-    const teller = this.#named(upstream)
-    return teller !== undefined && this.#choice.mayLack(teller, wanted)
+    const point = lastPointOf(wanted.block)
+    const isByHash = point?.kind === 'hash' || (point === null && wanted.byHash)
+    return isByHash && this.#named(upstream)?.lags === true && this.mayBeNearer(upstream, wanted)
   }
 
   /**
@@ -94,14 +98,18 @@ export class Pool {
    * upstream may be; else 0.
    * @param tipThen the tip when it was asked
    */
-  blocksOff(upstream: Upstream, block: number, tipThen: number | null): number {
-    return this.#heads.blocksOff(upstream, block, tipThen)
+  blocksOff(_upstream: Upstream, block: number, tipThen: number | null): number {
+    const { allowedLagBlocks } = this.#options.chain
+    if (tipThen === null) return 0
+    const apart = Math.abs(block - tipThen)
+    const reported = this.upstreams.filter(({ latest }) => latest !== null)
+    const isOff = block < tipThen ? apart > allowedLagBlocks : apart > 10 * (allowedLagBlocks + 1)
+    return isOff && (block < tipThen || reported.length > 2) ? apart : 0
   }
 
-  /** Whether one that is at the tip may be asked instead of this one. */
+  /** Whether one in service that does not lag may be asked instead of this one. */
   mayBeNearer(upstream: string, wanted: Wanted): boolean {
-    const teller = this.#named(upstream)
-    return teller !== undefined && this.#choice.mayBeNearer(teller, wanted)
+    return this.#picker.all(wanted).some(({ name, lags }) => name !== upstream && !lags)
   }
 
   /** How much of what it was asked it answered lately, and answered truly; in [0, 1]. */
@@ -124,40 +132,24 @@ export class Pool {
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
   chooseAll(wanted: Wanted): readonly Upstream[] {
-    return this.#choice.all(wanted)
+    return this.#picker.all(wanted)
   }
 
   /**
-   * An upstream told its latest block: by a probe, or in an answer to a client.
+   * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
    */
   sighted(upstream: Upstream, block: number, askedMs: number): void {
-    this.#heads.sighted(upstream, block, askedMs)
+    this.#tip.observe(upstream, block, askedMs)
   }
 
-  /** An upstream told what cannot be true. */
-  caught(upstream: Upstream): void {
-    this.#heads.caught(upstream)
-  }
+  /** An upstream reported what cannot be true. */
+  caught(_upstream: Upstream): void {}
 
-  /** An upstream came into service. */
-  joined(): void {
-    this.#heads.joined()
-  }
-
-  /** How the chain grows, as far as that was seen. */
-  get pace(): BoundedPace {
-    return this.#heads.pace
-  }
-
-  /** Who disagrees on the tip, now that this one has told its head; null where nobody does. */
-  disputeOf(upstream: Upstream): Dispute | null {
-    return this.#heads.disputeOf(upstream)
-  }
-
-  /** What the times of the blocks tell, for each of the lower heads. */
-  settled(dispute: Dispute, verdicts: readonly Verdict[] | null): void {
-    this.#heads.settled(dispute, verdicts)
+  /** An upstream changed its state. */
+  changed(): void {
+    this.#picker.forget()
+    this.#tip.update()
   }
 
   /** How many calls each upstream may answer at a time. */
@@ -167,14 +159,14 @@ export class Pool {
 
   /** It answers as many calls as it may, and gets no other until one ends. */
   isFull(upstream: Upstream): boolean {
-    return this.#choice.isFull(upstream)
+    return this.#picker.isFull(upstream)
   }
 
   stateOf(upstream: Upstream): UpstreamState {
     const { standing } = upstream.availability
     if (standing !== 'eligible') return standing
     if (!upstream.serves([])) return 'held-off'
-    return this.#heads.lags(upstream) ? 'lagging' : 'eligible'
+    return upstream.lags ? 'lagging' : 'eligible'
   }
 
   snapshot(): PoolSnapshot {
@@ -188,7 +180,7 @@ export class Pool {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
-        lagSeconds: each.latest && (each.lagBlocks * this.pace.blockTimeMs) / 1000,
+        lagSeconds: each.latest && (each.lagBlocks * this.#options.chain.blockTimeMs) / 1000,
         urlsHeldOff: each.allUrls.filter(({ holdOff }) => holdOff.active).length,
         score: scores.get(each) ?? null,
       })),
@@ -207,7 +199,9 @@ export class Pool {
       ['eligible', 'disabled'].includes(standing),
     )
     const qualities = qualitiesOf(known, 0, clock.nowMs())
-    const weights = strategy === 'round-robin' ? qualities.map(() => 1) : weigh(strategy, qualities)
+    const raw = qualities.map((each) => weightOf(strategy, each))
+    const floor = floorOf(raw)
+    const weights = raw.map((weight) => Math.max(weight, floor))
     const best = Math.max(...weights)
     return new Map(known.map((each, index) => [each, (weights[index] ?? 0) / best]))
   }

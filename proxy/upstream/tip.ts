@@ -1,85 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { PoolObserver } from './observer.ts'
+import type { Upstream } from './upstream.ts'
 
-/** What one upstream said of the chain's latest block. */
-export interface Sighting {
+/** The latest block that an upstream reported. */
+export interface Head {
   readonly block: number
   /** On the clock's monotonic scale. */
   readonly atMs: number
+  /** When it last rose, or was first reported. */
+  readonly roseMs: number
 }
 
-/** How a chain grows, and how far behind its tip an upstream may be. */
-export interface Pace {
-  readonly allowedLagBlocks: number
-  readonly blockTimeMs: number
-}
+/** The part of a chain's spec that tells how it grows. */
+export type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
 
-/** A block that was seen longer ago than this says nothing of the tip any more. */
-export const sightingLifeMs = 60_000
+/** A head that was reported longer ago than this tells nothing of the tip any more. */
+export const headLifeMs = 60_000
+/** A head that has not risen for so many block times stands still. */
+const stillAfterBlocks = 3
+/** A chain may run so many times faster than its spec says: one that extends ETH1 and names no block time. */
+const fastest = 10
 
-/** How many of so many upstreams have to say the same: a majority, or two. */
-export function witnessesWanted(upstreams: number): number {
-  return Math.min(2, Math.floor(upstreams / 2) + 1)
-}
-
-/**
- * The chain's latest block, corroborated: the highest one that a majority of the upstreams, or two
- * of them, are within the allowed lag of. So one that runs ahead moves nothing, and one upstream
- * alone is believed.
- * @param told the latest block of each recently seen upstream
- * @returns null when nothing is known
- */
-export function corroboratedTip(told: readonly Sighting[], pace: Pace): number | null {
-  const wanted = witnessesWanted(told.length)
-  let tip: number | null = null
-  for (const head of told) {
-    if (tip !== null && head.block <= tip) continue
-    let witnesses = 0
-    for (const other of told) if (isNear(other, head, pace)) witnesses += 1
-    if (witnesses >= wanted) tip = head.block
-  }
-  return tip
+/** The most blocks that a chain can have grown by, within the allowed lag. */
+export function mostGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
+  return allowedLagBlocks + fastest * Math.ceil(elapsedMs / blockTimeMs)
 }
 
 /**
- * It is within the allowed lag of a head, which has grown since it was told if that was before: what
- * one claims a few blocks too early others reach later, and that is no agreement.
+ * The tip by the heads of upstreams in service: the highest one that two of them have reached or are within
+ * the allowed lag of. Of one or two heads: the highest that still rises and is not above what the chain can
+ * have grown to, as far as there is one.
+ * @param before the tip and when it was known
+ * @returns null without a head
  */
-function isNear(
-  { block, atMs }: Sighting,
-  head: Sighting,
-  { allowedLagBlocks, blockTimeMs }: Pace,
-): boolean {
-  if (block >= head.block) return true
-  const growth = mostBlocksBetween(head.atMs, atMs, blockTimeMs)
-  return block >= head.block + growth - allowedLagBlocks
-}
-
-/** How many blocks may have come since, each time of one that has begun counted; 0 where it is not since. */
-export function mostBlocksBetween(sinceMs: number, atMs: number, blockTimeMs: number): number {
-  return Math.ceil(Math.max(0, atMs - sinceMs) / blockTimeMs)
+export function tipOf(
+  heads: readonly Head[],
+  before: Pick<Head, 'block' | 'atMs'> | null,
+  pace: Pace,
+  nowMs: number,
+): number | null {
+  const [highest, second] = heads.toSorted((a, b) => b.block - a.block)
+  if (!highest) return null
+  if (heads.length > 2 && second)
+    return second.block >= highest.block - pace.allowedLagBlocks ? highest.block : second.block
+  const rises = ({ roseMs }: Head) => nowMs - roseMs <= stillAfterBlocks * pace.blockTimeMs
+  const most = before ? before.block + mostGrowth(nowMs - before.atMs, pace) : Infinity
+  const rising = orAll(heads, rises)
+  const plausible = orAll(rising, ({ block }) => block <= most)
+  return Math.max(...plausible.map(({ block }) => block))
 }
 
 /**
- * The highest block that was corroborated lately. The tip does not go back because a witness falls
- * silent; when the chain itself goes back, the memory follows after a sighting's life.
+ * How many blocks an upstream is behind the tip: as many as when it reported its head, and those that the tip
+ * has grown by since, beyond the usual pace of the chain. So one that was asked a while ago does not lag.
+ * @param tipThen the tip when the head was reported; null where it was unknown
  */
-export class TipMemory {
-  #kept: Sighting | null = null
+export function lagOf(
+  head: Pick<Head, 'block' | 'atMs'> | null,
+  tipThen: number | null,
+  tip: number | null,
+  nowMs: number,
+  blockTimeMs: number,
+): number {
+  if (head === null || tip === null) return 0
+  const then = tipThen ?? head.block
+  const growth = tip - then
+  const usual = Math.ceil((nowMs - head.atMs) / blockTimeMs)
+  return Math.max(0, then - head.block + Math.min(growth, Math.max(0, growth - usual)))
+}
 
-  /** @param tip the corroborated tip by what the upstreams say now */
-  keep(tip: number, nowMs: number): void {
-    if (this.#kept === null || tip >= this.#kept.block || this.#isOld(this.#kept, nowMs))
-      this.#kept = { block: tip, atMs: nowMs }
+export interface TipOptions {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly observer: PoolObserver
+}
+
+/** The chain's latest block as the upstreams of one pool report it, and which of them lag behind it. */
+export class Tip {
+  readonly #upstreams: readonly Upstream[]
+  readonly #options: TipOptions
+  #last: { readonly block: number; readonly atMs: number } | null = null
+
+  constructor(upstreams: readonly Upstream[], options: TipOptions) {
+    this.#upstreams = upstreams
+    this.#options = options
   }
 
-  /** @returns what was kept where it is above `told`, else `told` */
-  recall(told: number | null, nowMs: number): number | null {
-    const kept = this.#kept
-    return kept === null || this.#isOld(kept, nowMs) ? told : Math.max(kept.block, told ?? 0)
+  /** Null while no upstream in service has reported a head lately. */
+  get block(): number | null {
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    return tipOf(this.#heads(nowMs), this.#last, chain, nowMs)
   }
 
-  #isOld({ atMs }: Sighting, nowMs: number): boolean {
-    return nowMs - atMs > sightingLifeMs
+  /**
+   * An upstream reported its latest block.
+   * @param askedMs when it was asked: an answer that a newer one has overtaken lowers no head
+   */
+  observe(upstream: Upstream, block: number, askedMs: number): void {
+    const before = upstream.latest
+    if (before && block < before.block && askedMs < before.atMs) return
+    const nowMs = this.#options.clock.nowMs()
+    const isHigher = before === null || block > before.block
+    upstream.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
+    const tip = this.block
+    upstream.tipThen = tip
+    this.#update(tip, nowMs)
   }
+
+  /** An upstream came into service or left it: the heads that count are others. */
+  update(): void {
+    this.#update(this.block, this.#options.clock.nowMs())
+  }
+
+  #update(tip: number | null, nowMs: number): void {
+    if (tip !== null) this.#last = { block: tip, atMs: nowMs }
+    for (const each of this.#upstreams) this.#updateLag(each, tip, nowMs)
+  }
+
+  #updateLag(upstream: Upstream, tip: number | null, nowMs: number): void {
+    const { chain, observer } = this.#options
+    const { latest, tipThen } = upstream
+    upstream.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)
+    const lags = upstream.lagBlocks > chain.allowedLagBlocks
+    if (lags === upstream.lags) return
+    upstream.lags = lags
+    if (upstream.availability.standing !== 'eligible') return
+    if (lags) {
+      const why = `${upstream.lagBlocks} blocks behind the tip`
+      observer.stateChanged(upstream.name, 'eligible', 'lagging', why)
+    } else observer.stateChanged(upstream.name, 'lagging', 'eligible', 'caught up')
+  }
+
+  #heads(nowMs: number): readonly Head[] {
+    const heads: Head[] = []
+    for (const { latest, availability } of this.#upstreams)
+      if (latest && nowMs - latest.atMs <= headLifeMs && availability.standing === 'eligible')
+        heads.push(latest)
+    return heads
+  }
+}
+
+function orAll<T>(all: readonly T[], isWanted: (each: T) => boolean): readonly T[] {
+  const wanted = all.filter(isWanted)
+  return wanted.length > 0 ? wanted : all
 }

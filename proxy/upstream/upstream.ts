@@ -8,7 +8,7 @@ import { LoneFailures } from './lone-failures.ts'
 import type { NodeUrl, SocketUrl } from './node-url.ts'
 import { Score } from './score.ts'
 import { SlowStart } from './slow-start.ts'
-import type { Sighting } from './tip.ts'
+import type { Head } from './tip.ts'
 
 /** A call as far as it matters who answers it: the method by its name in the spec, any other is ''. */
 interface Asked {
@@ -31,9 +31,11 @@ export class Upstream {
   readonly #loneFailures: LoneFailures
   /** Calls that it is answering now. */
   sessions = 0
-  latest: Sighting | null = null
+  latest: Head | null = null
   /** How far it is behind the tip, as the pool judged it at the last news of any upstream. */
   lagBlocks = 0
+  /** It is further behind than the chain allows. */
+  lags = false
   /** What `lagBlocks` is worked out from: the tip when `latest` was told. */
   tipThen: number | null = null
 
@@ -143,11 +145,5 @@ export class Upstream {
   /** It was out of service and is back. */
   rejoined(): void {
     this.slowStart.begin(this.#clock.nowMs())
-  }
-
-  /** The chain's latest block according to this upstream. */
-  sighted(block: number): Sighting {
-    this.latest = { block, atMs: this.#clock.nowMs() }
-    return this.latest
   }
 }

@@ -12,8 +12,6 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { toBlockNumber } from './block-number.ts'
-import { settleHeads } from './settle-heads.ts'
-import type { Sighting } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 import { ownSockets, tendSockets } from './tend-sockets.ts'
 import { verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
@@ -127,20 +125,14 @@ export class Watch {
   /** Asks for the latest block where no traffic has told it. */
   async #followTip(upstream: Upstream): Promise<void> {
     const { pool, clock } = this.#options
+    const { blockTimeMs } = pool.pace
+    const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
     for (;;) {
-      // Heads that were told longer ago than a block takes say little of who lags.
-      const { blockTimeMs } = pool.pace
-      const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
       await sleep(clock, this.#jittered(intervalMs), this.#stop.signal)
-      const isKnown =
-        this.#isHeadKnown(upstream) && clock.nowMs() - upstream.latest.atMs < intervalMs / 2
+      const { latest } = upstream
+      const isKnown = latest !== null && clock.nowMs() - latest.atMs < intervalMs / 2
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     }
-  }
-
-  /** Nobody disagrees with the head that it told. */
-  #isHeadKnown(upstream: Upstream): upstream is Upstream & { readonly latest: Sighting } {
-    return upstream.latest !== null && this.#options.pool.disputeOf(upstream) === null
   }
 
   async #epochs(toNextMs: () => number): Promise<void> {
@@ -170,7 +162,6 @@ export class Watch {
     const block = toBlockNumber(answer.value, probe.result.encoding)
     if (block === null) return
     pool.sighted(upstream, block, askedMs)
-    await settleHeads(upstream, { ...this.#options, ask: this.#ask })
   }
 
   /**
@@ -186,8 +177,7 @@ export class Watch {
     if (upstream.urls.some(({ verified }) => verified === true)) {
       // A probe that cannot be made would lead back here.
       const canProbe = this.#options.iface.latestBlock !== null && upstream.serves([])
-      // Traffic may have told its head already, and that others disagree.
-      if (!this.#isHeadKnown(upstream) && canProbe) await this.#probe(upstream)
+      if (upstream.latest === null && canProbe) await this.#probe(upstream)
     } else if (upstream.urls.every(({ verified }) => verified === false))
       upstream.availability.rejected('no URL of it passes verification')
   }

@@ -376,12 +376,6 @@ export const checkMutants: readonly Mutant[] = [
       "const found = compare('transaction-hash', hash, { ...transactionDigest(document), digest: hash }, teller, memory)",
   },
   {
-    name: 'there may be anything above the tip',
-    file: 'proxy/upstream/heads.ts',
-    text: 'if (tip === null || !isKnown) return null',
-    replacement: 'return null',
-  },
-  {
     name: 'a height that the client names is above what a node may have',
     file: relay('judge'),
     text: '(isNamed ? null : this',

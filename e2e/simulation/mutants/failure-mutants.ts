@@ -103,12 +103,6 @@ export const failureMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
-    name: 'who all rejoin at one instant weigh nothing',
-    file: 'proxy/upstream/selection.ts',
-    text: 'const leastBest = 1e-9',
-    replacement: 'const leastBest = Number.MIN_VALUE',
-  },
-  {
     name: 'a transaction is known to whoever shows another',
     file: relay('known-transaction'),
     text: 'if (present) return true',

@@ -13,78 +13,6 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'if (failure) return',
   },
   {
-    name: 'the failed upstream is asked again before another',
-    file: upstream('choice'),
-    text: 'isTried: wanted.tried(each.name)',
-    replacement: 'isTried: false',
-  },
-  {
-    name: 'backups before primaries',
-    file: upstream('order'),
-    text: "  'untried primary',\n  'untried backup',",
-    replacement: "  'untried backup',\n  'untried primary',",
-  },
-  {
-    name: 'lagging upstreams serve the latest block',
-    file: upstream('choice'),
-    text: 'candidates.filter((each) => !this.#heads.lags(each))',
-    replacement: 'candidates',
-  },
-  {
-    name: 'disabled upstreams are on a par with the others',
-    file: upstream('choice'),
-    text: "availability.standing === 'disabled'",
-    replacement: 'availability === null',
-  },
-  {
-    name: 'who claims a head that nobody is near to gets the reads of new blocks',
-    file: upstream('choice'),
-    text: '!this.#heads.runsAhead(each) || point.number <= (this.#heads.tip ?? 0)',
-    replacement: 'true',
-  },
-  {
-    name: 'who claims a head that nobody is near to gets the reads of the latest block',
-    file: upstream('choice'),
-    text: 'orAll(fresh, (each) => !this.#heads.runsAhead(each))',
-    replacement: 'fresh',
-  },
-  {
-    name: 'who lags and lacks the block keeps a hedge company',
-    file: upstream('choice'),
-    text: 'this.#withBlock(alike, wanted).filter(',
-    replacement: 'alike.filter(',
-  },
-  {
-    name: 'who lags and lacks the block is asked before one that failed once',
-    file: upstream('choice'),
-    text: "hasIt || this.#isBelied(able, wanted) ? 'fit' : 'lacks'",
-    replacement: "'fit'",
-  },
-  {
-    name: 'who lacks the block by the word of a liar is not asked',
-    file: upstream('choice'),
-    text: 'hasIt || this.#isBelied(able, wanted)',
-    replacement: 'hasIt',
-  },
-  {
-    name: 'a liar keeps those who lag from being asked',
-    file: upstream('choice'),
-    text: '      !wanted.gaveUpOn(each.name) &&\n',
-    replacement: '',
-  },
-  {
-    name: 'beside a liar one that failed once keeps those who lag from being asked',
-    file: 'proxy/relay/needs.ts',
-    text: 'own.length > 0 && failed.some(',
-    replacement: 'own.length > 0 && own.some(',
-  },
-  {
-    name: 'who lags is asked for the latest block before one that failed once',
-    file: upstream('choice'),
-    text: "isByHash(wanted) ? 'may-lack' : 'behind'",
-    replacement: "isByHash(wanted) ? 'may-lack' : 'fit'",
-  },
-  {
     name: 'one failure more is needed to disable',
     file: upstream('availability'),
     text: 'this.#failures >= this.#threshold',
@@ -145,30 +73,6 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: '',
   },
   {
-    name: 'the watch runs in a circle around a held-off upstream',
-    file: upstream('watch'),
-    text: 'if (!this.#isHeadKnown(upstream) && canProbe)',
-    replacement: 'if (!this.#isHeadKnown(upstream))',
-  },
-  {
-    name: 'who is the only one that fits has no turn',
-    file: upstream('choice'),
-    text: "if (strategy === 'round-robin') return this.#nextInRound(fit)",
-    replacement: "if (strategy === 'round-robin' && fit.length > 1) return this.#nextInRound(fit)",
-  },
-  {
-    name: 'what a hash names is asked of lagging upstreams',
-    file: upstream('wanted'),
-    text: '(point === null && byHash)',
-    replacement: 'false',
-  },
-  {
-    name: 'a block that nobody is known to have is asked of anybody',
-    file: upstream('choice'),
-    text: 'if (having.length > 0) return having',
-    replacement: 'return having.length > 0 ? having : candidates',
-  },
-  {
     name: 'an excluded upstream has the word',
     file: upstream('pool'),
     text: '      .filter((each) => !excluded.includes(each.name))\n',
@@ -179,12 +83,6 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('hold-off'),
     text: '    this.#refusal = refusal\n    this.#began(holdOffMs)',
     replacement: '    this.#refusal ??= refusal\n    this.#began(holdOffMs)',
-  },
-  {
-    name: 'the latency of light calls decides on heavy ones',
-    file: upstream('choice'),
-    text: 'costClassOf(wanted.cost)',
-    replacement: '0',
   },
   {
     name: 'a URL that failed once is the worse one for ever',
@@ -209,12 +107,6 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('whole-body'),
     text: 'return body.length <= maxBytes ? body : null',
     replacement: 'return body',
-  },
-  {
-    name: 'how near an upstream is to the tip counts nothing',
-    file: upstream('qualities'),
-    text: 'sync: 1 / (1 + each.lagBlocks)',
-    replacement: 'sync: 1',
   },
   {
     name: 'an add-on is taken for what only some nodes have',
@@ -253,43 +145,6 @@ export const upstreamMutants: readonly Mutant[] = [
     replacement: 'upstream.availability.succeeded()',
   },
   {
-    name: 'how old a range is is told by its end',
-    file: upstream('choice'),
-    text: "block.kind === 'range' ? block.from : block\n",
-    replacement: "block.kind === 'range' ? block.to : block\n",
-  },
-  {
-    name: 'the oldest block that all nodes keep is asked of archives alone',
-    file: upstream('choice'),
-    text: 'point.number < (this.#heads.tip ?? 0) - after',
-    replacement: 'point.number <= (this.#heads.tip ?? 0) - after',
-  },
-  {
-    name: 'who lags comes after disabled ones that failed',
-    file: upstream('order'),
-    text: "  'primary behind',\n  'backup behind',\n  'tried primary on trial',\n  'tried backup on trial',",
-    replacement:
-      "  'tried primary on trial',\n  'tried backup on trial',\n  'primary behind',\n  'backup behind',",
-  },
-  {
-    name: 'who lags comes before a backup that failed',
-    file: upstream('order'),
-    text: "  'tried backup',\n  'primary behind',",
-    replacement: "  'primary behind',\n  'tried backup',",
-  },
-  {
-    name: 'who failed is asked by hash before one that lags',
-    file: upstream('choice'),
-    text: "isByHash(wanted) ? 'may-lack' : 'behind'",
-    replacement: "'behind'",
-  },
-  {
-    name: 'the first head that an upstream told stays',
-    file: upstream('upstream'),
-    text: 'this.latest = { block',
-    replacement: 'this.latest ??= { block',
-  },
-  {
     name: 'a head is as old as its answer',
     file: 'proxy/relay/attempt.ts',
     text: 'block, this.#record.startedMs)',
@@ -324,12 +179,6 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('hold-off'),
     text: "date.endsWith('GMT') ? Date.parse(date) : NaN",
     replacement: 'Date.parse(date)',
-  },
-  {
-    name: 'the worst upstream has a tenth of its least share',
-    file: upstream('selection'),
-    text: 'weightFloor = 0.05',
-    replacement: 'weightFloor = 0.005',
   },
   {
     name: 'epochs begin when the process does',
@@ -384,11 +233,5 @@ export const upstreamMutants: readonly Mutant[] = [
     file: upstream('watch'),
     text: "if (answer.kind === 'refused') return",
     replacement: '',
-  },
-  {
-    name: 'one that claims a head far above may be nearer to the tip',
-    file: upstream('choice'),
-    text: ' && !this.#heads.runsAhead(each),',
-    replacement: ',',
   },
 ]

@@ -8,7 +8,7 @@ import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
 import { createPool } from '../create-pool.ts'
 import type { Pool } from '../pool.ts'
 import type { Upstream } from '../upstream.ts'
-import type { Wanted } from '../wanted.ts'
+import type { Wanted } from '../pick.ts'
 import { nodeUrlConfig } from './node-url-config.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 
@@ -78,8 +78,6 @@ export class PoolFixture {
       prefer: null,
       excluded: [],
       tried: (name) => this.tried.has(name),
-      gaveUpOn: () => false,
-      lied: () => false,
       untriedOnly: false,
       ...different,
     }

@@ -3,9 +3,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../clock/random.ts'
-import { strategies } from '../config/types.ts'
-import { draw, weigh, weightFloor, type Qualities } from './selection.ts'
+import { strategies, type Strategy } from '../config/types.ts'
+import { draw, floorOf, weightOf, type Qualities } from './weights.ts'
 
+/** As the draw takes them. */
+function weigh(strategy: Strategy, candidates: readonly Qualities[]): readonly number[] {
+  const weights = candidates.map((each) => weightOf(strategy, each))
+  const floor = floorOf(weights)
+  return weights.map((weight) => Math.max(weight, floor))
+}
+
+const weightFloor = 0.05
 const weighing = strategies.filter((strategy) => strategy !== 'round-robin')
 const unit = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 1e-308, 1))
 const qualities = fc.record({ availability: unit, latency: unit, sync: unit, earned: unit })

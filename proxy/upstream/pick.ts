@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { Strategy } from '../config/types.ts'
+import { costClassOf, type CostClass } from './score.ts'
+import type { Tip } from './tip.ts'
+import type { Upstream } from './upstream.ts'
+import { draw, floorOf, qualitiesOf, weightOf, type Qualities } from './weights.ts'
+
+/** What an attempt needs of an upstream. */
+export interface Wanted {
+  /** Add-ons and extensions that the upstream must declare. */
+  readonly addons: readonly string[]
+  readonly block: BlockRef
+  /** About one thing named by its hash, which may be as new as the newest block. */
+  readonly byHash: boolean
+  readonly cost: number
+  /** Asked for by name: taken whenever it can serve at all. */
+  readonly prefer: string | null
+  readonly excluded: readonly string[]
+  /** Whether this call has asked that upstream. */
+  tried(upstream: string): boolean
+  /** A hedge: none rather than one that was asked, or that lags while another one does not. */
+  readonly untriedOnly: boolean
+}
+
+/** A candidate as the draw saw it. */
+export interface Candidate extends Qualities {
+  readonly name: string
+  readonly weight: number
+}
+
+/** Reports among which upstreams the draw was made; not called when there was nothing to draw. */
+export type Explain = (candidates: readonly Candidate[]) => void
+
+export interface PickOptions {
+  readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>
+  readonly maxSessions: number
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Weights are worked out anew after this, or when an upstream changes its state. */
+const weightLifeMs = 100
+
+interface WeightTable {
+  readonly strategy: Strategy
+  readonly costClass: CostClass
+  readonly untilMs: number
+  readonly weights: ReadonlyMap<Upstream, number>
+}
+
+// Of these an upstream's rank is the sum: the lowest rank is asked first.
+const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
+
+/** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
+export class Picker {
+  readonly #upstreams: readonly Upstream[]
+  readonly #tip: Tip
+  readonly #options: PickOptions
+  readonly #hasArchive: boolean
+  #tables: WeightTable[] = []
+  /** When each had its last turn, counted in turns. */
+  readonly #lastTurn = new Map<Upstream, number>()
+  #turn = 0
+
+  constructor(upstreams: readonly Upstream[], tip: Tip, options: PickOptions) {
+    this.#upstreams = upstreams
+    this.#tip = tip
+    this.#options = options
+    this.#hasArchive = upstreams.some(({ urls }) =>
+      urls.some(({ declaredAddons }) => declaredAddons.includes('archive')),
+    )
+  }
+
+  /** The upstream to ask next, or null when none may be asked. */
+  next(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
+    const preferred = this.preferred(wanted)
+    if (preferred) return preferred
+    const candidates = this.#lowestRank(wanted)
+    this.#narrow(candidates, wanted)
+    // An only candidate has had a turn as well.
+    if (strategy === 'round-robin') return this.#nextInRound(candidates)
+    if (candidates.length < 2) return candidates[0] ?? null
+    const costClass = costClassOf(wanted.cost)
+    const table = this.#weights(strategy, costClass)
+    const weights = candidates.map((each) => table.get(each) ?? 0)
+    if (explain) this.#explain(explain, candidates, weights, costClass)
+    return candidates[draw(weights, this.#options.random)] ?? null
+  }
+
+  /** The one that the client asks for by name, where it can serve and was not asked yet. */
+  preferred(wanted: Wanted): Upstream | null {
+    const { prefer } = wanted
+    if (prefer === null || wanted.tried(prefer)) return null
+    return (
+      this.#upstreams.find((each) => each.name === prefer && this.#serves(each, wanted)) ?? null
+    )
+  }
+
+  /** Whether the next one to ask would be one that was asked already. */
+  repeats(wanted: Wanted): boolean {
+    const [next] = this.#lowestRank(wanted)
+    return next !== undefined && wanted.tried(next.name)
+  }
+
+  /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
+  all(wanted: Wanted): readonly Upstream[] {
+    const eligible = this.#upstreams.filter(
+      (each) => each.availability.standing === 'eligible' && this.#serves(each, wanted),
+    )
+    const primaries = eligible.filter(({ tier }) => tier === 'primary')
+    return primaries.length > 0 ? primaries : eligible
+  }
+
+  /** It answers as many calls as it may, and gets no other until one ends. */
+  isFull({ sessions }: Upstream): boolean {
+    return sessions >= this.#options.maxSessions
+  }
+
+  /** An upstream changed its state: weights are worked out anew. */
+  forget(): void {
+    this.#tables = []
+  }
+
+  #serves(upstream: Upstream, { excluded, addons }: Wanted): boolean {
+    return (
+      !(excluded.length > 0 && excluded.includes(upstream.name)) &&
+      !this.isFull(upstream) &&
+      upstream.serves(addons)
+    )
+  }
+
+  /** Untried before tried, in service before on trial, primaries before backups: the first that there are. */
+  #lowestRank(wanted: Wanted): Upstream[] {
+    let lowest: Upstream[] = []
+    let lowestRank = wanted.untriedOnly ? ranks.tried - 1 : Infinity
+    for (const each of this.#upstreams) {
+      if (!this.#serves(each, wanted)) continue
+      const rank =
+        (wanted.tried(each.name) ? ranks.tried : 0) +
+        (each.availability.standing === 'disabled' ? ranks.onTrial : 0) +
+        (each.tier === 'backup' ? ranks.backup : 0)
+      if (rank > lowestRank) continue
+      if (rank < lowestRank) lowest = []
+      lowestRank = rank
+      lowest.push(each)
+    }
+    return lowest
+  }
+
+  /** Leaves those that have what the call is about, as far as there are any. */
+  #narrow(candidates: Upstream[], wanted: Wanted): void {
+    const point = lastPointOf(wanted.block)
+    if (point?.kind === 'number') {
+      const { number } = point
+      const hasIt = ({ latest }: Upstream) => latest === null || latest.block >= number
+      if (!this.#keep(candidates, wanted, hasIt)) this.#keep(candidates, wanted, isFresh)
+    } else if (isAboutTip(point, wanted.byHash)) this.#keep(candidates, wanted, isFresh)
+    if (this.#hasArchive && candidates.length > 1 && this.#isOld(wanted.block))
+      keepAny(candidates, (each) => each.serves(['archive']))
+  }
+
+  /** @returns whether there were any */
+  #keep(candidates: Upstream[], wanted: Wanted, isWanted: (each: Upstream) => boolean): boolean {
+    if (keepAny(candidates, isWanted)) return true
+    // Company that is behind would be the first to answer, with less than the one that is being asked.
+    const isElsewhere =
+      wanted.untriedOnly &&
+      this.#upstreams.some((each) => isWanted(each) && this.#serves(each, wanted))
+    if (isElsewhere) candidates.length = 0
+    return isElsewhere
+  }
+
+  #isOld(block: BlockRef): boolean {
+    const after = this.#options.iface.archiveAfterBlocks
+    if (after === null) return false
+    const first = block.kind === 'range' ? block.from : block
+    if (first.kind === 'tag') return first.tag === 'earliest'
+    return first.kind === 'number' && first.number < (this.#tip.block ?? 0) - after
+  }
+
+  #weights(strategy: Strategy, costClass: CostClass): ReadonlyMap<Upstream, number> {
+    const nowMs = this.#options.clock.nowMs()
+    const known = this.#tables.find(
+      (each) => each.strategy === strategy && each.costClass === costClass,
+    )
+    if (known && nowMs < known.untilMs) return known.weights
+    const upstreams = this.#upstreams
+    const qualities = qualitiesOf(upstreams, costClass, nowMs)
+    const weights = new Map(
+      qualities.map((each, at) => [upstreams[at] as Upstream, weightOf(strategy, each)]),
+    )
+    this.#tables = this.#tables.filter((each) => each !== known)
+    this.#tables.push({ strategy, costClass, untilMs: nowMs + weightLifeMs, weights })
+    return weights
+  }
+
+  #explain(
+    explain: Explain,
+    candidates: readonly Upstream[],
+    weights: readonly number[],
+    costClass: CostClass,
+  ): void {
+    const floor = floorOf(weights)
+    const qualities = qualitiesOf(candidates, costClass, this.#options.clock.nowMs())
+    explain(
+      qualities.map((each, at) => ({
+        name: candidates[at]?.name ?? '',
+        weight: Math.max(weights[at] ?? 0, floor),
+        ...each,
+      })),
+    )
+  }
+
+  /** The one whose last turn is longest ago; so that one that is left out for a while upsets no order. */
+  #nextInRound(candidates: readonly Upstream[]): Upstream | null {
+    const turnOf = (each: Upstream) => this.#lastTurn.get(each) ?? 0
+    let next: Upstream | null = null
+    for (const each of candidates) if (!next || turnOf(each) < turnOf(next)) next = each
+    if (next) this.#lastTurn.set(next, ++this.#turn)
+    return next
+  }
+}
+
+/** The highest block that the call needs; null when it needs none. */
+export function lastPointOf(block: BlockRef): BlockPoint | null {
+  if (block.kind === 'range') return block.to
+  return block.kind === 'none' || block.kind === 'invalid' ? null : block
+}
+
+/** About the latest state, or about what a hash names and may be as new. */
+function isAboutTip(point: BlockPoint | null, byHash: boolean): boolean {
+  if (point === null) return byHash
+  return point.kind === 'hash' || (point.kind === 'tag' && point.tag !== 'earliest')
+}
+
+function isFresh({ lags }: Upstream): boolean {
+  return !lags
+}
+
+/** Leaves those that are wanted, or all where there are none. @returns whether there were any */
+function keepAny(list: Upstream[], isWanted: (each: Upstream) => boolean): boolean {
+  let kept = 0
+  for (const each of list) if (isWanted(each)) list[kept++] = each
+  if (kept > 0) list.length = kept
+  return kept > 0
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Random } from '../clock/random.ts'
+import type { Strategy } from '../config/types.ts'
+import type { CostClass } from './score.ts'
+import type { Upstream } from './upstream.ts'
+
+/** The qualities of an upstream, each in [0, 1] and 1 for the best. */
+export interface Qualities {
+  readonly availability: number
+  readonly latency: number
+  readonly sync: number
+  /** Below 1 while one that came back earns its share. */
+  readonly earned: number
+}
+
+/** The least share of the best one's weight that every candidate keeps. */
+const leastShare = 0.05
+/** What the best one weighs at least: all may have nothing of their share yet, and one is drawn all the same. */
+const leastBest = 1e-9
+/** Differences below this are noise. */
+const latencyNoiseMs = 5
+
+type Exponents = readonly [availability: number, latency: number, sync: number]
+
+/** How strongly each quality counts: the power that it is raised to. */
+const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> = {
+  balanced: [2, 1, 1],
+  latency: [1, 3, 1],
+  'sync-freshness': [1, 1, 3],
+  availability: [4, 1, 1],
+}
+
+/** How upstreams compare with each other for calls of one cost class. */
+export function qualitiesOf(
+  upstreams: readonly Upstream[],
+  costClass: CostClass,
+  nowMs: number,
+): readonly Qualities[] {
+  const latencies = upstreams.map((each) => each.score.latencyMs(costClass, nowMs))
+  const best = Math.min(...latencies.map((latency) => latency ?? Infinity))
+  return upstreams.map((each, index) => {
+    const latency = latencies[index] ?? null
+    return {
+      availability: each.score.availability(nowMs),
+      // One that was not measured yet counts as the best, so that it gets measured.
+      latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
+      sync: 1 / (1 + each.lagBlocks),
+      earned: each.slowStart.share(nowMs),
+    }
+  })
+}
+
+/** The weight by which one is drawn, in [0, 1], before the floor. */
+export function weightOf(strategy: Strategy, qualities: Qualities): number {
+  if (strategy === 'round-robin') return 1
+  const [a, l, s] = exponents[strategy]
+  const { availability, latency, sync, earned } = qualities
+  return earned * availability ** a * latency ** l * sync ** s
+}
+
+/** What the best of some weights lets each of them weigh at least. */
+export function floorOf(weights: Iterable<number>): number {
+  let best = leastBest
+  for (const weight of weights) if (weight > best) best = weight
+  return best * leastShare
+}
+
+/** Draws one of the candidates by its weight. @returns its place among them, 0 where there is none */
+export function draw(weights: readonly number[], random: Random): number {
+  const floor = floorOf(weights)
+  let sum = 0
+  for (const weight of weights) sum += Math.max(weight, floor)
+  let rest = random.next() * sum
+  for (let at = 0; at < weights.length; at++) {
+    rest -= Math.max(weights[at] as number, floor)
+    if (rest < 0) return at
+  }
+  return Math.max(0, weights.length - 1)
+}
