@@ -48,12 +48,6 @@ export const engineMutants: readonly Mutant[] = [
     replacement: 'if (!isPage)',
   },
   {
-    name: 'nobody compares an answer with the question',
-    file: relay('judge'),
-    text: "if (this.#options.integrity !== 'full')",
-    replacement: 'if (true)',
-  },
-  {
     name: 'words that nobody knows are the answer to a read',
     file: relay('judge'),
     text: "? asked.kind !== 'read'",

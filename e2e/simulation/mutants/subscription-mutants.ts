@@ -290,12 +290,6 @@ export const subscriptionMutants: readonly Mutant[] = [
     replacement: "failed.push('')",
   },
   {
-    name: 'transactions without results are told',
-    file: at('chains/tendermint-answers'),
-    text: '(data.txs?.length ?? 0) === (told.txs_results?.length ?? 0)',
-    replacement: 'true',
-  },
-  {
     name: 'a place that serves well again rests as long as before when it fails',
     file: at('rests'),
     text: '    this.#rests.delete(url)\n',
