@@ -143,7 +143,7 @@ gzip              | latest | a 1/0               | a 1/0/0               | a 1/0
 gzip              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 gzip              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 0/1
+lag               | read   | b 0/1               | b 0/1/0               | c -32000 1/1/1        | z 1/1
 lag               | latest | b 0/1               | b 0/1/0               | a stale 1/0/0         | a stale 1/0
 lag               | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 lag               | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
