@@ -198,3 +198,16 @@ test.each([
   expect(await status).toBe(expected)
   session.destroy()
 })
+
+test('GET /health tells a load balancer whether the listener can serve', async () => {
+  await using own = await served([strict])
+  const session = rawSession(own.router.port)
+  const stream = session.request({ ':method': 'GET', ':path': '/health' })
+  let text = ''
+  stream.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+  const head = await new Promise((resolve) => stream.on('response', resolve))
+  await new Promise((resolve) => stream.on('end', resolve))
+  expect(head).toMatchObject({ ':status': 200, 'content-type': 'text/plain' })
+  expect(text).toBe('Health status OK')
+  session.destroy()
+})

@@ -79,6 +79,25 @@ describe('request directives', () => {
     expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
   })
 
+  test.each([
+    'rpc-stickiness',
+    'RPC-Cross-Validation-Max-Participants',
+    'rpc-cross-validation-agreement-threshold',
+  ])('%s is refused in words as long as nothing obeys it', async (name) => {
+    await using fixture = await startListener(echoRelay)
+    const body = '{"id":1,"method":"m"}'
+    const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      id: 1,
+      error: {
+        message: expect.stringContaining(name.toLowerCase()),
+        data: { reason: 'unsupported-directive' },
+      },
+    })
+    expect(fixture.calls).toEqual([])
+  })
+
   test('that make no sense are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)
     const headers = { 'rpc-relay-timeout': 'soon' }

@@ -11,6 +11,13 @@ const maxBlocked = 2
 /** The longest delay of a timer; a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1
 
+/** Directives of capabilities that this version has not: to ignore one would break its promise. */
+const notBuilt: Readonly<Record<string, string>> = {
+  'rpc-stickiness': 'sticky sessions',
+  'rpc-cross-validation-max-participants': 'cross-validation',
+  'rpc-cross-validation-agreement-threshold': 'cross-validation',
+}
+
 /** The request headers that speak to the router, for `docs/reference/headers.md`. */
 export const directiveHeaders = [
   {
@@ -55,7 +62,10 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     if (!isDirective(name)) continue
     const value = (headers[at + 1] as string).trim()
     directives ??= { ...noDirectives }
-    switch (name.toLowerCase()) {
+    const lower = name.toLowerCase()
+    const capability = notBuilt[lower]
+    if (capability !== undefined) return unsupported(lower, capability)
+    switch (lower) {
       case 'rpc-select-provider':
         directives.selectProvider ??= value || null
         break
@@ -96,5 +106,12 @@ function badTimeout(): RelayError {
   return new RelayError(
     errorKinds.invalidRequest,
     'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s',
+  )
+}
+
+function unsupported(name: string, capability: string): RelayError {
+  return new RelayError(
+    errorKinds.unsupportedDirective,
+    `this version of the router has no ${capability}, so it cannot do what the header ${name} asks for; send the request without it`,
   )
 }

@@ -20,6 +20,7 @@ import type { ListenerOptions } from './listener-options.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import type { Listener } from './listener.ts'
 import { aboveRootMessage, leadsAboveRoot } from './http/above-root.ts'
+import { healthAnswer } from './http/listener-health.ts'
 import { fragmentMessage } from './http/request-target.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
@@ -53,7 +54,8 @@ const endWithinMs = 100
 const maxLongWrites = 32
 /** A message that some nodes may not take: by default they take 4 MiB. */
 const largeMessageBytes = 1024 * 1024
-const onlyGrpc = 'this listener serves gRPC: POST with the content type application/grpc'
+const onlyGrpc =
+  'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
 
 class GrpcHandler {
   readonly #options: ListenerOptions
@@ -80,8 +82,9 @@ class GrpcHandler {
   }
 
   async #serve(exchange: Http2Exchange, guid: string): Promise<void> {
+    if (exchange.verb === 'GET' && exchange.path === '/health') return this.#tellHealth(exchange)
     const refusal = refusalOf(exchange)
-    if (refusal !== null) return exchange.refuse(refusal, onlyGrpc)
+    if (refusal !== null) return exchange.answerText(refusal, `${onlyGrpc}\n`)
     const call = await this.#makeCall(exchange, guid)
     if (call instanceof RelayError) {
       this.#options.observer.requestRefused(call, guid)
@@ -96,6 +99,13 @@ class GrpcHandler {
     else if (outcome instanceof CallAborted) this.#calls.ended(call, outcome)
     else await this.#pass(exchange, call, outcome)
     cancelDeadline()
+  }
+
+  /** As on the listeners of the other interfaces, in HTTP/2. */
+  #tellHealth(exchange: Http2Exchange): void {
+    const { health, version } = this.#options
+    const { status, text } = healthAnswer(health())
+    exchange.answerText(status, text, ['router-version', version])
   }
 
   async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call | RelayError> {

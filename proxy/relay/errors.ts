@@ -127,6 +127,15 @@ export const errorKinds = {
     about:
       'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its dot segments lead above the root, or a header cannot be written. Nothing was sent to an upstream.',
   },
+  unsupportedDirective: {
+    code: 'RPC_UNSUPPORTED_DIRECTIVE',
+    reason: 'unsupported-directive',
+    jsonRpcCode: -32600,
+    httpStatus: 400,
+    grpcStatus: 12,
+    about:
+      'A header of the request asks for what this version cannot do: `rpc-stickiness`, or one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
+  },
   badGrpc: {
     code: 'RPC_BAD_GRPC',
     reason: 'bad-grpc',

@@ -138,11 +138,11 @@ export class Http2Exchange {
   }
 
   /** Answers in HTTP what is not gRPC. */
-  refuse(status: number, message: string): void {
+  answerText(status: number, text: string, headers: HeaderList = []): void {
     const stream = this.#stream
     if (stream.destroyed || stream.headersSent) return
-    stream.respond([':status', String(status), 'content-type', 'text/plain'])
-    stream.end(`${message}\n`)
+    stream.respond([':status', String(status), 'content-type', 'text/plain', ...headers])
+    stream.end(text)
     stream.resume()
   }
 

@@ -11,7 +11,6 @@ import { idBytes } from './jsonrpc-error.ts'
 import { sentForm } from './jsonrpc-outgoing.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
 import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
-import { refuseAmbiguousParams } from './ambiguous-params.ts'
 
 /** What all calls of one HTTP request, or of one WebSocket, have in common. */
 export interface CallOrigin {
@@ -47,7 +46,7 @@ function questionAt(internalPath: string, request: JsonRpcRequest): Question {
 
 /**
  * Turns a request into a call.
- * @throws RequestRefused when the directives make no sense, or what is asked has two readings
+ * @throws RequestRefused when the directives make no sense
  */
 export function makeJsonRpcCall(
   request: JsonRpcRequest,
@@ -58,7 +57,6 @@ export function makeJsonRpcCall(
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
   const asked = iface.classify(internalPath === '' ? request : questionAt(internalPath, request))
-  refuseAmbiguousParams(request, asked.kind)
   const sent = sentForm(request, iface.impliedVersion)
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const path = asked.internalPath ?? ''

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, foldedNameAt, isNamed, spells } from '../../json/text.ts'
+import { bufferOf, isNamed, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import type { Span } from '../../json/span.ts'
@@ -13,8 +13,6 @@ import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
-/** `"result"` with an escape for each letter. */
-const longestName = 38
 const noId = Buffer.from('null')
 const noError = 'an error without a code or a message'
 
@@ -127,8 +125,6 @@ export class JsonRpcReplyReader implements ReplyReader {
     let answer: Span | null = null
     let error: Span | null = null
     let isDuplicate = false
-    let isLookalike = false
-    let isOtherVersion = false
     const cursor = new ObjectCursor(body, start)
     while (cursor.next()) {
       const { nameStart, nameEnd } = cursor
@@ -142,9 +138,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
         isDuplicate ||= error !== null
         error = span
-      } else if (isNamed(body, nameStart, nameEnd, '"jsonrpc"'))
-        isOtherVersion ||= !isVersion(body, span)
-      else isLookalike ||= looksKnown(body, nameStart, nameEnd)
+      }
     }
     if (cursor.end < 0) {
       const isCut = ~cursor.end >= body.length
@@ -152,10 +146,6 @@ export class JsonRpcReplyReader implements ReplyReader {
     }
     if (spaceEnd(body, cursor.end) !== body.length) return malformed('more than one JSON value')
     if (isDuplicate) return malformed('a member given twice')
-    if (isLookalike) return malformed('a member that some clients take for another')
-
-    if (isOtherVersion) return malformed('a version that JSON-RPC has not')
-
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
     else if (error && answer && spells(body, answer.start, answer.end, 'null')) answer = null
@@ -193,18 +183,6 @@ function withId(body: Uint8Array, id: Uint8Array): Uint8Array {
       span = { start: cursor.valueStart, end: cursor.valueEnd }
   if (span === null || cursor.end < 0) return body
   return Buffer.concat([body.subarray(0, span.start), id, body.subarray(span.end)])
-}
-
-/** Clients that match names without regard to case would read another answer than was judged here. */
-function looksKnown(body: Uint8Array, start: number, end: number): boolean {
-  if (end - start > longestName) return false
-  const name = foldedNameAt(body, start, end)
-  return name === 'ID' || name === 'RESULT' || name === 'ERROR'
-}
-
-/** Bitcoin's nodes answer in the older versions, of which the first has no such member. */
-function isVersion(body: Uint8Array, { start, end }: Span): boolean {
-  return ['"2.0"', '"1.0"', '"1.1"'].some((version) => isNamed(body, start, end, version))
 }
 
 function malformed(why: string): Finding {

@@ -116,13 +116,12 @@ export class JsonRpcReplyStream implements StreamJudge {
   /** What is wrong as far as can be told by now. */
   #problem(): string | null {
     if (!this.#isText) return 'bytes that are not UTF-8'
-    const { brokenAt, completeAt, hasBegun, hasDuplicate, hasLookalike } = this.#scanner
+    const { brokenAt, completeAt, hasBegun, hasDuplicate } = this.#scanner
     if (brokenAt >= 0) {
       if (completeAt >= 0) return 'more than one JSON value'
       return hasBegun ? 'a body that is not JSON' : 'a body that is not a JSON object'
     }
     if (hasDuplicate) return 'a member given twice'
-    if (hasLookalike) return 'a member that some clients take for another'
     const isError = this.#has('"error"')
     if ((isError && this.#has('"result"')) || isError !== this.#isError)
       return 'both a result and an error'

@@ -4,7 +4,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { ArrayCursor } from '../../json/array-cursor.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import type { Span } from '../../json/span.ts'
-import { bufferOf, foldedName, parseSpan, spells } from '../../json/text.ts'
+import { bufferOf, parseSpan, spells } from '../../json/text.ts'
 import { maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
@@ -105,11 +105,6 @@ export class JsonRpcRequest {
       this.#params = parseSpan(this.body, span.start, span.end)
     return this.#params
   }
-
-  /** Somebody has looked at what they say. */
-  get hasReadParams(): boolean {
-    return this.#params !== undefined
-  }
 }
 
 /** A request that is not one, and the id to say so under. */
@@ -138,8 +133,8 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
   while (cursor.next()) {
     const { nameStart, nameEnd, valueStart, valueEnd: end } = cursor
     const member = members.find((name) => spells(body, nameStart + 1, nameEnd - 1, name))
-    if (member === undefined) fault ??= lookalike(body, nameStart, nameEnd)
-    else if (found[member]) fault ??= `"${member}" is given twice`
+    if (member === undefined) continue
+    if (found[member]) fault ??= `"${member}" is given twice`
     else found[member] = { start: valueStart, end }
   }
   const id = found.id ?? null
@@ -153,18 +148,6 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
     throw refused('"params" must be an array or an object', id)
   const hasVersion = found.jsonrpc !== undefined
   return new JsonRpcRequest(body, span, id, isVersion2, hasVersion, method, params)
-}
-
-/**
- * Some nodes match names without regard to case, and so would read another request than the one
- * that was classified here.
- */
-function lookalike(body: Uint8Array, start: number, end: number): string | null {
-  // The longest way to write the longest name is six bytes a letter.
-  if (end - start > 7 * 6 + 2) return null
-  const name = parseSpan(body, start, end) as string
-  const member = members.find((each) => foldedName(each) === foldedName(name))
-  return member === undefined ? null : `the name of "${member}" must be written exactly so`
 }
 
 /** Version 1.0 says so or says nothing. */
