@@ -22,14 +22,13 @@ import {
   childSelector,
   configHashAnnotation,
   secretHashAnnotation,
-  secretHashesAnnotation,
 } from '../../operator/resources/labels.ts'
 import { portsIn } from '../../operator/resources/pod-ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** They are keyed with the uid of a Secret, which differs from one run to another. */
-const keyedByUid: ReadonlySet<string> = new Set([secretHashAnnotation, secretHashesAnnotation])
+const keyedByUid: ReadonlySet<string> = new Set([secretHashAnnotation])
 
 /** What is there, by kind and name. */
 export type Picture = Readonly<Record<string, unknown>>

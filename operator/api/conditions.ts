@@ -25,26 +25,26 @@ const pending = {
 
 const secretNotFound = {
   status: 'False',
-  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read. Pods that run go on with the value that they were started with.',
+  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read.',
   remedy:
     'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
 } as const satisfies ReasonMeaning
 
 const secretKeyNotFound = {
   status: 'False',
-  when: 'A Secret lacks the key that is referred to, or the key is empty. Pods that run go on with the value that they were started with.',
+  when: 'A Secret lacks the key that is referred to, or the key is empty.',
   remedy: 'Add the key to the Secret, or correct the reference. It is picked up at once.',
 } as const satisfies ReasonMeaning
 
 const configMapNotFound = {
   status: 'False',
-  when: 'A ConfigMap that is referred to does not exist. The last good config keeps serving.',
+  when: 'A ConfigMap that is referred to does not exist.',
   remedy: 'Create the ConfigMap in the same namespace, or correct the reference.',
 } as const satisfies ReasonMeaning
 
 const configMapKeyNotFound = {
   status: 'False',
-  when: 'A ConfigMap lacks the key that is referred to, or the key is empty. The last good config keeps serving.',
+  when: 'A ConfigMap lacks the key that is referred to, or the key is empty.',
   remedy: 'Add the key to the ConfigMap, or correct the reference.',
 } as const satisfies ReasonMeaning
 
@@ -68,7 +68,7 @@ const unsupported = {
 const invalidConfig = {
   status: 'False',
   when: 'The router would refuse the config that follows from it; the message names the field.',
-  remedy: 'Correct the field. Until then the last good config keeps serving.',
+  remedy: 'Correct the field.',
 } as const satisfies ReasonMeaning
 
 /** Conditions of an RpcRouter. `docs/reference/conditions.md` is made of this table. */
@@ -96,22 +96,14 @@ export const rpcRouterConditions = {
       },
       NoProviders: {
         status: 'False',
-        when: 'An endpoint has no accepted provider that serves its chain and interface. It is closed, and the others are served; when there is no other, nothing is changed and pods that run go on with the last good config.',
+        when: 'An endpoint has no accepted provider that serves its chain and interface. It stays closed, and the others are served. Where pods serve it, or when there is no other, nothing is changed: they go on with the last good config.',
         remedy:
           'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       },
     },
   },
   ResolvedRefs: {
-    reasons: {
-      ...resolvedRefs.reasons,
-      SecretValueRefused: {
-        status: 'False',
-        when: 'A Secret got a value that the router refuses, and an endpoint could not be served without its provider. The pods go on with the value that they were started with. The endpoint closes when they have to be replaced; where it is the only one, none is.',
-        remedy:
-          'Put a good value into the key that the message names: the provider says what is wrong with it. Until then restart no pod: it would get the new value.',
-      },
-    },
+    ...resolvedRefs,
     meaning:
       'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
   },
@@ -296,7 +288,7 @@ export const upstreamProviderConditions = {
       Programmed: { status: 'True', when: 'It was applied.', remedy: null },
       NotProgrammed: {
         status: 'False',
-        when: 'The newest config of the router could not be applied or does not hold the provider, or the pods have an earlier value of one of its Secrets.',
+        when: 'The newest config of the router could not be applied, or does not hold the provider.',
         remedy: 'Look at the conditions of the router.',
       },
       Pending: pending,

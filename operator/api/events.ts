@@ -75,12 +75,6 @@ export const eventReasons = {
     of: both,
     when: 'A Secret, or a key of it, that is referred to does not exist.',
   },
-  SecretValueRefused: {
-    type: 'Warning',
-    action: 'Resolve',
-    of: router,
-    when: 'A Secret got a value that the router refuses, and an endpoint depends on its provider: it closes when pods have to be replaced.',
-  },
   ConfigMapNotFound: {
     type: 'Warning',
     action: 'Resolve',

@@ -6,9 +6,8 @@ import { keyOf, type KubeObject, type OwnerReference } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { instanceKeys, isChild } from '../resources/labels.ts'
-import { podSecretsOf } from '../resources/pod-secrets.ts'
 
-type ChildStore = Store<KubeObject, 'owner' | 'podSecret'>
+type ChildStore = Store<KubeObject, 'owner'>
 
 /** An object of a router, with its kind. */
 export interface Child {
@@ -23,7 +22,7 @@ export class ChildStores {
   constructor(resources: readonly Resource[]) {
     this.#stores = new Map(
       resources.map((resource) => {
-        const store: ChildStore = new Store({ owner: ownerUids, podSecret: podSecretKeys })
+        const store: ChildStore = new Store({ owner: ownerUids })
         return [resource.plural, { resource, store }]
       }),
     )
@@ -65,12 +64,6 @@ export class ChildStores {
 function ownerUids(object: KubeObject): readonly string[] {
   const owner = owningRouter(object)
   return owner === undefined ? [] : [owner.uid]
-}
-
-/** Foreign Deployments have Secrets that are no business of ours. */
-function podSecretKeys(object: KubeObject): readonly string[] {
-  const { namespace } = object.metadata
-  return isChild(object) ? podSecretsOf(object).map((name) => keyOf({ namespace, name })) : []
 }
 
 /** The key of the router that an object belongs to, if it belongs to one. */

@@ -164,7 +164,7 @@ export class Operator {
     const fleets = new RunningFleets(children)
     const shared = { world, results, clock, events: this.#events }
     const translator = new RouterTranslator({
-      ...{ world, references, children, fleets, chains, build, clock },
+      ...{ world, references, chains },
       passwords: new RedisPasswords(mixed, children, generatePassword),
       memo: new TranslationMemo(),
     })

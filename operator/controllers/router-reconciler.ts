@@ -14,7 +14,7 @@ import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/occurrences.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { Running, Translation } from '../translate/translation.ts'
+import type { Translation } from '../translate/translation.ts'
 import type { ApplyOrder, ApplyResult } from './apply-order.ts'
 import { outcomesOf } from './provider-outcomes.ts'
 import type { ProviderResults } from './provider-results.ts'
@@ -111,9 +111,7 @@ export class RouterReconciler {
     const occurrences = routerOccurrences(router, status)
     await this.#parts.statuses.write(router, status, signal)
     for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
-    const isApplied = applied.result === 'applied'
-    // The pods may have changed though what came after them was refused.
-    this.#tell(key, router, translation, isApplied ? null : fleets.running(router))
+    this.#tell(key, router, translation)
     if (attempt.error !== null) throw attempt.error
     // What mends a router that is refused as a whole is told by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
@@ -159,15 +157,15 @@ export class RouterReconciler {
     return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
-  /**
-   * Lets the providers know.
-   *
-   * @param running of a router that was held back: what it goes on with
-   */
-  #tell(key: string, router: RpcRouter, { providers }: Translation, running: Running | null): void {
-    const { world, results, onVerdicts } = this.#parts
+  /** Lets the providers know. */
+  #tell(key: string, router: RpcRouter, { providers, config }: Translation): void {
+    const { world, results, onVerdicts, fleets } = this.#parts
+    // The pods may have the config though what came after them was refused.
+    const deployment = fleets.deployment(router)
+    const applied = deployment === null ? null : revisionOf(deployment).configHash
+    const isHeld = config === null || config.configHash !== applied
     const find = (provider: string) => world.providers.get(provider)
-    onVerdicts(results.set(key, outcomesOf(router, providers, running, find)))
+    onVerdicts(results.set(key, outcomesOf(router, providers, isHeld, find)))
   }
 
   #now(): string {

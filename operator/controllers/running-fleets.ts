@@ -2,13 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { configMapName } from '../resources/config-map.ts'
-import { type ConfigMap, configMaps, type Deployment, deployments } from '../resources/kinds.ts'
+import { type Deployment, deployments } from '../resources/kinds.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import { nothingRuns, type Running } from '../translate/translation.ts'
 import { belongsTo, type ChildApplier } from './child-applier.ts'
 import { revisionOf } from './revisions.ts'
-import { runningWith } from './running-config.ts'
 
 /** What there is of each router's pods, as of now. */
 export class RunningFleets {
@@ -25,14 +23,9 @@ export class RunningFleets {
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
-  /** The upstreams of the config that the Deployment has now, and the Secrets that it was started with. */
+  /** What its pods serve: the annotations of the Deployment tell. */
   running(router: RpcRouter): Running {
     const deployment = this.deployment(router)
-    const hash = deployment === null ? null : revisionOf(deployment).configHash
-    if (deployment === null || hash === null) return nothingRuns
-    const { namespace } = router.metadata
-    const ref = { namespace, name: configMapName(router, hash) }
-    const configMap = this.#children.latest<ConfigMap>(configMaps, ref)
-    return runningWith(router, deployment, configMap)
+    return deployment === null ? nothingRuns : { openPorts: revisionOf(deployment).ports.listen }
   }
 }

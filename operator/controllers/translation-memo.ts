@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sha256 } from '../translate/digest.ts'
-import { isAsWritten, type Translation } from '../translate/translation.ts'
+import type { Translation } from '../translate/translation.ts'
 
 /** As much is kept for routers that may be woken again: each character of a config stands for some three more of plans. */
 const mostCharacters = 16_777_216
 
-/** What a translation was made from. Hashes of it are kept: secret values may be part of it. */
-export interface TranslationBasis {
-  /** Changes with the objects that it is made from. */
-  readonly objects: string
-  /** Changes with what the pods run. */
-  readonly running: string
-}
-
-/** Of one router: a form that its pods can go on with, and where that is another, one for new pods. */
-interface Remembered extends TranslationBasis {
-  readonly forms: ReadonlyMap<boolean, Translation>
+/** Of one router. */
+interface Remembered {
+  /** A hash of what it was made from: secret values may be part of that. */
+  readonly basis: string
+  readonly translation: Translation
   readonly characters: number
 }
 
@@ -32,37 +26,22 @@ export class TranslationMemo {
 
   /**
    * @param key of the router
-   * @param newPods which of its forms
+   * @param basis changes with whatever the translation is made from
    */
-  async of(
-    key: string,
-    newPods: boolean,
-    basis: TranslationBasis,
-    translate: () => Promise<Translation>,
-  ): Promise<Translation> {
-    const objects = sha256([basis.objects])
-    const running = sha256([basis.running])
+  of(key: string, basis: string, translate: () => Translation): Translation {
+    const hash = sha256([basis])
     const last = this.#last.get(key)
-    const known = last?.objects === objects ? last.forms.get(newPods) : undefined
-    if (known && (last?.running === running || isAsWritten(known))) return known
-    const translation = await translate()
-    const present = this.#last.get(key)
-    // Of the same: the other form holds as well.
-    const isSame = present?.objects === objects && present.running === running
-    const forms = new Map(isSame ? present.forms : []).set(newPods, translation)
-    this.#remember(key, { objects, running, forms })
-    return translation
-  }
-
-  #remember(key: string, made: Omit<Remembered, 'characters'>): void {
+    if (last?.basis === hash) return last.translation
+    const translation = translate()
     this.forget(key)
-    const characters = [...made.forms.values()].reduce((sum, form) => sum + charactersOf(form), 0)
-    this.#last.set(key, { ...made, characters })
+    const characters = charactersOf(translation)
+    this.#last.set(key, { basis: hash, translation, characters })
     this.#characters += characters
     for (const oldest of this.#last.keys()) {
       if (this.#characters <= this.#mostCharacters) break
       this.forget(oldest)
     }
+    return translation
   }
 
   forget(key: string): void {

@@ -9,13 +9,7 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
 import { configMapData, secretData } from '../translate/decode-data.ts'
-import {
-  type ConfigMap,
-  configMaps,
-  deployments,
-  type Secret,
-  secrets,
-} from '../resources/kinds.ts'
+import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import {
   type ReferenceNames,
@@ -24,8 +18,8 @@ import {
 } from '../translate/references-of.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
-import type { Running, UnreadableProvider } from '../translate/translation.ts'
-import { ChildStores, routersOf as ownersOf } from './child-stores.ts'
+import type { UnreadableProvider } from '../translate/translation.ts'
+import { ChildStores } from './child-stores.ts'
 import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
@@ -130,42 +124,24 @@ export class World {
     return this.routers.get(router)?.metadata.deletionTimestamp !== undefined
   }
 
-  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves, by their providers or by their pods. */
+  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
   routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
     const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
     const byProvider = this.providers.byIndex(kind, key).flatMap((each) => this.routersOf(each))
-    const byPods = this.#fleetsWith(kind, key).flatMap(ownersOf)
-    return [...new Set([...own, ...byProvider, ...byPods])]
+    return [...new Set([...own, ...byProvider])]
   }
 
-  /** Whether a router or a provider refers to a Secret or a ConfigMap, or pods run with it. */
+  /** Whether a router or a provider refers to a Secret or a ConfigMap. */
   isReferredTo(kind: 'secret' | 'configMap', key: string): boolean {
-    const isWanted = [this.routers, this.providers].some((store) => store.byIndex(kind, key).length)
-    return isWanted || this.#fleetsWith(kind, key).length > 0
+    return [this.routers, this.providers].some((store) => store.byIndex(kind, key).length > 0)
   }
 
-  /**
-   * Deployments that go on with the last good form of a provider may have Secrets that nobody refers to any more. Of
-   * ConfigMaps they have none but their own.
-   */
-  #fleetsWith(kind: 'secret' | 'configMap', key: string): readonly KubeObject[] {
-    return kind === 'secret' ? this.children.store(deployments).byIndex('podSecret', key) : []
-  }
-
-  /** All that a router's config is made from: what it refers to, its providers do, and the pods run with. */
-  referencesOf(
-    router: RpcRouter,
-    providers: readonly UpstreamProvider[],
-    running: Running,
-  ): ReferenceNames {
+  /** All that a router's config is made from: what it refers to itself, and its providers. */
+  referencesOf(router: RpcRouter, providers: readonly UpstreamProvider[]): ReferenceNames {
     const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const ran = running.upstreams.flatMap(({ variables, files }) => [...variables, ...files])
     const sorted = (all: readonly string[]) => [...new Set(all)].toSorted()
     return {
-      secrets: sorted([
-        ...names.flatMap((each) => each.secrets),
-        ...ran.map(({ secret }) => secret.name),
-      ]),
+      secrets: sorted(names.flatMap((each) => each.secrets)),
       configMaps: sorted(names.flatMap((each) => each.configMaps)),
     }
   }
@@ -185,9 +161,9 @@ export class World {
   }
 
   /** Changes whenever a router, its providers or what they refer to do. */
-  fingerprint(router: RpcRouter, providers: readonly UpstreamProvider[], running: Running): string {
+  fingerprint(router: RpcRouter, providers: readonly UpstreamProvider[]): string {
     const { namespace } = router.metadata
-    const names = this.referencesOf(router, providers, running)
+    const names = this.referencesOf(router, providers)
     const versions = (resource: Resource, all: readonly string[]) =>
       all.map((name) => {
         const found = this.children.get(resource, keyOf({ namespace, name }))

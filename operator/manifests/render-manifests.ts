@@ -58,7 +58,6 @@ export function renderManifests(
       data,
       chains,
       running: nothingRuns,
-      newPods: true,
     })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)

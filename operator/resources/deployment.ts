@@ -6,7 +6,6 @@ import { routerObjectName } from '../translate/object-names.ts'
 import type { SecretFile } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { wantedReplicas } from '../translate/replica-count.ts'
-import { writeSecretHashes } from '../translate/secret-hashes.ts'
 import type { BuildContext } from './build-context.ts'
 import { childOf } from './child.ts'
 import { configMapName } from './config-map.ts'
@@ -14,9 +13,7 @@ import { type Deployment, deployments } from './kinds.ts'
 import {
   childLabels,
   configHashAnnotation,
-  contentHashAnnotation,
   secretHashAnnotation,
-  secretHashesAnnotation,
   selectorLabels,
 } from './labels.ts'
 import { podPorts, portAnnotations } from './pod-ports.ts'
@@ -42,13 +39,7 @@ export function buildDeployment(
       name: routerObjectName(router),
       component: 'router',
       image,
-      annotations: {
-        [configHashAnnotation]: config.configHash,
-        [contentHashAnnotation]: config.contentHash,
-        ...(config.secretHashes.size > 0 && {
-          [secretHashesAnnotation]: writeSecretHashes(config.secretHashes),
-        }),
-      },
+      annotations: { [configHashAnnotation]: config.configHash },
     }),
     spec: {
       ...(spec.autoscaling === undefined && { replicas: wantedReplicas(spec) }),

@@ -18,10 +18,6 @@ export const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: 
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: of the config that they run. */
 export const configHashAnnotation = `${group}/config-hash`
-/** On the Deployment: the whole hash of the config that its pods run. Who may write ConfigMaps cannot write here. */
-export const contentHashAnnotation = `${group}/content-hash`
-/** On the Deployment: of each key of a Secret that its pods use. */
-export const secretHashesAnnotation = `${group}/secret-hashes`
 /** On pods: of all keys of Secrets that they were started with. */
 export const secretHashAnnotation = `${group}/secret-hash`
 

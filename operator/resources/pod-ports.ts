@@ -17,8 +17,7 @@ const listenAnnotation = `${group}/listen-ports`
 const egressAnnotation = `${group}/egress-ports`
 
 export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
-  const listen = router.spec.endpoints.map(({ port }) => port)
-  return { listen, egress: egressPorts(router, config) }
+  return { listen: config.openPorts, egress: egressPorts(router, config) }
 }
 
 /**

@@ -113,11 +113,6 @@ describe('a provider is told of', () => {
     ['a refusal', condition('Accepted', 'False', 'DuplicateName'), ['InvalidProvider']],
     ['a missing Secret', condition('ResolvedRefs', 'False', 'SecretNotFound'), ['SecretNotFound']],
     [
-      'a bad value of a Secret',
-      condition('ResolvedRefs', 'False', 'SecretValueRefused'),
-      ['SecretValueRefused'],
-    ],
-    [
       'a missing ConfigMap',
       condition('ResolvedRefs', 'False', 'ConfigMapNotFound'),
       ['ConfigMapNotFound'],

@@ -45,7 +45,6 @@ const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason
   ResolvedRefs: {
     SecretNotFound: 'SecretNotFound',
     SecretKeyNotFound: 'SecretNotFound',
-    SecretValueRefused: 'SecretValueRefused',
     ConfigMapNotFound: 'ConfigMapNotFound',
     ConfigMapKeyNotFound: 'ConfigMapNotFound',
   },

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import type { FateInPods } from '../translate/translation.ts'
 import type { Dangling, ProviderRefusal } from '../translate/violation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
+
+/** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
+type Fate = 'used' | 'held' | 'left-out'
 
 /** What one router made of a provider. */
 export interface RouterVerdict {
@@ -13,21 +15,33 @@ export interface RouterVerdict {
   /** It has not given its word on this generation yet. */
   readonly isPending: boolean
   readonly refusals: readonly ProviderRefusal[]
-  /** What the pods of the router run with: the provider as it is written for `used`. */
-  readonly fate: FateInPods
+  readonly fate: Fate
 }
 
 function isProgrammed({ isPending, fate }: RouterVerdict): boolean {
   return !isPending && fate === 'used'
 }
 
-const fateTexts: Readonly<Record<FateInPods, string>> = {
+const fateTexts: Readonly<Record<Fate, string>> = {
   used: 'It was applied.',
-  kept: 'The pods do not run with it as it is written, but in its last good form.',
-  'kept-by-pods':
-    'The pods that run go on with what they were started with, as long as none has to start: a new one could not start with it.',
-  outdated: 'The pods run with an earlier value of a Secret: none has been replaced since.',
+  held: 'The router was held back, see its conditions: the pods go on with the config that they have.',
   'left-out': 'The pods do not run with it.',
+}
+
+/** The verdicts, with those of routers that were held back after this generation was applied as if it had been just now. */
+function withApplied(
+  verdicts: readonly RouterVerdict[],
+  status: UpstreamProviderStatus | undefined,
+  generation: number,
+): readonly RouterVerdict[] {
+  return verdicts.map((verdict) => {
+    const before = status?.routers?.find(({ name }) => name === verdict.router)
+    const isApplied = before?.conditions?.some(
+      ({ type, status: is, observedGeneration }) =>
+        type === 'Programmed' && is === 'True' && observedGeneration === generation,
+    )
+    return verdict.fate === 'held' && isApplied ? { ...verdict, fate: 'used' } : verdict
+  })
 }
 
 /** All that the status of a provider follows from. */
@@ -42,10 +56,12 @@ export interface ProviderObservation {
 }
 
 /** What the operator has to say of a provider. */
-export function providerStatus(observation: ProviderObservation): UpstreamProviderStatus {
-  const { provider, routers, now } = observation
+export function providerStatus(observed: ProviderObservation): UpstreamProviderStatus {
+  const { provider, now } = observed
   const { metadata, spec, status } = provider
   const { generation } = metadata
+  const routers = withApplied(observed.routers, status, generation)
+  const observation = { ...observed, routers }
   const accepted = acceptance(observation)
   const resolved = resolution(observation)
   return {

@@ -52,9 +52,10 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Told
 /** What is said of each provider of a golden file when its router has had its say, or has not. */
 function ofProviders(name: string, said: Partial<RouterVerdict> = {}): readonly Told[] {
   const { scenario, translation } = golden(name)
-  return translation.providers.flatMap(({ provider: wanted, refusals, dangling, fate }) => {
+  return translation.providers.flatMap(({ provider: wanted, refusals, dangling, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
+    const fate = isUsed ? ('used' as const) : ('left-out' as const)
     const verdict = { router: 'mainnet', isPending: false, refusals, fate, ...said }
     const about = { provider, refusals: [], dangling, now }
     const status = providerStatus({ ...about, routers: [verdict] })

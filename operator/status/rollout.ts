@@ -81,13 +81,6 @@ export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null):
   return newest >= leastPods(spec, wanted)
 }
 
-/** Whether all pods are of the newest revision and available: none has to start. */
-export function isComplete(deployment: Deployment | null): boolean {
-  if (deployment === null || !isSeen(deployment)) return false
-  const { wanted, replicas, updated, available } = countReplicas(deployment)
-  return updated >= wanted && replicas === updated && available >= wanted
-}
-
 function leastPods({ pod }: RpcRouterSpec, wanted: number): number {
   return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }

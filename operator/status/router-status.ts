@@ -6,7 +6,7 @@ import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
-import type { Fate, ProviderVerdict, Translation } from '../translate/translation.ts'
+import type { ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import { availability, fleetFigures, isRolledOut, progress, readyOfWanted } from './rollout.ts'
@@ -80,7 +80,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
 /** `5/6`: used as written, of those that have an endpoint. */
 function providersSummary(providers: readonly ProviderVerdict[]): string {
   const meant = providers.filter((verdict) => !isElsewhere(verdict))
-  return `${meant.filter(({ fate }) => fate === 'used').length}/${meant.length}`
+  return `${meant.filter(({ isUsed }) => isUsed).length}/${meant.length}`
 }
 
 /** A provider of a chain that the router does not serve: probably meant for another router. */
@@ -107,20 +107,13 @@ function acceptance({ refusals, providers }: Translation): Finding<'Accepted'> {
   const [first] = refusals
   if (first !== undefined)
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
-  const others = providers.filter((verdict) => verdict.fate !== 'used' && !isElsewhere(verdict))
+  const others = providers.filter((verdict) => !verdict.isUsed && !isElsewhere(verdict))
   if (others.length === 0) return routerFinding('Accepted', 'Accepted', 'The config is good.')
-  const named = others.map(({ provider, fate, refusals: why, dangling }) => {
+  const named = others.map(({ provider, refusals: why, dangling }) => {
     const reason = why[0]?.reason ?? dangling[0]?.reason ?? 'unused'
-    return `UpstreamProvider ${provider} is ${fateTexts[fate]} (${reason})`
+    return `UpstreamProvider ${provider} is left out (${reason})`
   })
   return routerFinding('Accepted', 'PartiallyAccepted', sentences(named))
-}
-
-const fateTexts: Readonly<Record<Fate, string>> = {
-  used: 'used as it is written',
-  kept: 'kept in its last good form',
-  'kept-by-pods': 'kept by the pods that run, as long as none has to start',
-  'left-out': 'left out',
 }
 
 function resolution({ dangling }: Translation): Finding<'ResolvedRefs'> {

@@ -8,7 +8,6 @@ import { configMapData, secretData } from '../translate/decode-data.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
-import { readUpstreams } from '../translate/stored-upstreams.ts'
 import { translate } from '../translate/translate.ts'
 import { nothingRuns, type Translation, type TranslateInput } from '../translate/translation.ts'
 import { pemTexts } from './pem.ts'
@@ -23,8 +22,6 @@ interface ScenarioText {
   readonly configMaps?: Readonly<Record<string, Texts>>
   /** The world before: what the pods run with. */
   readonly before?: ScenarioText
-  /** False when the pods go on that run; true unless it is said. */
-  readonly newPods?: boolean
   readonly [other: string]: unknown
 }
 
@@ -112,7 +109,7 @@ function textOf(text: string): string {
 }
 
 /** What the translation of a scenario works on, the world before translated first. */
-function translateInput({ router, providers, data, before, text }: Scenario): TranslateInput {
+function translateInput({ router, providers, data, before }: Scenario): TranslateInput {
   const ran = before === null ? null : translate(translateInput(before)).config
   return {
     router,
@@ -121,11 +118,7 @@ function translateInput({ router, providers, data, before, text }: Scenario): Tr
     ),
     data,
     chains,
-    newPods: text.newPods ?? true,
-    running:
-      ran === null
-        ? nothingRuns
-        : { upstreams: readUpstreams(ran.data), secretHashes: ran.secretHashes },
+    running: ran === null ? nothingRuns : { openPorts: ran.openPorts },
   }
 }
 

@@ -6,7 +6,6 @@ import type { Problem } from '../../proxy/config/problem.ts'
 import type { SpecSource } from '../api/spec-sources.ts'
 import { type OwnSpec, readOwnSpec } from './own-spec.ts'
 import { type SpecsRead, usesBundledSpecsAlone } from './spec-source-section.ts'
-import type { Steps } from './steps.ts'
 import type { ConfigRefusal } from './violation.ts'
 
 /** What a config asks of chains that they do not have, as far as it can be told without compiling a spec. */
@@ -22,11 +21,11 @@ export interface JudgedSpecs {
  *
  * @param image what the specs of the image have
  */
-export function* judgeSpecs(
+export function judgeSpecs(
   sources: readonly SpecSource[] | undefined,
   { texts, areAll }: SpecsRead,
   image: KnownChains,
-): Steps<JudgedSpecs> {
+): JudgedSpecs {
   if (usesBundledSpecsAlone(sources))
     return { refusals: [], check: (uses) => checkChains(uses, image, () => null) }
   const refusals: ConfigRefusal[] = []
@@ -38,7 +37,6 @@ export function* judgeSpecs(
       const message = `the key ${text.key} of the ConfigMap ${text.configMap} is no chain spec: it ${spec.fault}`
       refusals.push({ reason: 'InvalidConfig', field: text.field, message })
     }
-    yield
   }
   const own = areAll ? namesOf(specs) : null
   if (own === null) return { refusals, check: () => [] }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Endpoint } from '../api/endpoints.ts'
 import { settingSources } from './router-settings.ts'
 
 const camelKeys: readonly (readonly [key: string, name: string])[] = [
@@ -32,18 +33,18 @@ export function providerField(place: string): string {
 /**
  * The field of a router for a place in the config that is of no upstream.
  *
- * @param endpointNames of the listeners that the config has, in its order
+ * @param endpoints that the config has, in its order
  * @param storeField where the key-value store comes from
  */
 export function routerField(
   place: string,
-  endpointNames: readonly string[],
+  endpoints: readonly Pick<Endpoint, 'name'>[],
   storeField: string,
 ): string {
   const [, top = '', rest = ''] = /^([^.[]*)(.*)$/.exec(place) ?? []
   if (top === 'endpoints') {
     const [, index = '', inner = ''] = /^\[(\d+)\](.*)$/.exec(rest) ?? []
-    const name = endpointNames[Number(index)]
+    const name = endpoints[Number(index)]?.name
     const key = inner === '.network-address' ? '.port' : camelCase(inner)
     return name === undefined ? 'spec.endpoints' : `spec.endpoints[${name}]${key}`
   }

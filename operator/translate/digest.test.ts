@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digest, digestEntries, hashEntries, shorten } from './digest.ts'
+import { digest, digestEntries } from './digest.ts'
 
 test('is short, lower case and stable over versions of the operator', () => {
   expect(digest(['a', 'b'])).toBe('facdde7abf1eac5b')
@@ -25,9 +25,6 @@ test('the order of a map does not count', () => {
       expect(digestEntries(entries.toReversed())).toBe(digestEntries(entries))
     }),
   )
-  expect(hashEntries([['a', 'b']])).toBe(
-    'facdde7abf1eac5b301273ab2e282f79bab0100f058833a7b8bdf9f80741e149',
-  )
-  expect(shorten(hashEntries([['a', 'b']]))).toBe(digestEntries([['a', 'b']]))
+  expect(digestEntries([['a', 'b']])).toBe('facdde7abf1eac5b')
   expect(digestEntries([['a', 'b']])).not.toBe(digestEntries([['b', 'a']]))
 })

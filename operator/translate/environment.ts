@@ -12,10 +12,11 @@ export function valueOf({ name, key }: SecretKey, data: ReferenceData): string |
 
 /** What pods would have in their environment. Holds secrets: for the router's parser, and for nothing that is kept. */
 export function environmentOf(
-  { variables }: { readonly variables: readonly Variable[] },
+  parts: readonly { readonly variables: readonly Variable[] }[],
   data: ReferenceData,
 ): Readonly<Record<string, string>> {
+  const variables = parts.flatMap((part) => part.variables)
   return Object.fromEntries(
-    variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn] as const),
+    variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn]),
   )
 }

@@ -5,7 +5,7 @@ import { describe } from 'vitest'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { canonicalYaml, type YamlMap } from './canonical-yaml.ts'
-import { configFile, upstreamsFile } from './pod-paths.ts'
+import { configFile } from './pod-paths.ts'
 import type { SecretKey } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
 import type { Translation } from './translation.ts'
@@ -19,7 +19,8 @@ function shown(translation: Translation): YamlMap {
     refusals: some(refusals.map(violation)),
     dangling: some(dangling.map(violation)),
     providers: Object.fromEntries(
-      providers.map(({ provider, fate, refusals: own, dangling: waits }) => {
+      providers.map(({ provider, isUsed, refusals: own, dangling: waits }) => {
+        const fate = isUsed ? 'used' : 'left-out'
         const why = [...own, ...waits].map(violation)
         return [provider, why.length === 0 ? fate : { fate, why }]
       }),
@@ -40,7 +41,7 @@ function violation(each: Violation): string {
 }
 
 function shownConfig({ variables, files, data }: RenderedConfig): YamlMap {
-  const { [configFile]: config = '', [upstreamsFile]: _, ...copies } = data
+  const { [configFile]: config = '', ...copies } = data
   return {
     variables: someKeys(variables.map(({ name, secret }) => [name, keyText(secret)])),
     files: someKeys(files.map(({ path, secret }) => [path, keyText(secret)])),

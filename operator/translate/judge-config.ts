@@ -38,7 +38,7 @@ export function judgeConfig(
     const message = sentenceOf(problem)
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
-      const field = routerField(problem.path, document.endpointNames, document.storeField)
+      const field = routerField(problem.path, document.endpoints, document.storeField)
       ofRouter.push({ reason: isUnsupported(problem) ? 'Unsupported' : reason, field, message })
       continue
     }

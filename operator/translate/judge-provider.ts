@@ -46,7 +46,6 @@ export function judgeProvider(
     data,
     chains,
     running: nothingRuns,
-    newPods: true,
   })
   return { refusals: providers[0]?.refusals ?? [], dangling }
 }

@@ -12,8 +12,5 @@ export const bundledSpecs = 'specs'
 /** The key of our ConfigMap with the router's config. */
 export const configFile = 'router.yml'
 
-/** The key of our ConfigMap that says how each upstream came about. */
-export const upstreamsFile = 'upstreams.json'
-
 /** The port of metrics and probes. */
 export const metricsPort = 7779

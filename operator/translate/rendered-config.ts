@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { digestEntries, hashEntries, shorten } from './digest.ts'
-import { configFile, upstreamsFile } from './pod-paths.ts'
-import type { ReferenceData, SecretFile, Variable } from './reference-data.ts'
+import { createHmac } from 'node:crypto'
+import { digest, digestEntries } from './digest.ts'
+import { valueOf } from './environment.ts'
+import { configFile } from './pod-paths.ts'
+import type { ReferenceData, SecretFile, SecretKey, Variable } from './reference-data.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
-import { hashSecrets, type SecretHashes } from './secret-hashes.ts'
-import { writeUpstreams } from './stored-upstreams.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
@@ -16,26 +16,19 @@ export interface RenderedConfig {
   readonly variables: readonly Variable[]
   /** In the order of their paths. */
   readonly files: readonly SecretFile[]
-  /** Of the ConfigMap's data: 64 digits. */
-  readonly contentHash: string
-  /** The beginning of it, which names the config: 16 digits. */
+  /** Ports of the endpoints that are open. */
+  readonly openPorts: readonly number[]
+  /** Of the ConfigMap's data, which it names: 16 digits. */
   readonly configHash: string
-  /** Of the keys that are referred to, and of nothing else in their Secrets. */
-  readonly secretHashes: SecretHashes
-  /** Of all of them. */
+  /** Of the values of the keys that are referred to, and of nothing else in their Secrets. */
   readonly secretHash: string
 }
 
-/**
- * Gathers what a config needs, under hashes that change when it does.
- *
- * @param before hashes of the Secrets that pods run with
- */
+/** Gathers what a config needs, under hashes that change when it does. */
 export function renderConfig(
-  { text, upstreams }: RouterDocument,
+  { text, upstreams, endpoints }: RouterDocument,
   router: RouterPlan,
   data: ReferenceData,
-  before: SecretHashes,
 ): RenderedConfig {
   const parts = [router, ...upstreams]
   const copies = parts.flatMap((part) => part.copies.map((copy) => [copy.name, copy.text] as const))
@@ -49,24 +42,40 @@ export function renderConfig(
   )
   const texts: Record<string, string> = {
     [configFile]: text,
-    [upstreamsFile]: writeUpstreams(upstreams),
     ...Object.fromEntries(sortBy(copies, ([name]) => name)),
   }
   const used = [...variables, ...files].map(({ secret }) => secret)
-  const secretHashes = hashSecrets(used, data, before)
-  const contentHash = hashEntries(Object.entries(texts))
   return {
     data: texts,
     upstreams,
     variables,
     files,
-    contentHash,
-    configHash: shorten(contentHash),
-    secretHashes,
-    secretHash: digestEntries(secretHashes),
+    openPorts: endpoints.map(({ port }) => port),
+    configHash: digestEntries(Object.entries(texts)),
+    secretHash: digestEntries(hashSecrets(used, data)),
   }
 }
 
 function sortBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
   return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b))))
+}
+
+/** A hash of each key of a Secret that pods use, under a hash of where it stands: both of 16 digits. */
+export type SecretHashes = ReadonlyMap<string, string>
+
+/**
+ * Hashes what pods use of Secrets, so that a change is known by it. The hash is keyed with the uid of the Secret, which
+ * only those learn who may read the Secret: others cannot try out values against it.
+ */
+export function hashSecrets(used: readonly SecretKey[], data: ReferenceData): SecretHashes {
+  const hashes = used.map((each) => [digest([each.name, each.key]), hashOf(each, data)] as const)
+  return new Map(hashes.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Empty for a value that is gone, or of a Secret which the API server has not made. */
+function hashOf(secret: SecretKey, data: ReferenceData): string {
+  const value = valueOf(secret, data)
+  const uid = data.secret(secret.name)?.uid
+  if (value === null || uid === undefined) return ''
+  return createHmac('sha256', uid).update(value).digest('hex').slice(0, 16)
 }

@@ -41,7 +41,7 @@ export interface RouterDocument {
   readonly text: string
   /** In the order of the config within each tier. */
   readonly upstreams: readonly UpstreamPlan[]
-  readonly endpointNames: readonly string[]
+  readonly endpoints: readonly Endpoint[]
   readonly storeField: string
 }
 
@@ -93,7 +93,7 @@ export function routerDocument(
   return {
     text: canonicalYaml(document),
     upstreams: sorted,
-    endpointNames: endpoints.map(({ name }) => name),
+    endpoints,
     storeField: plan.storeField,
   }
 }

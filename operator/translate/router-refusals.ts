@@ -7,7 +7,7 @@ import type { ChainCheck } from './chain-check.ts'
 import { sentenceOf } from './judge-config.ts'
 import { refusalsOfLabels } from './label-refusals.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import type { Serving } from './serving.ts'
+import { isPrimary, type Listener, upstreamsOf } from './serving.ts'
 import type { Candidate } from './upstream-plan.ts'
 import type { RouterRefusal } from './violation.ts'
 
@@ -25,24 +25,28 @@ function unsupported(field: string, name: string): RouterRefusal {
   return { reason: 'Unsupported', field, message: unsupportedMessage(name) }
 }
 
-/** Endpoints that nothing acceptable serves, each with what is known of the reason. */
+/**
+ * Endpoints that nothing acceptable serves, each with what is known of the reason.
+ *
+ * @param accepted upstreams that were not refused
+ */
 export function unservedEndpoints(
   router: RpcRouter,
-  unserved: readonly Endpoint[],
-  serving: Serving,
-  chosen: readonly UpstreamPlan[],
+  closed: readonly Listener[],
+  accepted: readonly UpstreamPlan[],
   candidates: readonly Candidate[],
   checkUses: ChainCheck,
 ): readonly RouterRefusal[] {
   const written = candidates.map(({ plan }) => plan)
-  return unserved
-    .filter((endpoint) => primaries(serving, endpoint, chosen).length === 0)
-    .map((endpoint) => {
+  return closed
+    .filter((listener) => !upstreamsOf(listener, accepted).some(isPrimary))
+    .map((listener) => {
+      const { endpoint, serves } = listener
       const impossible = impossibleEndpoint(endpoint, checkUses)
       if (impossible !== null) return impossible
-      const asked = serving.of(endpoint, written)
-      const unread = written.filter(({ serves }) => serves === '')
-      const message = whyUnserved(router, serving.wants(endpoint), asked, unread)
+      const asked = upstreamsOf(listener, written)
+      const unread = written.filter((plan) => plan.serves === '')
+      const message = whyUnserved(router, serves, asked, unread)
       return { reason: 'NoProviders', field: `spec.endpoints[${endpoint.name}]`, message }
     })
 }
@@ -57,7 +61,7 @@ function whyUnserved(
     return `nothing serves ${wanted}, since providerSelector is not set: it must match labels of UpstreamProviders, or be {} for all of them`
   const names = (upstreams: readonly UpstreamPlan[]) =>
     upstreams.map(({ provider }) => provider).join(', ')
-  const main = asked.filter(({ tier }) => tier === 'primary')
+  const main = asked.filter(isPrimary)
   if (main.length > 0)
     return `the UpstreamProviders that serve ${wanted} are not accepted: ${names(main)}`
   // What they serve is not known.
@@ -66,14 +70,6 @@ function whyUnserved(
   return asked.length > 0
     ? `the UpstreamProviders that serve ${wanted} are all of the tier backup, and one must be of the tier primary: ${names(asked)}`
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
-}
-
-function primaries(
-  serving: Serving,
-  endpoint: Endpoint,
-  upstreams: readonly UpstreamPlan[],
-): readonly UpstreamPlan[] {
-  return serving.of(endpoint, upstreams).filter(({ tier }) => tier === 'primary')
 }
 
 /** An endpoint that no provider could help: of a chain or an interface that the router does not have. */

@@ -3,44 +3,39 @@
 import type { Endpoint } from '../api/endpoints.ts'
 import type { UpstreamPlan } from './router-document.ts'
 
-/** Which upstreams serve which endpoints. */
-export class Serving {
-  readonly #endpoints: readonly Endpoint[]
-  readonly #chainIdOf: (chainId: string) => string
+/** An endpoint and what its upstreams serve. */
+export interface Listener {
+  readonly endpoint: Endpoint
+  /** `ETH1 jsonrpc`, with the chain as the config calls it. */
+  readonly serves: string
+}
 
-  constructor(endpoints: readonly Endpoint[], chainIdOf: (chainId: string) => string) {
-    this.#endpoints = endpoints
-    this.#chainIdOf = chainIdOf
-  }
+export function listenersOf(
+  endpoints: readonly Endpoint[],
+  chainIdOf: (chainId: string) => string,
+): readonly Listener[] {
+  return endpoints.map((endpoint) => ({
+    endpoint,
+    serves: `${chainIdOf(endpoint.chainId)} ${endpoint.apiInterface}`,
+  }))
+}
 
-  /** `ETH1 jsonrpc`. */
-  wants({ chainId, apiInterface }: Endpoint): string {
-    return `${this.#chainIdOf(chainId)} ${apiInterface}`
-  }
+/** The upstreams of a listener, of both tiers. */
+export function upstreamsOf<U extends Pick<UpstreamPlan, 'serves'>>(
+  { serves }: Listener,
+  upstreams: readonly U[],
+): readonly U[] {
+  return upstreams.filter((upstream) => upstream.serves === serves)
+}
 
-  /** What the endpoints are for, each once: `ETH1 jsonrpc`. */
-  get wanted(): readonly string[] {
-    return [...new Set(this.#endpoints.map((endpoint) => this.wants(endpoint)))]
-  }
+export function isPrimary({ tier }: Pick<UpstreamPlan, 'tier'>): boolean {
+  return tier === 'primary'
+}
 
-  /** Whether any endpoint has use for an upstream that serves this. */
-  isWanted(serves: string): boolean {
-    return this.wanted.includes(serves)
-  }
-
-  of(endpoint: Endpoint, upstreams: readonly UpstreamPlan[]): readonly UpstreamPlan[] {
-    return upstreams.filter(({ serves }) => serves === this.wants(endpoint))
-  }
-
-  /** The endpoints that can be opened: the router starts none without a primary upstream. */
-  served(upstreams: readonly UpstreamPlan[]): readonly Endpoint[] {
-    const primaries = upstreams.filter(({ tier }) => tier === 'primary')
-    return this.#endpoints.filter((endpoint) => this.of(endpoint, primaries).length > 0)
-  }
-
-  /** Without those that no opened endpoint has use for. */
-  used(upstreams: readonly UpstreamPlan[]): readonly UpstreamPlan[] {
-    const wanted = new Set(this.served(upstreams).map((endpoint) => this.wants(endpoint)))
-    return upstreams.filter(({ serves }) => wanted.has(serves))
-  }
+/** The listeners that can be opened: the router starts none without a primary upstream. */
+export function openListeners(
+  listeners: readonly Listener[],
+  upstreams: readonly UpstreamPlan[],
+): readonly Listener[] {
+  return listeners.filter((listener) => upstreamsOf(listener, upstreams).some(isPrimary))
 }

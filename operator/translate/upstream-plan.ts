@@ -4,8 +4,8 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { UpstreamPlan } from './router-document.ts'
-import type { Serving } from './serving.ts'
-import type { UnreadableProvider } from './translation.ts'
+import type { Listener } from './serving.ts'
+import type { TranslateInput, UnreadableProvider } from './translation.ts'
 import { upstreamEntry, upstreamNameOf } from './upstream-entry.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling, ProviderRefusal } from './violation.ts'
@@ -23,54 +23,45 @@ export function chainNames(chains: KnownChains | null): (chainId: string) => str
 }
 
 /**
- * Plans the providers of a router, in the order of their names.
+ * Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it.
  *
  * @param router its name
- * @param isRunning whether the pods run with a provider now
- * @param unreadable providers that are kept as they run: their names are taken
  */
 export function planUpstreams(
   router: string,
-  providers: readonly UpstreamProvider[],
-  isRunning: (provider: string) => boolean,
-  serving: Serving,
+  listeners: readonly Listener[],
   chainIdOf: (chainId: string) => string,
-  data: ReferenceData,
-  unreadable: readonly Candidate[],
+  { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
 ): readonly Candidate[] {
-  const seniority = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
-    `${isRunning(name) ? 0 : 1} ${creationTimestamp} ${name}`
-  const holders = new Map(
-    unreadable.map(({ plan }) => [`${plan.serves} ${plan.entry['name'] as string}`, plan.provider]),
-  )
+  const age = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
+    `${creationTimestamp} ${name}`
+  const holders = new Map<string, string>()
   const candidates = providers
-    .toSorted((a, b) => (seniority(a) < seniority(b) ? -1 : 1))
-    .map((provider) => {
+    .toSorted((a, b) => (age(a) < age(b) ? -1 : 1))
+    .map((provider): Candidate => {
       const { plan, refusals, dangling } = planUpstream(provider, chainIdOf, data)
       const name = upstreamNameOf(provider)
       const identity = `${plan.serves} ${name}`
       const holder = holders.get(identity)
-      if (!serving.isWanted(plan.serves))
-        return { plan, refusals: [notServed(plan, router, serving)], dangling: [] }
+      if (listeners.every(({ serves }) => serves !== plan.serves))
+        return { plan, refusals: [notServed(plan, router, listeners)], dangling: [] }
       if (holder !== undefined)
         return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
       holders.set(identity, plan.provider)
       return { plan, refusals, dangling }
     })
-  return [...candidates, ...unreadable].toSorted((a, b) =>
+  return [...candidates, ...unreadable.map(unreadableCandidate)].toSorted((a, b) =>
     a.plan.provider < b.plan.provider ? -1 : 1,
   )
 }
 
-/** One that cannot be read, in the form in which the pods run it. */
-export function unreadableCandidate(
-  { name, faults }: UnreadableProvider,
-  ran: UpstreamPlan | undefined,
-): Candidate {
+function unreadableCandidate({ name, faults }: UnreadableProvider): Candidate {
   const nothing = { serves: '', entry: {}, variables: [], files: [], copies: [] }
-  const plan = { tier: 'primary' as const, ...nothing, ...ran, provider: name }
-  const refusal: ProviderRefusal = { reason: 'InvalidSpec', field: '', message: faults }
-  return { plan, refusals: [refusal], dangling: [] }
+  return {
+    plan: { provider: name, tier: 'primary', ...nothing },
+    refusals: [{ reason: 'InvalidSpec', field: '', message: faults }],
+    dangling: [],
+  }
 }
 
 function planUpstream(
@@ -88,8 +79,13 @@ function planUpstream(
   return { plan, refusals, dangling }
 }
 
-function notServed({ serves }: UpstreamPlan, router: string, { wanted }: Serving): ProviderRefusal {
-  const message = `the RpcRouter ${router} has no endpoint for ${serves}, only for ${wanted.join(', ')}`
+function notServed(
+  { serves }: UpstreamPlan,
+  router: string,
+  listeners: readonly Listener[],
+): ProviderRefusal {
+  const wanted = [...new Set(listeners.map((listener) => listener.serves))].join(', ')
+  const message = `the RpcRouter ${router} has no endpoint for ${serves}, only for ${wanted}`
   return { reason: 'ChainNotServed', field: 'spec.chainId', message }
 }
 

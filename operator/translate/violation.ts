@@ -17,12 +17,9 @@ export type ProviderRefusalReason = Exclude<
 /** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
 export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
 
-/** Why a router waits; the reason of its condition `ResolvedRefs` that is False. */
-export type UnmetReason = Exclude<RpcRouterReason<'ResolvedRefs'>, 'ResolvedRefs'>
-
 /** Something that keeps a router or a provider from being served as it is written. */
 export interface Violation<
-  Reason extends string = RouterRefusalReason | ProviderRefusalReason | UnmetReason,
+  Reason extends string = RouterRefusalReason | ProviderRefusalReason | DanglingReason,
 > {
   readonly reason: Reason
   /** Where it stands in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
@@ -36,9 +33,6 @@ export type ProviderRefusal = Violation<ProviderRefusalReason>
 /** One that can be either's, by what the config has at its place. */
 export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
 export type Dangling = Violation<DanglingReason>
-
-/** A reference that a router waits for. */
-export type Unmet = Violation<UnmetReason>
 
 /** `spec.nodeUrls[0].url: is not a URL.` */
 export function violationText({ field, message }: Violation): string {

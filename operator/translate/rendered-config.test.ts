@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { secretData } from './decode-data.ts'
+import type { ReferenceData } from './reference-data.ts'
+import { hashSecrets } from './rendered-config.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+function dataOf(secrets: Readonly<Record<string, Texts>>, uid = 'a uid'): ReferenceData {
+  return {
+    secret: (name) => {
+      const stringData = secrets[name]
+      return stringData === undefined ? null : secretData({ stringData, uid })
+    },
+    configMap: () => null,
+  }
+}
+
+const used = [
+  { name: 'one', key: 'key' },
+  { name: 'two', key: 'key' },
+]
+const hashesOf = (secrets: Readonly<Record<string, Texts>>, uid?: string) =>
+  hashSecrets(used, dataOf(secrets, uid))
+
+const now = hashesOf({ one: { key: 'guessable' }, two: { key: 'b' } })
+
+test('a changed value changes its own hash alone', () => {
+  const after = hashesOf({ one: { key: 'guessable' }, two: { key: 'c' } })
+  const [first, second] = now.keys()
+  expect(after.get(first ?? '')).toBe(now.get(first ?? ''))
+  expect(after.get(second ?? '')).not.toBe(now.get(second ?? ''))
+})
+
+test('another key of the Secret changes nothing', () => {
+  expect(hashesOf({ one: { key: 'guessable', more: 'x' }, two: { key: 'b' } })).toEqual(now)
+})
+
+test('who does not know the uid of the Secret cannot try out values', () => {
+  const other = hashesOf({ one: { key: 'guessable' }, two: { key: 'b' } }, 'another uid')
+  expect([...other.values()].some((hash) => [...now.values()].includes(hash))).toBe(false)
+  const plain = createHash('sha256').update('guessable').digest('hex').slice(0, 16)
+  expect([...now.values()]).not.toContain(plain)
+})
+
+test('without a uid the value does not count', () => {
+  const hashes = hashSecrets(used, {
+    ...dataOf({}),
+    secret: () => secretData({ stringData: { key: 'guessable' } }),
+  })
+  expect([...hashes.values()]).toEqual(['', ''])
+})
