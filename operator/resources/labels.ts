@@ -13,7 +13,7 @@ const instanceLabel = 'app.kubernetes.io/instance'
 const componentLabel = 'app.kubernetes.io/component'
 
 /** The label by which children are watched. */
-export const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managedBy }
+const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managedBy }
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: of the config that they run. */
