@@ -144,7 +144,8 @@ test('@solana/web3.js confirms over the WebSocket, and leaves nothing behind', a
     logs: connection.onLogs(payer.publicKey, ({ signature }) => heard.logs.push(signature)),
     account: connection.onAccountChange(payer.publicKey, (info) => lamports.push(info.lamports)),
   }
-  await expect.poll(() => subscribed().length, slow).toBe(4)
+  // And one of slots at each node that carries any, by which the router sees that its socket is alive.
+  await expect.poll(() => subscribed().length, slow).toBeGreaterThanOrEqual(4)
   const before = await connection.getBalance(payer.publicKey)
   const lifetime = await connection.getLatestBlockhash()
   const transaction = new Transaction({ feePayer: payer.publicKey, ...lifetime }).add(

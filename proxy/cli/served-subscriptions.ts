@@ -9,10 +9,10 @@ import { makeOwnCall } from '../listener/jsonrpc/own-call.ts'
 import type { SubscriptionServing } from '../listener/session/session-subscriptions.ts'
 import type { Relay } from '../relay/step.ts'
 import { createAsk } from '../subscription/ask.ts'
-import { kitOf } from '../subscription/chains/kit-of.ts'
+import { familyOf } from '../subscription/families/family-of.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import { Hub } from '../subscription/hub.ts'
-import type { SubscriptionObserver } from '../subscription/observer.ts'
+import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { Pool } from '../upstream/pool.ts'
 
 export interface ServedSubscriptionsParts {
@@ -40,7 +40,11 @@ export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubsc
   const form = subscriptionFormOf(chain, iface)
   if (!form) return null
   const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
-  const hub = new Hub({ ...parts, ...parts.config, kit: kitOf(chain, iface, ask, parts.clock) })
+  const hub = new Hub({
+    ...parts,
+    ...parts.config,
+    family: familyOf(chain, iface, ask, parts.clock),
+  })
   return {
     form,
     hub,

@@ -3,8 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/step.ts'
-import { createAsk } from './ask.ts'
-import { NodeError } from './failures.ts'
+import { BackfillError, createAsk } from './ask.ts'
 
 const long = `{"message":"${'x'.repeat(500)}"}`
 
@@ -22,7 +21,7 @@ test.each([
   const { signal } = new AbortController()
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
   const asked = createAsk(relay, () => ({}) as never)(question)
-  await expect(asked).rejects.toEqual(new NodeError(`eth_getLogs: ${why}`))
+  await expect(asked).rejects.toEqual(new BackfillError(`eth_getLogs: ${why}`))
 })
 
 test('questions of a thousand topics leave room for the calls of clients', async () => {

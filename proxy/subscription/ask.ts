@@ -4,17 +4,16 @@ import { ObjectCursor } from '../json/object-cursor.ts'
 import { bufferOf, isNamed } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
+import { CallAborted, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/step.ts'
 import { wholeBody } from '../upstream/whole-body.ts'
 import { release } from '../upstream/wire.ts'
-import { NodeError } from './failures.ts'
-import { Turns } from './turns.ts'
 
 /** A question of the router's own, on behalf of a subscription. */
 export interface OwnQuestion {
   readonly method: string
   readonly params: unknown
-  /** Rather this upstream. */
+  /** The upstream to ask first. */
   readonly prefer: string | null
   /** Not these, which were asked before. */
   readonly avoid: readonly string[]
@@ -30,41 +29,112 @@ export interface Answer {
   readonly upstream: string
 }
 
-/** Asks the chain over the relay. @throws NodeError @throws RelayError @throws CallAborted */
+/** Asks over the relay. @throws BackfillError @throws RelayError @throws CallAborted */
 export type Ask = (question: OwnQuestion) => Promise<Answer>
 
-/**
- * A thousand filters have a thousand questions about each block. So many go out at once: the calls of
- * clients find sessions and sockets free.
- */
+/** An upstream answered, and not with what is needed. Asked again later, it may be otherwise. */
+export class BackfillError extends Error {
+  override readonly name = 'BackfillError'
+}
+
+/** More blocks were missed than are fetched. */
+export class GapTooLarge extends Error {
+  override readonly name = 'GapTooLarge'
+
+  constructor(most: number, what: string) {
+    super(`more than ${most} ${what} were missed`)
+  }
+}
+
+/** Whether the same may well succeed when it is tried again. */
+export function isTemporary(error: unknown): error is RelayError | BackfillError {
+  return error instanceof RelayError || error instanceof BackfillError
+}
+
+/** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
 const mostAtOnce = 64
 /** Longer answers are not taken: no block of any chain is. */
 const mostBytes = 64 * 1024 * 1024
 /** Of a node's error, for the log. */
 const mostShownBytes = 200
+/** Upstreams that are asked for what the one before does not have. */
+const mostAsked = 3
 
 export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
-  const turns = new Turns(mostAtOnce)
-  const ask = async (question: OwnQuestion): Promise<Answer> => {
-    const { incoming, upstream, refusal } = await relay(newCall(question))
-    if (refusal) {
-      release(incoming.body)
-      throw new NodeError(`${question.method}: ${refusal.name}`)
+  let free = mostAtOnce
+  const waiting: (() => void)[] = []
+  return async (question) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      if (question.signal.aborted) throw new CallAborted()
+      return await askNow(relay, newCall(question), question.method)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free += 1
     }
-    const body = await wholeBody(incoming.body, mostBytes)
-    if (body === null) throw new NodeError(`${question.method}: more than ${mostBytes} bytes`)
-    const result = memberOf(body, '"result"')
-    if (result === null) throw new NodeError(`${question.method}: ${said(body)}`)
-    return { result, upstream }
   }
-  return (question) => turns.take(question.signal, () => ask(question))
 }
 
-/** What an answer without a result says instead, as the node wrote it. */
-function said(body: Uint8Array): string {
-  const error = memberOf(body, '"error"')
-  if (error === null) return 'an answer without a result'
-  return bufferOf(error.subarray(0, mostShownBytes)).toString()
+async function askNow(relay: Relay, call: Call, method: string): Promise<Answer> {
+  const { incoming, upstream, refusal } = await relay(call)
+  if (refusal) {
+    release(incoming.body)
+    throw new BackfillError(`${method}: ${refusal.name}`)
+  }
+  const body = await wholeBody(incoming.body, mostBytes)
+  if (body === null) throw new BackfillError(`${method}: more than ${mostBytes} bytes`)
+  const result = memberOf(body, '"result"')
+  if (result !== null) return { result, upstream }
+  const error = memberOf(body, '"error"')?.subarray(0, mostShownBytes)
+  const why = error ? bufferOf(error).toString() : 'an answer without a result'
+  throw new BackfillError(`${method}: ${why}`)
+}
+
+/**
+ * Asks, and reads the answer as what it should be; where it is not, asks another upstream.
+ * @param read returns null for what is not such a result
+ * @throws BackfillError when no upstream answers as it should, and what asking throws
+ */
+export async function askFor<T>(
+  ask: Ask,
+  question: Omit<OwnQuestion, 'avoid'> & Partial<Pick<OwnQuestion, 'avoid'>>,
+  read: (result: Uint8Array) => T | null,
+): Promise<{ readonly value: T; readonly upstream: string }> {
+  const avoid = [...(question.avoid ?? [])]
+  const fails = (cause?: unknown) =>
+    new BackfillError(`${question.method}: no usable answer from ${avoid.join(', ')}`, { cause })
+  for (let asked = 0; asked < mostAsked; asked++) {
+    const { result, upstream } = await ask({ ...question, avoid }).catch((cause: unknown) => {
+      throw avoid.length === 0 || !isTemporary(cause) ? cause : fails(cause)
+    })
+    const value = read(result)
+    if (value !== null) return { value, upstream }
+    avoid.push(upstream)
+  }
+  throw fails()
+}
+
+/** Reads JSON that must be of a kind. */
+export function jsonOf<T>(isRight: (value: unknown) => value is T) {
+  return (result: Uint8Array): T | null => {
+    const value = parseJson(result)
+    return isRight(value) ? value : null
+  }
+}
+
+/** Undefined for what is no JSON. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(bufferOf(bytes).toString())
+  } catch {
+    return undefined
+  }
+}
+
+export function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */

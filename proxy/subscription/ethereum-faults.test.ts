@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { ethereumKit } from './chains/ethereum-kit.ts'
+import type { ChainReader } from './family.ts'
+import { ethereumFamily } from './families/ethereum.ts'
 import { BlockChain, headOf, logsOf } from './testing/block-chain.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
@@ -17,7 +18,7 @@ async function told(topic: string, lie: Lie, sockets?: readonly string[]) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
-    kit: ethereumKit,
+    family: ethereumFamily,
     ...(sockets ? { sockets, others: ['one', 'two'] } : {}),
     answer: (method, params: never, node) => {
       const answer = chain.answer(method, params)
@@ -56,11 +57,12 @@ describe('where the first upstream says something else in any place of its answe
     }
   })
 
-  /** Whether logs are missing nobody can tell by them; the relay looks at the block's bloom. */
+  /** What is not of the block asked for, or cannot be told apart by its index, is no answer. */
+  const checked: readonly unknown[] = ['blockHash', 'blockNumber', 'logIndex']
   const mightBe = (path: MemberPath, fault: Fault) =>
-    (path.length === 0 && fault === 'a list') ||
-    (path.length === 1 && fault === 'nothing') ||
-    (path.at(-1) === 'removed' && fault === 'nothing')
+    path.length < 2 ||
+    !checked.includes(path.at(-1)) ||
+    (path.at(-1) === 'logIndex' && ['a number', 'a list'].includes(fault))
 
   test.each(all)('logs: %s', async (fault) => {
     for (const path of pathsOf(logsOf(block))) {
@@ -76,9 +78,8 @@ describe('where the first upstream says something else in any place of its answe
 
 test('a head that is longer than any is none', async () => {
   const { hearing } = await told('newHeads', { method: '', path: [], fault: 'null' })
-  const reader = ethereumKit(() => Promise.reject(new Error('nobody asks'))).sequence(
-    'newHeads',
-  ).reader
+  const { readers } = ethereumFamily(() => Promise.reject(new Error('nobody asks')))
+  const reader = readers['newHeads'] as ChainReader
   const [text = ''] = hearing.texts
   const long = (bytes: number) => Buffer.from(text.replace('{', `{"extra":"${'0'.repeat(bytes)}",`))
   expect(reader.read(long(1_000))).not.toBeNull()

@@ -1,53 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff } from '../clock/backoff.ts'
 import { sleep } from '../clock/clock.ts'
 import type { RelayError } from '../relay/errors.ts'
-import { Backoff } from './backoff.ts'
-import type { SubscriptionObserver } from './observer.ts'
-import { Rests } from './rests.ts'
-import { searchSource, type SourceSearchOptions } from './source-search.ts'
-import type { SocketSource } from './source-socket.ts'
-import type { NodeRefused } from './subscriptions.ts'
+import { findSource, type FindSourceOptions } from './find-source.ts'
+import type { SocketWatches } from './socket-watch.ts'
+import { Cooldowns } from './socket-urls.ts'
+import type { Source } from './source.ts'
+import type { NodeRefused, SubscriptionObserver } from './subscriptions.ts'
 
-/** While polling stands in, sockets are tried again when one has rested, or after so long. */
+const reopenBackoff = { firstMs: 250, maxMs: 10_000 }
+/** While polling stands in, sockets are tried again at least this often. */
 const socketRetryMs = 15_000
-/** When nobody has said yes after so long, polling stands in. */
+/** When no socket has been opened after so long, polling stands in. */
 const pollingAfterMs = 5_000
+/** How often it is checked whether a better upstream is there. */
+const checkMs = 5_000
 
-export interface FeedOptions extends Omit<SourceSearchOptions, 'refusals'> {
+export interface FeedOptions extends Omit<FindSourceOptions, 'refusals'> {
   /** For the log and the metrics. */
   readonly name: string
+  /** The sequence that this is; null for a live topic. */
+  readonly sequence: string | null
+  readonly watches: SocketWatches
   readonly observer: SubscriptionObserver
-  /** What is asked where no socket tells of the topic, each time after so long; null: nothing can be. */
-  readonly polling: { readonly intervalMs: number; poll(): Promise<void> } | null
+}
+
+export interface Polling {
+  readonly intervalMs: number
+  poll(): Promise<void>
 }
 
 export interface FeedListener {
   event(result: Uint8Array): void
-  /** Another source tells from now on; what was said before it began is not known. Not for the first. */
+  /** Events come from another source from now on; earlier ones may be missing. Not for the first source. */
   moved(): void
 }
 
 /**
- * Keeps one source telling of a topic: an upstream's subscription at the best place there is, or
- * else polling. When the source is lost, or another place is fitter, it moves.
+ * Keeps one source for a topic: a subscription at the best upstream there is, or else polling. When
+ * the source is lost, or another upstream is better, it moves.
  */
 export class Feed {
   readonly #options: FeedOptions
-  readonly #hears: FeedListener
-  /** Who said no to this topic. Of others that says nothing. */
-  readonly #refusals: Rests
+  readonly #polling: Polling | null
+  readonly #listener: FeedListener
+  readonly #refusals: Cooldowns
   readonly #closing = new AbortController()
-  #source: SocketSource | null = null
+  #source: Source | null = null
+  /** Ends what belongs to the present source: its watch and its check. */
+  #letGo = () => {}
   #stopPolling: (() => void) | null = null
 
-  constructor(options: FeedOptions, hears: FeedListener) {
+  /** @param polling what is done where no upstream can be subscribed to; null: nothing can be */
+  constructor(options: FeedOptions, polling: Polling | null, listener: FeedListener) {
     this.#options = options
-    this.#hears = hears
-    this.#refusals = new Rests(options.clock)
+    this.#polling = polling
+    this.#listener = listener
+    this.#refusals = new Cooldowns(options.clock)
   }
 
-  /** The upstream that tells; null while it is none. */
+  /** The upstream that events come from; null while there is none. */
   get upstream(): string | null {
     return this.#source?.place.upstream.name ?? null
   }
@@ -58,117 +71,130 @@ export class Feed {
 
   /** Finds the first source. @throws NodeRefused @throws RelayError */
   async open(): Promise<void> {
-    const trouble = await this.#openSocket()
-    if (trouble === null) return
-    const { polling, places } = this.#options
-    if (this.#closing.signal.aborted || polling === null) throw trouble
-    this.#startPolling()
-    if (places.hasAny) this.#guard(this.#reopen(this.#restMs))
+    const failure = await this.#openSource()
+    if (failure === null) return
+    if (this.#closing.signal.aborted || this.#polling === null) throw failure
+    this.#startPolling(this.#polling)
+    if (this.#options.urls.hasAny) this.#guard(this.#reopen(this.#socketRetryMs))
   }
 
-  /** The present source is not good enough: another one takes over. */
+  /** The present source is not good enough: its URL cools down, and another one takes over. */
   leave(why: string): void {
     const source = this.#source
     if (source === null) return
+    this.#letGo()
     source.close()
     this.#lost(source, why)
-  }
-
-  /** Leaves a source that is not fit while another one is. */
-  check(): void {
-    const source = this.#source
-    if (source && this.#options.places.isOutdone(source.place, this.#refusals.unproven))
-      this.leave('a fitter one is there')
   }
 
   /** @param isOver the upstream has ended the subscription itself */
   close(isOver = false): void {
     this.#closing.abort()
-    const source = this.#source
+    this.#letGo()
+    this.#source?.close(isOver)
     this.#source = null
     this.#stopPolling?.()
     this.#stopPolling = null
-    if (source === null) return
-    source.close(isOver)
-    this.#options.observer.upstreamChanged(source.place.upstream.name, -1)
   }
 
   /** @returns why there is none, when there is none */
-  async #openSocket(): Promise<NodeRefused | RelayError | null> {
-    const { polling } = this.#options
+  async #openSource(): Promise<NodeRefused | RelayError | null> {
     const { signal } = this.#closing
-    const budgetMs = polling && !this.isPolling ? pollingAfterMs : null
+    const budgetMs = this.#polling && !this.isPolling ? pollingAfterMs : null
     const options = { ...this.#options, refusals: this.#refusals }
-    const found = await searchSource(options, signal, budgetMs)
+    const found = await findSource(options, signal, budgetMs)
     if (found instanceof Error) return found
     if (signal.aborted) found.close()
     else this.#begin(found)
     return null
   }
 
-  #begin(source: SocketSource): void {
-    const { observer, name, places } = this.#options
-    const upstream = source.place.upstream.name
+  #begin(source: Source): void {
+    const { observer, name, sequence, urls, watches } = this.#options
+    const { url, upstream } = source.place
     this.#source = source
-    this.#refusals.forget(source.place.url)
-    observer.upstreamChanged(upstream, 1)
-    observer.joined(name, upstream)
+    this.#refusals.end(url)
+    observer.joined(name, upstream.name)
+    const unwatch = watches.join(source.place, sequence, (why) => {
+      if (this.#source === source) this.leave(why)
+    })
+    const stopChecks = this.#checkLater(source)
+    this.#letGo = () => {
+      unwatch()
+      stopChecks()
+    }
     let isProven = false
     source.listen({
       event: (result) => {
         if (this.#source !== source) return
-        if (!isProven) places.proven(source.place)
+        if (!isProven) urls.cooldowns.end(url)
         isProven = true
-        this.#hears.event(result)
+        this.#listener.event(result)
       },
       lost: (why) => {
-        if (this.#source === source) this.#lost(source, why)
+        if (this.#source !== source) return
+        this.#letGo()
+        this.#lost(source, why)
       },
     })
   }
 
-  #lost({ place }: SocketSource, why: string): void {
-    const { observer, name, places } = this.#options
+  /** Leaves a source that is out of service while another one is in service. */
+  #checkLater(source: Source): () => void {
+    const { clock, urls } = this.#options
+    let cancel = () => {}
+    const check = () => {
+      if (urls.hasBetterThan(source.place, this.#refusals.failed))
+        return this.leave('another upstream is in service, and this one is not')
+      cancel = clock.after(checkMs, check)
+    }
+    cancel = clock.after(checkMs, check)
+    return () => {
+      cancel()
+    }
+  }
+
+  #lost({ place }: Source, why: string): void {
+    const { observer, name, urls } = this.#options
     this.#source = null
-    places.rest(place)
-    observer.upstreamChanged(place.upstream.name, -1)
+    this.#letGo = () => {}
+    urls.cooldowns.begin(place.url)
     observer.left(name, place.upstream.name, why)
     this.#guard(this.#reopen())
   }
 
-  /** Goes through the places until one tells, or polls and tries them again from time to time. */
+  /** Asks the URLs until one accepts; polls meanwhile where that can be done. */
   async #reopen(firstWaitMs = 0): Promise<void> {
-    const { clock, polling } = this.#options
+    const { clock } = this.#options
     const { signal } = this.#closing
     if (firstWaitMs > 0) await sleep(clock, firstWaitMs, signal)
-    const backoff = new Backoff()
+    const backoff = new Backoff(reopenBackoff)
     for (;;) {
-      const isOpen = (await this.#openSocket()) === null
+      const isOpen = (await this.#openSource()) === null
       if (signal.aborted) return
       if (isOpen) break
-      if (polling && !this.isPolling) {
-        this.#startPolling()
-        this.#hears.moved()
+      if (this.#polling && !this.isPolling) {
+        this.#startPolling(this.#polling)
+        this.#listener.moved()
       }
-      await sleep(clock, Math.max(backoff.next(), this.isPolling ? this.#restMs : 0), signal)
+      await sleep(clock, Math.max(backoff.next(), this.isPolling ? this.#socketRetryMs : 0), signal)
     }
     this.#stopPolling?.()
     this.#stopPolling = null
-    this.#hears.moved()
+    this.#listener.moved()
   }
 
-  get #restMs(): number {
-    return Math.min(this.#options.places.restMs ?? socketRetryMs, socketRetryMs)
+  get #socketRetryMs(): number {
+    return Math.min(this.#options.urls.cooldowns.leastMs ?? socketRetryMs, socketRetryMs)
   }
 
-  #startPolling(): void {
-    const { polling, clock, observer, name } = this.#options
-    if (polling === null) return
+  #startPolling({ intervalMs, poll }: Polling): void {
+    const { clock, observer, name } = this.#options
     const stop = new AbortController()
     const run = async () => {
       for (;;) {
-        await sleep(clock, polling.intervalMs, stop.signal)
-        await polling.poll()
+        await sleep(clock, intervalMs, stop.signal)
+        await poll()
       }
     }
     this.#stopPolling = () => {

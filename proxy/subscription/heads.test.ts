@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { RelayError } from '../relay/errors.ts'
-import { ethereumKit } from './chains/ethereum-kit.ts'
+import { ethereumFamily } from './families/ethereum.ts'
 import { BlockChain, headOf, type TestBlock } from './testing/block-chain.ts'
 import {
   SubscriptionFixture,
@@ -26,7 +26,7 @@ async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
   const answer = (method: string, params: never) => chain.answer(method, params)
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
-    kit: ethereumKit,
+    family: ethereumFamily,
     answer,
     ...options,
   })
@@ -303,7 +303,9 @@ describe('an upstream that is not good enough', () => {
     await joinHeads(scene)
     scene.fixture.pool.upstreams[0]?.sockets[0]?.holdOff.begin(null)
     await scene.fixture.clock.advance(5 * blockMs)
-    expect(scene.fixture.events).toContain('newHeads leaves one: a fitter one is there')
+    expect(scene.fixture.events).toContain(
+      'newHeads leaves one: another upstream is in service, and this one is not',
+    )
     expect(scene.two.held.size).toBe(1)
   })
 
@@ -319,7 +321,7 @@ describe('an upstream that is not good enough', () => {
       })
       await fixture.clock.advance(1_000)
     }
-    expect(fixture.events.join()).toMatch(/leaves one: nobody has block 11/)
+    expect(fixture.events.join()).toMatch(/leaves one: no upstream has block 11/)
     tell(scene.two, chain.mine())
     await fixture.clock.advance(100)
     expect(hearing.texts).toEqual(heads([chain.at(11)]))

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Place, ToldChain } from './link.ts'
+import type { Position, SentChain } from './family.ts'
 
-/** The newest part of the chain as it was told: one branch, oldest first. */
-export class History implements ToldChain {
+/** The newest part of the chain as it was sent: one branch, oldest first. */
+export class History implements SentChain {
   readonly #most: number
-  readonly #places: Place[] = []
-  readonly #byId = new Map<string, Place>()
+  readonly #positions: Position[] = []
+  readonly #byId = new Map<string, Position>()
 
-  /** @param most how many places are remembered */
+  /** @param most how many positions are remembered */
   constructor(most: number) {
     this.#most = most
   }
 
-  get tip(): Place | null {
-    return this.#places.at(-1) ?? null
+  get tip(): Position | null {
+    return this.#positions.at(-1) ?? null
   }
 
-  get lowest(): Place | null {
-    return this.#places[0] ?? null
+  get lowest(): Position | null {
+    return this.#positions[0] ?? null
   }
 
-  find(id: string): Place | null {
+  find(id: string): Position | null {
     return this.#byId.get(id) ?? null
   }
 
-  append({ number, id, parent }: Place): void {
-    const place = { number, id, parent }
-    this.#places.push(place)
-    this.#byId.set(id, place)
-    if (this.#places.length > this.#most) this.#byId.delete((this.#places.shift() as Place).id)
+  append({ number, id, parent }: Position): void {
+    const position = { number, id, parent }
+    this.#positions.push(position)
+    this.#byId.set(id, position)
+    if (this.#positions.length > this.#most) this.#byId.delete(this.#positions.shift()?.id ?? '')
   }
 
-  /** Forgets what was told behind a place, or all for null. @returns what it was, newest first */
-  goBackTo(fork: Place | null): readonly Place[] {
-    const gone: Place[] = []
+  /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */
+  goBackTo(fork: Position | null): readonly Position[] {
+    const removed: Position[] = []
     for (let tip = this.tip; tip !== null && tip.id !== fork?.id; tip = this.tip) {
-      this.#places.pop()
+      this.#positions.pop()
       this.#byId.delete(tip.id)
-      gone.push(tip)
+      removed.push(tip)
     }
-    return gone
+    return removed
   }
 }

@@ -2,217 +2,283 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { ChainKit } from './chain-kit.ts'
-import { DerivedSequence } from './derived.ts'
-import { KeptBytes } from './kept-bytes.ts'
-import { LiveRun } from './live-run.ts'
-import { Member } from './member.ts'
-import type { SubscriptionObserver } from './observer.ts'
-import { Patience } from './patience.ts'
-import { Places } from './places.ts'
-import { Sequencer } from './sequencer.ts'
-import type { Subscriber, Subscription, Subscriptions } from './subscriptions.ts'
-import type { Topic } from './topic.ts'
-import type { TopicAudience, TopicRun } from './topic-run.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { TopicClient } from './client.ts'
+import type { ChainReader, Family } from './family.ts'
+import { Feed, type FeedListener, type Polling } from './feed.ts'
+import { LogsTopic } from './logs.ts'
+import { Sequence, type SequenceListener } from './sequence.ts'
+import { SocketUrls } from './socket-urls.ts'
+import { SocketWatches } from './socket-watch.ts'
+import { Sources } from './source.ts'
+import type {
+  Subscriber,
+  Subscription,
+  SubscriptionObserver,
+  Subscriptions,
+  Topic,
+  TopicRequest,
+} from './subscriptions.ts'
 
 export interface HubOptions {
-  readonly chain: Chain
-  readonly kit: ChainKit
+  readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
+  readonly family: Family
   readonly pool: Pool
   readonly strategy: Strategy
   readonly clock: Clock
   readonly observer: SubscriptionObserver
   /** More missed blocks than this end a subscription. */
   readonly maxGapBlocks: number
-  /** A source without news for so many block times is looked after. */
+  /** A socket without news for so many block times is checked. */
   readonly stallBlocks: number
   /** A client waits no longer for its subscription. */
   readonly processingTimeoutMs: number
 }
 
 const leastStallMs = 3_000
-/** Bytes of told events that are kept for all topics, for the case that they are taken back. */
-const mostKeptBytes = 64 * 1024 * 1024
+/** What cannot be fetched for so many stalls, and at least so long, ends a subscription. */
+const failureLimit = { stalls: 10, leastMs: 60_000 }
 const pollMs = { least: 250, most: 4_000 }
+/** Sent logs that are kept for reorganisations: for each filter, and for all of them. */
+const mostKeptBytes = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
-/** A topic that somebody hears of. */
-interface Shared {
-  readonly members: Set<Member>
+/** What makes the events of a topic. */
+interface TopicRun {
+  /** @throws NodeRefused @throws RelayError */
+  open(): Promise<void>
+  close(): void
+}
+
+/** How a run reaches the clients of its topic. */
+interface TopicAudience {
+  event(event: Uint8Array): void
+  ended(reason: string): void
+  /** The node has sent the last event. */
+  over(): void
+}
+
+interface SharedTopic {
+  readonly clients: Set<TopicClient>
   readonly run: TopicRun
   readonly opened: Promise<void>
 }
 
-/** A sequence that topics are made of. */
 interface SharedSequence {
-  readonly sequencer: Sequencer
+  readonly sequence: Sequence
   readonly opened: Promise<void>
 }
 
-/** All topics of one chain and interface: one run for each, whoever many clients it has. */
+/** All topics of one chain and interface. Clients that ask the same share one. */
 export class Hub implements Subscriptions {
   readonly #options: HubOptions
-  readonly #places: Places
-  readonly #topics = new Map<string, Shared>()
+  readonly #stallMs: number
+  readonly #urls: SocketUrls
+  readonly #sources: Sources
+  readonly #watches: SocketWatches
+  readonly #topics = new Map<string, SharedTopic>()
   readonly #sequences = new Map<string, SharedSequence>()
-  readonly #clients = new Map<string, number>()
-  readonly #kept = new KeptBytes(mostKeptBytes)
+  readonly #clientCounts = new Map<string, number>()
+  #filters = 0
 
   constructor(options: HubOptions) {
+    const { chain, pool, clock, strategy, stallBlocks } = options
+    const { failures, allowedLagBlocks } = chain
     this.#options = options
-    this.#places = new Places(options.pool, options.clock, options.strategy)
+    this.#stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
+    this.#urls = new SocketUrls(pool, clock, strategy)
+    this.#sources = new Sources({ ...options, failures })
+    this.#watches = new SocketWatches({
+      ...options,
+      sources: this.#sources,
+      allowedLagBlocks,
+      stallMs: this.#stallMs,
+    })
   }
 
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
     const shared = this.#topics.get(topic.key) ?? this.#begin(topic)
-    const member = new Member(subscriber, () => {
-      this.#left(topic, shared, member)
+    const client = new TopicClient(subscriber, () => {
+      this.#left(topic, shared, client)
     })
-    shared.members.add(member)
+    shared.clients.add(client)
     this.#count(topic.name, 1)
     const { clock, processingTimeoutMs } = this.#options
     const limit = new TimeLimit(clock, call.signal, processingTimeoutMs)
     try {
       await unlessAborted(shared.opened, limit.signal)
     } catch (error) {
-      member.unsubscribe()
+      client.unsubscribe()
       throw limit.spentMs === null ? error : tooLate(limit.spentMs)
     } finally {
       limit.end()
     }
-    return member
+    return client
   }
 
-  /** Leaves every upstream. Nobody is told. */
+  /** Leaves every upstream. No client gets anything any more. */
   close(): void {
     for (const { run } of this.#topics.values()) run.close()
     this.#topics.clear()
   }
 
-  #begin(topic: Topic): Shared {
-    const members = new Set<Member>()
+  #begin(topic: Topic): SharedTopic {
+    const clients = new Set<TopicClient>()
     const audience: TopicAudience = {
       event(event) {
-        for (const member of members) member.event(event)
+        for (const client of clients) client.event(event)
       },
       ended: (reason) => {
         this.#forget(topic, shared)
-        for (const member of [...members]) member.end(reason)
+        for (const client of [...clients]) client.end(reason)
       },
       over: () => {
         this.#forget(topic, shared)
-        for (const member of [...members]) member.over()
+        for (const client of [...clients]) client.over()
       },
     }
-    const run = this.#runOf(topic, audience)
-    const opened = run.open()
-    const shared = { members, run, opened }
+    const reader = topic.sequence === null ? null : this.#options.family.readers[topic.sequence]
+    const run = reader ? this.#sequenceRun(topic, reader, audience) : this.#liveRun(topic, audience)
+    const shared = { clients, run, opened: run.open() }
     this.#topics.set(topic.key, shared)
-    opened.catch(() => {
+    shared.opened.catch(() => {
       this.#forget(topic, shared)
     })
     return shared
   }
 
-  #runOf(topic: Topic, audience: TopicAudience): TopicRun {
-    const { kit, chain, clock, observer, maxGapBlocks } = this.#options
-    const sequence = kit.sequenceOf(topic)
-    if (sequence === null)
-      return new LiveRun(
-        topic,
-        { name: topic.name, places: this.#places, observer, clock, failures: chain.failures },
-        audience,
-      )
-    const events = kit.derived(topic)
-    const { sequencer, opened } = this.#sequences.get(sequence) ?? this.#beginSequence(sequence)
-    const listener = events
-      ? new DerivedSequence(
-          {
-            name: topic.name,
-            events,
-            clock,
-            observer,
-            patience: new Patience({
-              name: topic.name,
-              clock,
-              observer,
-              stallMs: this.#stallMs,
-              outage: sequencer.outage,
-            }),
-            maxGapBlocks,
-            forks: kit.sequence(sequence).reader.forks,
-            kept: this.#kept,
-            upstream: () => sequencer.upstream,
-          },
-          audience,
-        )
-      : {
-          appended: ({ event }: { readonly event: Uint8Array }) => {
-            audience.event(event)
-          },
-          removed() {},
-          ended: audience.ended,
-          close() {},
-        }
-    return {
-      open() {
-        sequencer.attach(listener)
-        return opened
+  /** Events as they come: what an upstream sent before a failover and after it, not between. */
+  #liveRun(topic: Topic, audience: TopicAudience): TopicRun {
+    const feed = this.#createFeed(topic.name, null, topic, null, {
+      event: (event) => {
+        audience.event(topic.shared?.(event) ?? event)
+        if (topic.isLast?.(event) !== true) return
+        feed.close(true)
+        audience.over()
       },
+      moved() {},
+    })
+    return {
+      open: () => feed.open(),
       close: () => {
-        listener.close()
-        if (sequencer.detach(listener)) return
-        if (this.#sequences.get(sequence)?.sequencer === sequencer) this.#sequences.delete(sequence)
-        sequencer.close()
+        feed.close()
       },
     }
   }
 
-  get #stallMs(): number {
-    const { chain, stallBlocks } = this.#options
-    return Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
+  /** The blocks of a sequence, or the logs in them. */
+  #sequenceRun(topic: Topic, reader: ChainReader, audience: TopicAudience): TopicRun {
+    const name = topic.sequence as string
+    const { sequence, opened } = this.#sequences.get(name) ?? this.#beginSequence(name, reader)
+    const logs = topic.logFilter && this.#logsOf(topic, topic.logFilter, sequence, audience)
+    if (logs) this.#filters += 1
+    const listener: SequenceListener = logs ?? {
+      appended: ({ event }) => {
+        audience.event(event)
+      },
+      removed() {},
+      ended: audience.ended,
+    }
+    return {
+      open() {
+        sequence.attach(listener)
+        return opened
+      },
+      close: () => {
+        logs?.close()
+        if (logs) this.#filters -= 1
+        if (sequence.detach(listener)) return
+        if (this.#sequences.get(name)?.sequence === sequence) this.#sequences.delete(name)
+        sequence.close()
+      },
+    }
   }
 
-  #beginSequence(name: string): SharedSequence {
-    const { kit, chain } = this.#options
-    const { blockTimeMs, failures } = chain
-    const sequencer = new Sequencer({
+  #logsOf(
+    topic: Topic,
+    filter: object,
+    sequence: Sequence,
+    audience: TopicAudience,
+  ): LogsTopic | null {
+    const { fetchLogs } = this.#options.family
+    if (fetchLogs === null) return null
+    const { name } = topic
+    const { each, all } = mostKeptBytes
+    const options = {
       ...this.#options,
-      ...kit.sequence(name),
-      name,
-      places: this.#places,
-      failures,
-      allowedLagBlocks: chain.allowedLagBlocks,
+      ...{ name, filter, fetchLogs, sequence, failureLimitMs: this.#failureLimitMs },
+      mostKeptBytes: () => Math.min(each, all / Math.max(this.#filters, 1)),
+    }
+    return new LogsTopic(options, audience)
+  }
+
+  #beginSequence(name: string, reader: ChainReader): SharedSequence {
+    const { blockTimeMs, allowedLagBlocks } = this.#options.chain
+    const sequence = new Sequence({
+      ...this.#options,
+      ...{ name, reader, allowedLagBlocks, stallMs: this.#stallMs },
+      failureLimitMs: this.#failureLimitMs,
       pollIntervalMs: Math.min(Math.max(blockTimeMs / 4, pollMs.least), pollMs.most),
-      stallMs: this.#stallMs,
+      createFeed: (polling, listener) =>
+        this.#createFeed(name, name, reader.request, polling, listener),
     })
-    const shared = { sequencer, opened: sequencer.open() }
+    const shared = { sequence, opened: sequence.open() }
     this.#sequences.set(name, shared)
     return shared
   }
 
-  #left(topic: Topic, shared: Shared, member: Member): void {
-    shared.members.delete(member)
-    this.#count(topic.name, -1)
-    if (shared.members.size === 0) this.#forget(topic, shared)
+  #createFeed(
+    name: string,
+    sequence: string | null,
+    request: TopicRequest,
+    polling: Polling | null,
+    listener: FeedListener,
+  ): Feed {
+    const { clock, observer } = this.#options
+    const [urls, sources, watches] = [this.#urls, this.#sources, this.#watches]
+    const options = { name, sequence, request, urls, sources, watches, clock, observer }
+    return new Feed(options, polling, listener)
   }
 
-  /** Whoever comes next begins anew. */
-  #forget(topic: Topic, shared: Shared): void {
+  get #failureLimitMs(): number {
+    return Math.max(failureLimit.stalls * this.#stallMs, failureLimit.leastMs)
+  }
+
+  #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {
+    shared.clients.delete(client)
+    this.#count(topic.name, -1)
+    if (shared.clients.size === 0) this.#forget(topic, shared)
+  }
+
+  /** The next client begins anew. */
+  #forget(topic: Topic, shared: SharedTopic): void {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
     shared.run.close()
   }
 
   #count(topic: string, change: 1 | -1): void {
-    const clients = (this.#clients.get(topic) ?? 0) + change
-    this.#clients.set(topic, clients)
+    const clients = (this.#clientCounts.get(topic) ?? 0) + change
+    this.#clientCounts.set(topic, clients)
     this.#options.observer.clientsChanged(topic, clients)
+  }
+}
+
+/** Waits as long as it is wanted; the work goes on. @throws CallAborted */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => {
+    reject(new CallAborted())
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import type { Clock } from '../clock/clock.ts'
 import type { Ask } from './ask.ts'
 import { NodeRefused } from './subscriptions.ts'
-import { ethereumKit } from './chains/ethereum-kit.ts'
-import { solanaKit } from './chains/solana-kit.ts'
+import { ethereumFamily } from './families/ethereum.ts'
+import { solanaFamily } from './families/solana.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
 async function setUp(options: Partial<FixtureOptions> = {}) {
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
-    kit: ethereumKit,
+    family: ethereumFamily,
     answer: () => undefined,
     ...options,
   })
@@ -51,7 +51,7 @@ test('the trouble of one node is none of another', async () => {
   one.answer = { code: -32005, message: 'rate limit exceeded' }
   const hearing = await fixture.join('eth_subscribe', pending)
   expect(hearing.refused).toBeNull()
-  expect(two.held.size).toBe(1)
+  expect(two.topics).toHaveLength(1)
   expect(fixture.pool.upstreams[0]?.sockets[0]?.holdOff.active).toBe(true)
   expect(fixture.pool.upstreams[0]?.urls[0]?.holdOff.active).toBe(false)
   expect(fixture.events).toContain('one is held off at ws://one.test')
@@ -60,7 +60,7 @@ test('the trouble of one node is none of another', async () => {
 describe('a place', () => {
   const solana = {
     chainId: 'SLOTCHAIN',
-    kit: (ask: Ask, clock: Clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    family: (ask: Ask, clock: Clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
   }
 
   test.each([
@@ -84,7 +84,7 @@ describe('a place', () => {
     const { fixture, one, two } = await setUp(solana)
     one.answer = { code: -32601, message: 'Method not found' }
     const hearing = await fixture.join('voteSubscribe', [])
-    expect(two.held.size).toBe(1)
+    expect(two.topics).toHaveLength(1)
     fixture.pool.upstreams[1]?.sockets[0]?.holdOff.begin(null)
     await fixture.clock.advance(30_000)
     expect(one.asked).toHaveLength(1)
@@ -97,7 +97,7 @@ describe('a place', () => {
     for (let each = 0; each < 10; each++) await fixture.join('accountSubscribe', [`x${each}`])
     one.cut()
     await fixture.clock.advance(3_000)
-    expect(one.held.size).toBe(10)
+    expect(one.topics).toHaveLength(10)
   })
 
   test('where the router itself has no room is asked by the next one at once', async () => {
@@ -133,8 +133,9 @@ describe('a place', () => {
     two.answer = 'never'
     await fixture.clock.advance(2_000)
     expect(hearing.subscription).not.toBeNull()
-    expect([one.held.size, two.held.size]).toEqual([1, 0])
+    expect([one.topics.length, two.topics.length]).toEqual([1, 0])
     hearing.leave()
+    await fixture.clock.advance(2_000)
     expect(fixture.clock.pending).toBe(0)
   })
 })
@@ -154,25 +155,103 @@ test('nobody waits longer for a subscription than for an answer', async () => {
 test('without a WebSocket URL there is nothing to hear it from, and it says so', async () => {
   const { fixture } = await setUp({ sockets: [], others: ['one'] })
   const hearing = await fixture.join('eth_subscribe', pending)
-  expect(String(hearing.refused)).toMatch(/no upstream has a WebSocket URL/)
+  expect(String(hearing.refused)).toMatch(
+    /none has one: the operator of the router has to add a ws:/,
+  )
 })
 
 test('what the node ends with its last event is neither unsubscribed nor shared any more', async () => {
   const { fixture, one, two } = await setUp({
     chainId: 'SLOTCHAIN',
-    kit: (ask, clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
   })
   const first = await fixture.join('signatureSubscribe', ['x'])
   const second = await fixture.join('signatureSubscribe', ['x'])
   const settled = '{"context":{"slot":5},"value":{"err":null}}'
   one.tell(settled)
   expect([first.texts, second.texts]).toEqual([[settled], [settled]])
-  expect(one.asked).toEqual(['signatureSubscribe ["x"]'])
+  expect(one.asked).toEqual([
+    'signatureSubscribe ["x"]',
+    'slotSubscribe []',
+    'slotUnsubscribe ["0x2"]',
+  ])
   expect(fixture.clients).toEqual({ signature: 0 })
   first.leave()
   expect(fixture.clients).toEqual({ signature: 0 })
   const third = await fixture.join('signatureSubscribe', ['x'])
-  expect([...one.asked, ...two.asked]).toHaveLength(2)
+  expect([...one.topics, ...two.topics]).toHaveLength(1)
   third.leave()
   expect(fixture.clock.pending).toBe(0)
+})
+
+describe('a topic that is quiet', () => {
+  const slots = { newest: 100 }
+  const event = () => ({ slot: slots.newest, parent: slots.newest - 2, root: slots.newest - 32 })
+  const setUpSlots = async () => {
+    slots.newest = 100
+    const scene = await setUp({
+      chainId: 'SLOTCHAIN',
+      family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
+      answer: () => slots.newest,
+    })
+    /** The chain goes on, and these sockets report its slots. */
+    const goOn = async (seconds: number, ...sockets: readonly TestSocket[]) => {
+      for (let each = 0; each < seconds; each++) {
+        slots.newest += 2
+        for (const socket of sockets) socket.tell(event(), 'slot')
+        await scene.fixture.clock.advance(1_000)
+      }
+    }
+    return { ...scene, goOn }
+  }
+
+  test('stays where the slots of its socket go on', async () => {
+    const { fixture, one, two, goOn } = await setUpSlots()
+    await fixture.join('accountSubscribe', ['x'])
+    await goOn(60, one, two)
+    expect([one.topics.length, two.topics.length]).toEqual([1, 0])
+    expect(fixture.calls).toEqual([])
+  })
+
+  test.each([
+    ['has stopped', 5],
+    ['never came', 0],
+  ])('moves with all others of its socket when the head there %s', async (_, seconds) => {
+    const { fixture, one, two, goOn } = await setUpSlots()
+    await fixture.join('accountSubscribe', ['x'])
+    two.answer = 'refused'
+    await fixture.join('accountSubscribe', ['y'])
+    await fixture.join('logsSubscribe', ['all'])
+    two.answer = 'yes'
+    await goOn(seconds, one, two)
+    expect(one.topics).toHaveLength(3)
+    await goOn(12, two)
+    expect(one.held.size).toBe(0)
+    expect(two.topics).toHaveLength(3)
+    expect(fixture.events).toContain('account leaves one: it has stalled')
+    expect(fixture.events).toContain('logs leaves one: it has stalled')
+  })
+
+  test('stays while the whole chain stands still', async () => {
+    const { fixture, one, goOn } = await setUpSlots()
+    await fixture.join('accountSubscribe', ['x'])
+    await goOn(2, one)
+    await fixture.clock.advance(600_000)
+    expect(one.topics).toHaveLength(1)
+    expect(fixture.calls.length).toBeLessThan(40)
+  })
+
+  test('shares the slots of its socket with the clients that ask for them', async () => {
+    const { fixture, one, two, goOn } = await setUpSlots()
+    two.answer = 'refused'
+    const account = await fixture.join('accountSubscribe', ['x'])
+    const heard = await fixture.join('slotSubscribe', [])
+    await goOn(3, one)
+    expect(heard.texts.length).toBeGreaterThan(0)
+    expect(one.asked.filter((each) => each.startsWith('slotSubscribe'))).toHaveLength(1)
+    heard.leave()
+    account.leave()
+    expect(one.held.size).toBe(0)
+    expect(fixture.clock.pending).toBe(0)
+  })
 })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ethereumKit } from './chains/ethereum-kit.ts'
-import { markRemoved } from './chains/ethereum-logs.ts'
+import { ethereumFamily } from './families/ethereum.ts'
+import { markRemoved } from './families/ethereum-logs.ts'
 import { BlockChain, headOf, logsOf, type TestBlock } from './testing/block-chain.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
@@ -11,7 +11,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
-    kit: ethereumKit,
+    family: ethereumFamily,
     answer: (method, params: never) => chain.answer(method, params),
     ...options,
   })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { solanaKit } from './chains/solana-kit.ts'
+import { solanaFamily } from './families/solana.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
@@ -43,7 +43,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
   const slots = new Slots()
   const fixture = await SubscriptionFixture.create({
     chainId: 'SLOTCHAIN',
-    kit: (ask, clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
     answer: (method, params: never) => slots.answer(method, params),
     ...options,
   })

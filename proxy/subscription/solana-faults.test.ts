@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import { solanaKit } from './chains/solana-kit.ts'
+import type { ChainReader } from './family.ts'
+import { solanaFamily } from './families/solana.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
@@ -24,7 +25,7 @@ async function told(topic: 'slot' | 'root', lie: Lie | null, pushed?: unknown) {
   let lies = 1
   const fixture = await SubscriptionFixture.create({
     chainId: 'SLOTCHAIN',
-    kit: (ask, clock) => solanaKit({ ask, clock, blockTimeMs: 400 }),
+    family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
     answer: (method, params: readonly unknown[]) => {
       const [first, last] = params as [number, number]
       const answer = method === 'getSlot' ? newest : range(first, Math.min(last, newest))
@@ -84,7 +85,7 @@ test.each([
   ['one behind them', [101, 102, 103, 104]],
 ])('missed slots in %s are asked of another one', async (_, wrong) => {
   const asked: string[] = []
-  const kit = solanaKit({
+  const family = solanaFamily({
     ask: ({ method, avoid }) => {
       asked.push(`${method} without ${avoid.join()}`)
       const value = method === 'getSlot' ? 103 : avoid.length === 0 ? wrong : [101, 102, 103]
@@ -94,16 +95,15 @@ test.each([
     clock: new VirtualClock(),
     blockTimeMs: 400,
   })
-  const { reader } = kit.sequence('slot')
-  const link = reader.read(Buffer.from(JSON.stringify(slotEvent(104))))
+  const reader = family.readers['slot'] as ChainReader
+  const block = reader.read(Buffer.from(JSON.stringify(slotEvent(104))))
   const tip = { number: 100, id: '100', parent: '99' }
-  const { between } = await reader.pathTo(link as never, {
-    told: { tip, lowest: tip, find: () => null },
-    seen: () => null,
-    most: 100,
+  const { blocks } = await reader.pathTo(block as never, {
+    sent: { tip, lowest: tip, find: () => null },
+    mostBlocks: 100,
     prefer: null,
     signal: new AbortController().signal,
   })
-  expect(between.map(({ number }) => number)).toEqual([101, 102, 103])
+  expect(blocks.map(({ number }) => number)).toEqual([101, 102, 103, 104])
   expect(asked).toEqual(['getSlot without ', 'getBlocks without ', 'getBlocks without one'])
 })

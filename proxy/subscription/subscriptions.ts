@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from '../relay/call.ts'
-import type { Topic } from './topic.ts'
 
-/** One client that hears of a topic. */
+/** How an upstream is asked for the events of a topic. */
+export interface TopicRequest {
+  readonly method: string
+  readonly params: unknown
+  /** How the upstream is told to stop, by the result of its answer. */
+  unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
+  /** Its events are results. Others are searched for keys, as answers to unknown methods are. */
+  readonly isNamed: boolean
+}
+
+/** What a client subscribes to, in one form for all clients that ask the same. */
+export interface Topic extends TopicRequest {
+  /** Equal for two requests that ask the same, and for no others. */
+  readonly key: string
+  /** For metrics, the log and the documentation: a name that the interface itself has for it. */
+  readonly name: string
+  /** The sequence of the chain that it is made from without a gap; null: events as they come. */
+  readonly sequence: string | null
+  /** Not the blocks of the sequence, but the logs in them that fit; null: the blocks. */
+  readonly logFilter: object | null
+  /** What of an event all clients share; null: the whole of it. */
+  readonly shared: ((result: Uint8Array) => Uint8Array) | null
+  /** An event after which the node ends the subscription itself. */
+  readonly isLast: ((result: Uint8Array) => boolean) | null
+}
+
+/** One client that gets the events of a topic. */
 export interface Subscriber {
-  /**
-   * What all clients share of the next event, which the form's envelope goes around. The same bytes
-   * for every client: nobody may change them.
-   */
+  /** The next event, without the form's envelope. All clients share the bytes: nobody may change them. */
   event(result: Uint8Array): void
   /**
-   * The last word: it cannot go on without a hole. The client's connection has to be closed, with
-   * this reason (under 123 bytes, as a close frame takes them).
+   * It cannot go on without a gap: the client's connection has to be closed with this reason (under
+   * 123 bytes, as a close frame takes them). Nothing comes after it.
    */
   ended(reason: string): void
 }
@@ -21,17 +43,16 @@ export interface Subscriber {
 export interface Subscription {
   /** Lets the events come, first those since it was made. To be called once the client has its reply. */
   begin(): void
-  /** It hears nothing more. Harmless when repeated, or after `ended`. */
+  /** No event comes any more. Harmless when repeated, or after `ended`. */
   unsubscribe(): void
 }
 
 /** The subscriptions of all clients of one chain and interface. */
 export interface Subscriptions {
   /**
-   * Joins the topic, at an upstream where nobody has it yet. The call is what the client asked
-   * with: its signal takes the request back as long as there is no reply.
+   * @param call the client's request; its signal takes the request back as long as there is no reply
    * @throws RelayError when no upstream could be subscribed to
-   * @throws NodeRefused when the node has its reasons
+   * @throws NodeRefused when a node refuses
    */
   subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription>
 }
@@ -41,7 +62,7 @@ export class NodeRefused extends Error {
   override readonly name = 'NodeRefused'
   /** The `error` member of the node's answer, JSON. */
   readonly error: Uint8Array
-  /** Another node may well say yes. */
+  /** Another node may accept it. */
   readonly isItsOwnTrouble: boolean
 
   constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
@@ -49,4 +70,28 @@ export class NodeRefused extends Error {
     this.error = error
     this.isItsOwnTrouble = isItsOwnTrouble
   }
+}
+
+/** Observes the subscriptions of one chain and interface. Must not throw. */
+export interface SubscriptionObserver {
+  /** How many clients are subscribed to topics of this name. */
+  clientsChanged(topic: string, clients: number): void
+  /** A subscription at an upstream was opened (1) or is gone (-1). */
+  upstreamChanged(upstream: string, change: 1 | -1): void
+  /** A topic has left an upstream. */
+  left(topic: string, upstream: string, why: string): void
+  /** A topic has a source; null: polling. */
+  joined(topic: string, upstream: string | null): void
+  /** Blocks or slots that came from no source were fetched. */
+  filled(topic: string, blocks: number): void
+  duplicateDropped(topic: string): void
+  /**
+   * The next event could not be fetched, and will be asked for again. Later ones wait.
+   * @param forMs how long it has been so, in milliseconds; 0 for the first time
+   */
+  fetchFailed(topic: string, forMs: number, why: string): void
+  /** It could not go on without a gap: the connections of its clients are closed. */
+  ended(topic: string, reason: string): void
+  /** A defect of ours. */
+  failed(topic: string, error: unknown): void
 }

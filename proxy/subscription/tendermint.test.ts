@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { tendermintKit } from './chains/tendermint-kit.ts'
+import { tendermintFamily } from './families/tendermint.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
@@ -70,7 +70,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
   const fixture = await SubscriptionFixture.create({
     chainId: 'HUBCHAIN',
     apiInterface: 'tendermintrpc',
-    kit: tendermintKit,
+    family: tendermintFamily,
     answer: (method, params: never) => heights.answer(method, params),
     ...options,
   })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { ethereumKit } from './chains/ethereum-kit.ts'
+import { ethereumFamily } from './families/ethereum.ts'
 import { BlockChain, headOf, logsOf, type TestLog } from './testing/block-chain.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 
@@ -18,7 +18,7 @@ async function setUp() {
   const state = { logs: noAnswer, isDown: false }
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
-    kit: ethereumKit,
+    family: ethereumFamily,
     answer: (method, params: never) => {
       if (state.isDown) return undefined
       const answer = chain.answer(method, params)
@@ -56,7 +56,7 @@ const wrong: [string, Answered, number, string][] = [
     'a log has the place of another, as where each transaction counts its own',
     (logs) => logs.map((log, at) => ({ ...log, logIndex: '0x0', transactionIndex: `0x${at}` })),
     3,
-    'eth_getLogs: no such answer as it should be of one, two',
+    'eth_getLogs: no usable answer from one, two',
   ],
 ]
 
@@ -157,7 +157,7 @@ test('heads that were missed and nobody gives end in words, also when nobody ans
   await mine(patienceMs / blockTimeMs)
   expect(heads).toMatchObject({ ended: null })
   await mine(3)
-  expect(heads.ended).toBe('what was missed is not to be had')
+  expect(heads.ended).toBe('the missed blocks could not be fetched')
   expect(heads.texts).toHaveLength(1)
   expect(fixture.events.some((event) => event.startsWith('newHeads lacks what is next'))).toBe(true)
   setDown(true)

@@ -3,7 +3,7 @@
 import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
-import type { SubscriptionObserver } from '../subscription/observer.ts'
+import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver } from '../upstream/observer.ts'
 
 /**

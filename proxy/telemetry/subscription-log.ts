@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import type { SubscriptionObserver } from '../subscription/observer.ts'
+import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import { LineLimit } from './line-limit.ts'
 import type { LineRate } from './line-limit.ts'
 import type { LogFields, Logger } from './log.ts'

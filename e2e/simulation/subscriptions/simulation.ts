@@ -7,10 +7,10 @@ import type { Call } from '../../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'
 import { createRelay } from '../../../proxy/relay/pipeline.ts'
 import { createAsk, type OwnQuestion } from '../../../proxy/subscription/ask.ts'
-import { ethereumKit } from '../../../proxy/subscription/chains/ethereum-kit.ts'
+import { ethereumFamily } from '../../../proxy/subscription/families/ethereum.ts'
 import { ethereumForm } from '../../../proxy/subscription/forms/ethereum.ts'
 import { Hub } from '../../../proxy/subscription/hub.ts'
-import type { SubscriptionObserver } from '../../../proxy/subscription/observer.ts'
+import type { SubscriptionObserver } from '../../../proxy/subscription/subscriptions.ts'
 import { NodeRefused, type Subscription } from '../../../proxy/subscription/subscriptions.ts'
 import { createPool } from '../../../proxy/upstream/create-pool.ts'
 import { dialects } from '../../../proxy/upstream/dialect.ts'
@@ -121,7 +121,7 @@ class Simulation {
     const newCall = (question: OwnQuestion) => this.#newCall(question)
     this.#hub = new Hub({
       chain,
-      kit: ethereumKit(createAsk(relay, newCall)),
+      family: ethereumFamily(createAsk(relay, newCall)),
       pool: this.#pool,
       ...relayConfig,
       clock,

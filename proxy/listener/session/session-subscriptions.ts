@@ -3,7 +3,7 @@
 import type { Random } from '../../clock/random.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
-import type { SubscribeWish, SubscriptionForm, Wish } from '../../subscription/form.ts'
+import type { SubscribeWish, SubscriptionForm, Wish } from '../../subscription/forms/form.ts'
 import {
   NodeRefused,
   type Subscription,

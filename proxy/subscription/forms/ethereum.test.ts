@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../clock/random.ts'
-import type { SubscribeWish } from '../form.ts'
-import type { Topic } from '../topic.ts'
+import type { Topic } from '../subscriptions.ts'
+import type { SubscribeWish } from './form.ts'
 import { ethereumForm } from './ethereum.ts'
 
 const a = '0x00000000000000000000000000000000000000Aa'
@@ -133,10 +133,14 @@ test('what is canonical stays as it is, and means the same whatever the order', 
 })
 
 test('strangers name no metrics', () => {
-  expect(topicFor(['newHeads'])).toMatchObject({ kind: 'heads', name: 'newHeads' })
-  expect(topicFor(['logs'])).toMatchObject({ kind: 'logs', name: 'logs' })
-  expect(topicFor(['syncing'])).toMatchObject({ kind: 'live', name: 'syncing' })
-  expect(topicFor(['alchemy_minedTransactions'])).toMatchObject({ kind: 'live', name: 'other' })
+  expect(topicFor(['newHeads'])).toMatchObject({
+    sequence: 'newHeads',
+    logFilter: null,
+    name: 'newHeads',
+  })
+  expect(topicFor(['logs'])).toMatchObject({ sequence: 'newHeads', logFilter: {}, name: 'logs' })
+  expect(topicFor(['syncing'])).toMatchObject({ sequence: null, name: 'syncing' })
+  expect(topicFor(['alchemy_minedTransactions'])).toMatchObject({ sequence: null, name: 'other' })
 })
 
 test('a client hears under an id of its own, around bytes that are shared', () => {

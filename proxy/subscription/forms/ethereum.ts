@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { canonicalJson } from '../canonical-json.ts'
-import type { FormQuestion, SubscribeWish, SubscriptionForm } from '../form.ts'
-import type { Topic, TopicKind } from '../topic.ts'
-import { readLogFilter, writeLogFilter } from './log-filter.ts'
-import { takesOfRange } from './log-range.ts'
-import { drawBytes } from './draw-bytes.ts'
+import type { Topic } from '../subscriptions.ts'
+import {
+  canonicalJson,
+  drawBytes,
+  type FormQuestion,
+  type SubscribeWish,
+  type SubscriptionForm,
+} from './form.ts'
+import { readLogFilter, takesOfRange, writeLogFilter } from './log-filter.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
@@ -47,27 +50,31 @@ function wishOf(question: FormQuestion): SubscribeWish {
   if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names what to hear')
   // Some clients write the parameters that they do not have.
   const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
-  const wish = (kind: TopicKind, params: readonly unknown[]): SubscribeWish => ({
-    kind: 'subscribe',
-    topic: topic(kind, name, params),
-    question,
-  })
-  if (name === 'newHeads' && more.length === 0) return wish('heads', [])
+  const wish = (topic: Topic): SubscribeWish => ({ kind: 'subscribe', topic, question })
+  if (name === 'newHeads' && more.length === 0) return wish(topicOf(name, [], 'newHeads'))
   if (name === 'logs' && more.length <= 1) {
     const criteria = readLogFilter(more[0])
+    const filter = writeLogFilter(criteria)
     const takes = takesOfRange(criteria)
-    return { ...wish('logs', [writeLogFilter(criteria)]), ...(takes ? { takes } : {}) }
+    const topic = topicOf(name, [filter], 'newHeads', filter)
+    return { ...wish(topic), ...(takes ? { takes } : {}) }
   }
   if (name === 'newPendingTransactions' && more[0] === false && more.length === 1)
-    return wish('live', [])
-  return wish('live', more)
+    return wish(topicOf(name, []))
+  return wish(topicOf(name, more))
 }
 
-function topic(kind: TopicKind, name: string, more: readonly unknown[]): Topic {
+function topicOf(
+  name: string,
+  more: readonly unknown[],
+  sequence: string | null = null,
+  logFilter: object | null = null,
+): Topic {
   const params = [name, ...more]
   const isNamed = namedTopics.has(name)
   return {
-    kind,
+    sequence,
+    logFilter,
     key: canonicalJson(params),
     name: isNamed ? name : 'other',
     isNamed,

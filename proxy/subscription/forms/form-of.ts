@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface } from '../../chain/types.ts'
-import type { SubscriptionForm } from '../form.ts'
+import type { SubscriptionForm } from './form.ts'
 import { ethereumForm } from './ethereum.ts'
 import { solanaForm } from './solana.ts'
 import { tendermintForm } from './tendermint.ts'

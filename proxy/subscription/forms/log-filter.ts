@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { memberOf } from '../ask.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { toBlockNumber } from '../../upstream/block-number.ts'
 
 /** The filter of `eth_subscribe` for logs, in the one form of all that mean the same. */
 export interface LogCriteria {
@@ -89,6 +91,19 @@ export function writeLogFilter({ address: addresses, topics }: LogCriteria): obj
   return {
     ...(addresses ? { address: plain(addresses) } : {}),
     ...(topics ? { topics: topics.map(plain) } : {}),
+  }
+}
+
+/** Whether a log lies in the range of a filter; null where the filter has none. */
+export function takesOfRange({
+  fromBlock = 0,
+  toBlock = Infinity,
+}: LogCriteria): ((log: Uint8Array) => boolean) | null {
+  if (fromBlock === 0 && toBlock === Infinity) return null
+  return (log) => {
+    const text = Buffer.from(memberOf(log, '"blockNumber"') ?? []).toString('latin1')
+    const number = toBlockNumber(text.slice(1, -1), 'hex')
+    return number === null || (fromBlock <= number && number <= toBlock)
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../clock/random.ts'
-import type { SubscribeWish } from '../form.ts'
+import type { SubscribeWish } from './form.ts'
 import { solanaForm } from './solana.ts'
 
 const key = 'CM78CPUeXjn8o3yroDHxUtKsZZgoy4GPkPPXfouKNH12'
@@ -62,9 +62,12 @@ describe('a topic is one for all who ask the same', () => {
 })
 
 test('what can be made whole is told apart from what cannot', () => {
-  expect(wishFor('slotSubscribe').topic).toMatchObject({ kind: 'slots', name: 'slot' })
-  expect(wishFor('rootSubscribe').topic).toMatchObject({ kind: 'roots', name: 'root' })
-  expect(wishFor('accountSubscribe', [key]).topic).toMatchObject({ kind: 'live', name: 'account' })
+  expect(wishFor('slotSubscribe').topic).toMatchObject({ sequence: 'slot', name: 'slot' })
+  expect(wishFor('rootSubscribe').topic).toMatchObject({ sequence: 'root', name: 'root' })
+  expect(wishFor('accountSubscribe', [key]).topic).toMatchObject({
+    sequence: null,
+    name: 'account',
+  })
 })
 
 test('a client hears under an id of its own', () => {

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { canonicalJson } from '../canonical-json.ts'
-import type { SubscriptionForm } from '../form.ts'
-import type { Topic, TopicKind } from '../topic.ts'
-import { drawBytes } from './draw-bytes.ts'
+import type { Topic } from '../subscriptions.ts'
+import { canonicalJson, drawBytes, type SubscriptionForm } from './form.ts'
 
-/** What can be heard, and what becomes of it when an upstream fails. */
-const kinds: Readonly<Record<string, TopicKind>> = {
-  account: 'live',
-  block: 'live',
-  logs: 'live',
-  program: 'live',
-  root: 'roots',
-  signature: 'live',
-  slot: 'slots',
-  slotsUpdates: 'live',
-  vote: 'live',
+/** What can be subscribed to, and the sequence that it is made from; null: live. */
+const sequences: Readonly<Record<string, string | null>> = {
+  account: null,
+  block: null,
+  logs: null,
+  program: null,
+  root: 'root',
+  signature: null,
+  slot: 'slot',
+  slotsUpdates: null,
+  vote: null,
 }
 /** What the chain's libraries notify a node of every 5 s. No node has such a method. */
 const keepAlive = 'ping'
@@ -28,13 +26,13 @@ const defaultCommitment = 'finalized'
 export const solanaForm: SubscriptionForm = {
   opens(method) {
     const [, name = '', verb] = pattern.exec(method) ?? []
-    return verb === 'Subscribe' && Object.hasOwn(kinds, name)
+    return verb === 'Subscribe' && Object.hasOwn(sequences, name)
   },
   read(question) {
     const { method, params } = question
     if (method === keepAlive) return { kind: 'keep-alive' }
     const [, name = '', verb] = pattern.exec(method) ?? []
-    if (!Object.hasOwn(kinds, name)) return null
+    if (!Object.hasOwn(sequences, name)) return null
     if (verb === 'Subscribe') return { kind: 'subscribe', topic: topicOf(name, params), question }
     const [id] = Array.isArray(params) ? (params as readonly unknown[]) : []
     if (!Number.isSafeInteger(id))
@@ -56,10 +54,10 @@ export const solanaForm: SubscriptionForm = {
 function topicOf(name: string, given: unknown): Topic {
   const list = Array.isArray(given) ? (given as readonly unknown[]).map(canonicalParam) : []
   const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
-  const kind = kinds[name] as TopicKind
   return {
-    // With a parameter that no node knows, nobody can tell what it means.
-    kind: params.length > 0 && kind !== 'live' ? 'live' : kind,
+    // With a parameter that no node knows it is not known what it means.
+    sequence: params.length > 0 ? null : (sequences[name] ?? null),
+    logFilter: null,
     key: canonicalJson([name, ...params]),
     name,
     isNamed: true,

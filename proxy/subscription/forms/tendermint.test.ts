@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../clock/random.ts'
-import type { SubscribeWish } from '../form.ts'
+import type { SubscribeWish } from './form.ts'
 import { tendermintForm } from './tendermint.ts'
 
 function wishFor(params: unknown): SubscribeWish {
@@ -33,21 +33,21 @@ describe('a topic is one for all who ask the same', () => {
   })
 })
 
-const kinds: [string, string, string][] = [
-  ["tm.event='NewBlock'", 'blocks', 'NewBlock'],
-  ["tm.event='NewBlockHeader'", 'headers', 'NewBlockHeader'],
-  ["tm.event='Tx'", 'live', 'Tx'],
-  ["tm.event='Tx' AND transfer.recipient='cosmos1x'", 'live', 'Tx'],
-  ["tm.event='NewBlock' AND block.height>5", 'live', 'NewBlock'],
-  ["tm.event='Vote'", 'live', 'Vote'],
-  ["tm.event='Surprise'", 'live', 'other'],
-  ["transfer.recipient='cosmos1x'", 'live', 'other'],
-  ["transfer.recipient='cosmos1x' AND tm.event='Tx'", 'live', 'Tx'],
-  ['tm.event=5', 'live', 'other'],
-  ["tm.event CONTAINS 'Tx'", 'live', 'other'],
+const sequences: [string, string | null, string][] = [
+  ["tm.event='NewBlock'", 'NewBlock', 'NewBlock'],
+  ["tm.event='NewBlockHeader'", 'NewBlockHeader', 'NewBlockHeader'],
+  ["tm.event='Tx'", null, 'Tx'],
+  ["tm.event='Tx' AND transfer.recipient='cosmos1x'", null, 'Tx'],
+  ["tm.event='NewBlock' AND block.height>5", null, 'NewBlock'],
+  ["tm.event='Vote'", null, 'Vote'],
+  ["tm.event='Surprise'", null, 'other'],
+  ["transfer.recipient='cosmos1x'", null, 'other'],
+  ["transfer.recipient='cosmos1x' AND tm.event='Tx'", null, 'Tx'],
+  ['tm.event=5', null, 'other'],
+  ["tm.event CONTAINS 'Tx'", null, 'other'],
 ]
-test.each(kinds)('%s is of kind %s', (query, kind, name) => {
-  expect(topicFor(query)).toMatchObject({ kind, name })
+test.each(sequences)('%s is made from %s', (query, sequence, name) => {
+  expect(topicFor(query)).toMatchObject({ sequence, name })
 })
 
 test('a query goes to the node as the client wrote it', () => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import type { SubscriptionForm } from '../form.ts'
-import type { Topic, TopicKind } from '../topic.ts'
-import { behindQuery } from '../chains/tendermint-block.ts'
+import { behindQuery } from '../families/tendermint-block.ts'
+import type { Topic } from '../subscriptions.ts'
+import type { SubscriptionForm } from './form.ts'
 
 /** Queries for exactly one of these events can be backfilled from the chain itself. */
-const kinds: ReadonlyMap<string, TopicKind> = new Map([
-  ["tm.event='NewBlock'", 'blocks'],
-  ["tm.event='NewBlockHeader'", 'headers'],
+const sequences: ReadonlyMap<string, string> = new Map([
+  ["tm.event='NewBlock'", 'NewBlock'],
+  ["tm.event='NewBlockHeader'", 'NewBlockHeader'],
 ])
 
 /** Events that metrics name; a client's own words name none. */
@@ -62,7 +62,8 @@ function topicOf(query: string): Topic {
   const key = keyOf(query)
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
   return {
-    kind: kinds.get(key) ?? 'live',
+    sequence: sequences.get(key) ?? null,
+    logFilter: null,
     key,
     name: namedEvents.has(event) ? event : 'other',
     // Whatever the query asks for, all events have one form.

@@ -15,9 +15,9 @@ import type { Pool } from '../../upstream/pool.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import { ScriptedTransport } from '../../upstream/testing/scripted-transport.ts'
 import type { Answer, Ask, OwnQuestion } from '../ask.ts'
-import type { ChainKit } from '../chain-kit.ts'
+import type { Family } from '../family.ts'
 import { subscriptionFormOf } from '../forms/form-of.ts'
-import type { SubscriptionForm } from '../form.ts'
+import type { SubscriptionForm } from '../forms/form.ts'
 import { Hub } from '../hub.ts'
 import type { Subscription } from '../subscriptions.ts'
 import { TestSocket } from './test-socket.ts'
@@ -25,7 +25,7 @@ import { TestSocket } from './test-socket.ts'
 export interface FixtureOptions {
   readonly chainId: string
   readonly apiInterface?: ApiInterface
-  readonly kit: (ask: Ask, clock: Clock) => ChainKit
+  readonly family: (ask: Ask, clock: Clock) => Family
   /** What a node answers to a call; undefined: nothing, as if all were down. */
   readonly answer: (method: string, params: never, node: string) => unknown
   /** Names of the nodes that have a WebSocket URL. */
@@ -120,7 +120,7 @@ export class SubscriptionFixture {
     }
     this.hub = new Hub({
       chain,
-      kit: options.kit((question) => this.#ask(question), clock),
+      family: options.family((question) => this.#ask(question), clock),
       pool: this.pool,
       strategy: 'round-robin',
       clock,

@@ -20,6 +20,8 @@ interface Held {
 export type SubscribeAnswer =
   'yes' | 'late' | 'refused' | 'full' | 'never' | { code: number; message: string }
 
+const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
+
 /** A WebSocket URL without a wire, which tells what the test says. */
 export class TestSocket implements SocketTransport {
   readonly held = new Set<Held>()
@@ -31,6 +33,13 @@ export class TestSocket implements SocketTransport {
 
   constructor(clock: Clock) {
     this.#clock = clock
+  }
+
+  /** What is subscribed to, without the heads by which the router sees that the socket is alive. */
+  get topics(): readonly string[] {
+    return [...this.held]
+      .map(({ method, params }) => `${method} ${JSON.stringify(params)}`)
+      .filter((each) => !heads.includes(each))
   }
 
   /** Tells all who have subscribed, or those who have by this method or topic. */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Subscriber, Subscription } from './subscriptions.ts'
+
+/** Events that wait for a client's reply to be sent. Far more than can come in that time. */
+const mostWaiting = 10_000
+const mostWaitingBytes = 64 * 1024 * 1024
+
+/** One client of a topic. */
+export class TopicClient implements Subscription {
+  readonly #subscriber: Subscriber
+  readonly #left: (client: TopicClient) => void
+  /** Null once the client has its reply. */
+  #waiting: Uint8Array[] | null = []
+  #waitingBytes = 0
+  #reason: string | null = null
+  #isGone = false
+  #hasLeft = false
+
+  /** @param left is called once, when it gets no more events */
+  constructor(subscriber: Subscriber, left: (client: TopicClient) => void) {
+    this.#subscriber = subscriber
+    this.#left = left
+  }
+
+  begin(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = null
+    for (const event of waiting) this.event(event)
+    if (this.#reason !== null) this.#subscriber.ended(this.#reason)
+  }
+
+  unsubscribe(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#waiting = null
+    this.#leave()
+  }
+
+  event(event: Uint8Array): void {
+    if (this.#isGone) return
+    if (this.#waiting === null) return this.#subscriber.event(event)
+    this.#waitingBytes += event.length
+    if (this.#waiting.push(event) > mostWaiting || this.#waitingBytes > mostWaitingBytes)
+      this.end('events were not taken')
+  }
+
+  end(reason: string): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#leave()
+    if (this.#waiting === null) this.#subscriber.ended(reason)
+    else this.#reason = reason
+  }
+
+  /** The last event was told, and still comes where it waits for the reply. */
+  over(): void {
+    this.#leave()
+  }
+
+  #leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#left(this)
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { ethereumFamily, readHead } from './ethereum.ts'
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`
+const header = { hash: hash('b'), parentHash: hash('a'), number: '0x10', miner: '0x1' }
+const block = { ...header, size: '0x1', transactions: [hash('c')], uncles: [], withdrawals: [] }
+
+const readPushedHead = (event: Uint8Array) =>
+  ethereumFamily(() => Promise.reject(new Error('nothing is asked'))).readers['newHeads']?.read(
+    event,
+  ) ?? null
+const textOf = (link: ReturnType<typeof readHead>) => Buffer.from(link?.event ?? '').toString()
+
+test('a block that was fetched is told as its header', () => {
+  expect(textOf(readHead(Buffer.from(JSON.stringify(block))))).toBe(JSON.stringify(header))
+})
+
+test('a head that a node pushed is told as it came, with all that the node adds', () => {
+  const event = JSON.stringify({ l1Block: 7, ...block }, null, 1)
+  const link = readPushedHead(Buffer.from(event))
+  expect(link).toMatchObject({ number: 16, id: hash('b'), parent: hash('a') })
+  expect(textOf(link)).toBe(event)
+})
+
+test('one that is very long is cut down', () => {
+  const long = { ...block, transactions: Array(2_000).fill(hash('c')) }
+  expect(textOf(readPushedHead(Buffer.from(JSON.stringify(long))))).toBe(JSON.stringify(header))
+})

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { bufferOf } from '../../json/text.ts'
+import { toBlockNumber } from '../../upstream/block-number.ts'
+import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
+import type { Backfill, Block, ChainReader, Family, Found, Path, Position } from '../family.ts'
+import { fetchLogsBy } from './ethereum-logs.ts'
+
+/** Blocks that are asked for at the same time. */
+const atOnce = 8
+/** Upstreams that are asked for a block that the one before does not have. */
+const mostAsked = 3
+
+/** New heads, and the logs of their blocks. */
+export function ethereumFamily(ask: Ask): Family {
+  return {
+    readers: { newHeads: new EthereumHeads(ask) },
+    head: 'newHeads',
+    fetchLogs: fetchLogsBy(ask),
+  }
+}
+
+/** Heads are linked by the hash of the parent, and replaced by reorganisations. */
+class EthereumHeads implements ChainReader {
+  readonly request = {
+    isNamed: true,
+    method: 'eth_subscribe',
+    params: ['newHeads'],
+    unsubscribe: (id: unknown) => ({ method: 'eth_unsubscribe', params: [id] }),
+  }
+  readonly forks = true
+  readonly followsTip = true
+  readonly #ask: Ask
+
+  constructor(ask: Ask) {
+    this.#ask = ask
+  }
+
+  /** An event passes as it came, whatever members it has; only what is too long is cut down. */
+  read(event: Uint8Array): Block | null {
+    const block = readHead(event)
+    return block && event.length <= mostEventBytes ? { ...block, event } : block
+  }
+
+  async latest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+    const question = { method: 'eth_getBlockByNumber', params: ['latest', false], prefer, signal }
+    const { value, upstream } = await askFor(this.#ask, question, readHead)
+    return { block: value, upstream }
+  }
+
+  newest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+    return this.latest(prefer, signal)
+  }
+
+  /** Goes back from the block, parent by parent, to one that was sent. */
+  async pathTo(block: Block, backfill: Backfill): Promise<Path> {
+    const { sent, mostBlocks } = backfill
+    const { tip, lowest } = sent
+    if (tip && block.number - tip.number - 1 > mostBlocks)
+      throw new GapTooLarge(mostBlocks, 'blocks')
+    const branch = [block]
+    let fetched: ReadonlyMap<string, Block> = new Map()
+    let below: Position | null = lowest
+    for (let oldest = block; ; oldest = branch.at(-1) as Block) {
+      const fork = sent.find(oldest.parent as string)
+      if (fork) return { fork, blocks: branch.toReversed() }
+      if (lowest && oldest.number <= lowest.number) {
+        // The branches part below all that was sent: the old one is followed down as well.
+        const isShared = below === null || below.parent === oldest.parent || oldest.number === 0
+        below = isShared ? null : await this.#byHash(below?.parent as string, backfill)
+        if (below === null) return { fork: null, blocks: branch.toReversed() }
+      }
+      if (branch.length > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
+      if (branch.length === 2 && tip) fetched = await this.#between(tip, oldest, backfill)
+      branch.push(fetched.get(oldest.parent as string) ?? (await this.#parentOf(oldest, backfill)))
+    }
+  }
+
+  /** All blocks between two, by number: the right ones where the chain was not reorganised since. */
+  async #between(
+    { number: below }: Position,
+    { number: above }: Position,
+    { prefer, signal }: Backfill,
+  ): Promise<ReadonlyMap<string, Block>> {
+    const found = new Map<string, Block>()
+    const method = 'eth_getBlockByNumber'
+    for (let first = below + 1; first < above; first += atOnce) {
+      const count = Math.min(atOnce, above - first)
+      const answers = Array.from({ length: count }, (_, at) => {
+        const params = [`0x${(first + at).toString(16)}`, false]
+        return this.#ask({ method, params, prefer, avoid: [], signal })
+      })
+      for (const { result } of await Promise.all(answers)) {
+        const block = readHead(result)
+        if (block) found.set(block.id, block)
+      }
+    }
+    return found
+  }
+
+  async #parentOf({ number, parent }: Position, backfill: Backfill): Promise<Block> {
+    const found = await this.#byHash(parent as string, backfill)
+    if (found?.number === number - 1) return found
+    throw new BackfillError(
+      `no upstream has block ${number - 1}, the parent of one that it reported`,
+    )
+  }
+
+  /** An upstream that is behind does not have it; then others are asked. */
+  async #byHash(hash: string, { prefer, signal }: Backfill): Promise<Block | null> {
+    const avoid: string[] = []
+    while (avoid.length < mostAsked) {
+      const question = { method: 'eth_getBlockByHash', params: [hash, false], prefer, signal }
+      const { result, upstream } = await this.#ask({ ...question, avoid: [...avoid] })
+      const found = readHead(result)
+      if (found?.id === hash) return found
+      if (avoid.includes(upstream)) break
+      avoid.push(upstream)
+    }
+    return null
+  }
+}
+
+/** What a block has beyond its header; a new head comes without. */
+const notOfHeader: ReadonlySet<string> = new Set([
+  'transactions',
+  'uncles',
+  'withdrawals',
+  'size',
+  'totalDifficulty',
+])
+
+/** No header is longer: most have less than 2 kB. */
+const mostEventBytes = 64 * 1024
+
+/**
+ * A block or a header. Its event has the members that are the header's, byte for byte.
+ * @returns null for what is no block, such as `null`
+ */
+export function readHead(bytes: Uint8Array): Block | null {
+  if (bytes[0] !== 0x7b) return null
+  const text = bufferOf(bytes)
+  const parts: string[] = []
+  const values = new Map<string, string>()
+  let isWhole = true
+  const cursor = new ObjectCursor(bytes, 0)
+  while (cursor.next()) {
+    const name = text.toString('latin1', cursor.nameStart + 1, cursor.nameEnd - 1)
+    if (notOfHeader.has(name)) {
+      isWhole = false
+      continue
+    }
+    values.set(name, text.toString('latin1', cursor.valueStart + 1, cursor.valueEnd - 1))
+    parts.push(text.toString('utf8', cursor.nameStart, cursor.valueEnd))
+  }
+  const number = toBlockNumber(values.get('number'), 'hex')
+  const id = hashOf(values.get('hash'))
+  const parent = hashOf(values.get('parentHash'))
+  if (cursor.end < 0 || number === null || id === null || parent === null) return null
+  const event = isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`)
+  return event.length > mostEventBytes ? null : { number, id, parent, event }
+}
+
+function hashOf(text: string | undefined): string | null {
+  return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain, ChainInterface } from '../../chain/types.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Ask } from '../ask.ts'
+import type { Family } from '../family.ts'
+import { ethereumFamily } from './ethereum.ts'
+import { solanaFamily } from './solana.ts'
+import { tendermintFamily } from './tendermint.ts'
+
+/** What of a chain can be sent without a gap: by the methods that its interface has. */
+export function familyOf(
+  { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
+  { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,
+  ask: Ask,
+  clock: Clock,
+): Family {
+  const has = (...names: readonly string[]) => names.every((name) => methods.has(name))
+  if (apiInterface === 'tendermintrpc') return tendermintFamily(ask)
+  if (has('eth_subscribe', 'eth_getBlockByHash', 'eth_getBlockByNumber')) return ethereumFamily(ask)
+  if (has('slotSubscribe', 'getSlot', 'getBlocks')) return solanaFamily({ ask, clock, blockTimeMs })
+  return { readers: {}, head: null, fetchLogs: null }
+}

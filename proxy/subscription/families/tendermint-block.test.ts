@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { errorKinds, RelayError } from '../../relay/errors.ts'
+import type { Ask } from '../ask.ts'
+import { BackfillError } from '../ask.ts'
+import { TendermintBlock } from './tendermint-block.ts'
+
+const signal = new AbortController().signal
+const block = (txs: readonly string[] | null) => ({
+  block_id: { hash: 'AB' },
+  block: { header: { height: '7' }, data: { txs } },
+})
+const results = (count: number | null) => ({
+  height: '7',
+  txs_results: count === null ? null : Array.from({ length: count }, () => ({ code: 0 })),
+  finalize_block_events: null,
+})
+
+type Node = readonly [block: unknown, results: unknown]
+const honest: Node = [block(['AAAA']), results(1)]
+
+/** @param first who is asked for what, where nobody is preferred */
+function askOf(
+  nodes: Readonly<Record<string, Node>>,
+  first: Readonly<Record<string, string>> = {},
+) {
+  const asked: string[] = []
+  const ask: Ask = ({ method, prefer, avoid }) => {
+    const left = Object.keys(nodes).filter((name) => !avoid.includes(name))
+    const wanted = prefer ?? first[method] ?? ''
+    const upstream = left.includes(wanted) ? wanted : left[0]
+    if (upstream === undefined)
+      return Promise.reject(new RelayError(errorKinds.noUpstream, 'nobody is left'))
+    asked.push(`${upstream} ${method}`)
+    const [told, also] = nodes[upstream] as Node
+    const answer = method === 'block' ? told : also
+    return Promise.resolve({ result: Buffer.from(JSON.stringify(answer)), upstream })
+  }
+  return { ask, asked }
+}
+
+function transactionsOf(newBlock: Uint8Array): readonly string[] {
+  const { data } = JSON.parse(`{${Buffer.from(newBlock).toString()}}`) as {
+    data: { value: { block: { data: { txs: readonly string[] | null } } } }
+  }
+  return data.value.block.data.txs ?? []
+}
+
+const told: [string, Node, number][] = [
+  ['no transactions, as null', [block(null), results(null)], 0],
+  ['no transactions, as a list', [block([]), results(0)], 0],
+  ['both in one way each', [block([]), results(null)], 0],
+  ['a transaction', honest, 1],
+]
+test.each(told)('a block with %s is taken as it is', async (_, node, count) => {
+  const { ask, asked } = askOf({ one: node })
+  const { newBlock } = await TendermintBlock.fetch(ask, 7, null, signal)
+  expect(transactionsOf(newBlock)).toHaveLength(count)
+  expect(asked).toEqual(['one block', 'one block_results'])
+})
+
+const lies: [string, Node][] = [
+  ['no results of its transactions', [block(['AAAA']), results(null)]],
+  ['too few', [block(['AAAA', 'BBBB']), results(1)]],
+  ['results of no transactions', [block(null), results(1)]],
+]
+test.each(lies)('who tells %s has failed, and another one is asked', async (_, lie) => {
+  const { ask } = askOf({ one: lie, two: honest })
+  const { newBlock } = await TendermintBlock.fetch(ask, 7, 'one', signal)
+  expect(transactionsOf(newBlock)).toHaveLength(1)
+  await expect(TendermintBlock.fetch(askOf({ one: lie }).ask, 7, null, signal)).rejects.toThrow(
+    BackfillError,
+  )
+})
+
+test('where all answer and none as it should be, the chain does not lead on, by their names', async () => {
+  const { ask } = askOf({ one: [null, null], two: [5, 'x'] })
+  const fetched = TendermintBlock.fetch(ask, 7, null, signal)
+  await expect(fetched).rejects.toThrow(BackfillError)
+  await expect(fetched).rejects.toThrow(/no usable answer from one, two/)
+})

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { askFor, GapTooLarge, jsonOf, parseJson, type Ask } from '../ask.ts'
+import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
+import { behindQuery, TendermintBlock } from './tendermint-block.ts'
+
+/** Blocks that are asked for at the same time. */
+const atOnce = 4
+
+/** Blocks and their headers. */
+export function tendermintFamily(ask: Ask): Family {
+  const readers = {
+    NewBlock: new Heights('NewBlock', ask, (block) => block.newBlock),
+    NewBlockHeader: new Heights('NewBlockHeader', ask, (block) => block.newBlockHeader),
+  }
+  return { readers, head: 'NewBlockHeader', fetchLogs: null }
+}
+
+interface PushedEvent {
+  readonly data?: {
+    readonly value?: { readonly block?: { readonly header?: Header }; readonly header?: Header }
+  }
+}
+
+interface Header {
+  readonly height?: string
+}
+
+interface Status {
+  readonly sync_info: { readonly latest_block_height: string }
+}
+
+/** One block at each height, none left out, none ever replaced. */
+class Heights implements ChainReader {
+  readonly request: ChainReader['request']
+  readonly forks = false
+  readonly followsTip = true
+  readonly #ask: Ask
+  readonly #eventOf: (block: TendermintBlock) => Uint8Array
+
+  constructor(event: string, ask: Ask, eventOf: (block: TendermintBlock) => Uint8Array) {
+    const params = { query: `tm.event='${event}'` }
+    const unsubscribe = () => ({ method: 'unsubscribe', params })
+    this.request = { isNamed: true, method: 'subscribe', params, unsubscribe }
+    this.#ask = ask
+    this.#eventOf = eventOf
+  }
+
+  read(event: Uint8Array): Block | null {
+    const pushed = parseJson(event) as PushedEvent | null | undefined
+    const { header, block } = pushed?.data?.value ?? {}
+    const height = Number((header ?? block?.header)?.height ?? NaN)
+    return Number.isSafeInteger(height) ? blockOf(height, behindQuery(event)) : null
+  }
+
+  async latest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+    const question = { method: 'status', params: {}, prefer, signal }
+    const { value, upstream } = await askFor(this.#ask, question, jsonOf(isStatus))
+    const height = Number(value.sync_info.latest_block_height)
+    // Without a parent: its event is still to be fetched.
+    return { block: { ...blockOf(height, Buffer.alloc(0)), parent: null }, upstream }
+  }
+
+  newest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+    return this.latest(prefer, signal)
+  }
+
+  async pathTo(block: Block, { sent, mostBlocks, prefer, signal }: Backfill): Promise<Path> {
+    const { tip } = sent
+    if (tip === null) return { fork: null, blocks: [block] }
+    if (block.number - tip.number - 1 > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
+    const last = block.parent === null ? block.number : block.number - 1
+    const blocks: Block[] = []
+    for (let first = tip.number + 1; first <= last; first += atOnce) {
+      const heights = Array.from(
+        { length: Math.min(atOnce, last - first + 1) },
+        (_, at) => first + at,
+      )
+      const fetched = heights.map(async (height) => {
+        const found = await TendermintBlock.fetch(this.#ask, height, prefer, signal)
+        return blockOf(height, this.#eventOf(found))
+      })
+      blocks.push(...(await Promise.all(fetched)))
+    }
+    return { fork: tip, blocks: block.parent === null ? blocks : [...blocks, block] }
+  }
+}
+
+function blockOf(height: number, event: Uint8Array): Block {
+  return { number: height, id: String(height), parent: String(height - 1), event }
+}
+
+function isStatus(value: unknown): value is Status {
+  const { sync_info } = (value ?? {}) as Partial<Status>
+  return /^\d{1,15}$/.test(String(sync_info?.latest_block_height))
+}

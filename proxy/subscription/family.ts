@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { TopicRequest } from './subscriptions.ts'
+
+/** Where a block, a height or a slot stands on its chain. */
+export interface Position {
+  /** Height or slot: rises along the chain. */
+  readonly number: number
+  /** A block's hash; where no two blocks can be at one height, the height. */
+  readonly id: string
+  /** The id of the one before it; null where that is not known. */
+  readonly parent: string | null
+}
+
+/** One step of a chain, and the event that subscribers get for it. */
+export interface Block extends Position {
+  readonly event: Uint8Array
+}
+
+export interface Found {
+  readonly block: Block
+  /** The upstream that answered. */
+  readonly upstream: string
+}
+
+/** What clients were sent of a chain, as far as it is remembered. */
+export interface SentChain {
+  readonly tip: Position | null
+  readonly lowest: Position | null
+  find(id: string): Position | null
+}
+
+export interface Backfill {
+  readonly sent: SentChain
+  /** More blocks than this are not fetched. */
+  readonly mostBlocks: number
+  /** The upstream to ask first. */
+  readonly prefer: string | null
+  readonly signal: AbortSignal
+}
+
+/** How a block follows from what was sent. */
+export interface Path {
+  /** The last position sent that is still on the chain; null: none is. */
+  readonly fork: Position | null
+  /** What comes behind it, oldest first. */
+  readonly blocks: readonly Block[]
+}
+
+/** Reads one sequence of a chain: from the events of nodes, and by questions over the relay. */
+export interface ChainReader {
+  /** How a node is asked for its events. */
+  readonly request: TopicRequest
+  /** Blocks may be replaced by those of another branch. */
+  readonly forks: boolean
+  /** Its numbers are those of the pool's tip. */
+  readonly followsTip: boolean
+  /** @returns null when it is not such an event */
+  read(event: Uint8Array): Block | null
+  /** The newest block that is sure to be followed by others. @throws what asking throws */
+  latest(prefer: string | null, signal: AbortSignal): Promise<Found>
+  /** A subscription that is made now begins behind this block. @throws what asking throws */
+  newest(prefer: string | null, signal: AbortSignal): Promise<Found>
+  /** @throws BackfillError @throws GapTooLarge, and what asking throws */
+  pathTo(block: Block, backfill: Backfill): Promise<Path>
+}
+
+/** All logs of a block that fit a filter, in their order. @throws what asking throws */
+export type FetchLogs = (
+  position: Position,
+  filter: object,
+  prefer: string | null,
+  signal: AbortSignal,
+) => Promise<readonly Uint8Array[]>
+
+/** What of a family of chains can be sent without a gap. */
+export interface Family {
+  /** By the name of their topic. Topics of other names are live. */
+  readonly readers: Readonly<Record<string, ChainReader>>
+  /** The sequence by which it is seen whether a socket is alive; null: none. */
+  readonly head: string | null
+  readonly fetchLogs: FetchLogs | null
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Random } from '../../clock/random.ts'
+import type { Topic } from '../subscriptions.ts'
+
+/** A request of a client, as far as a form looks at it. */
+export interface FormQuestion {
+  readonly method: string
+  readonly params: unknown
+  /** The request's id, JSON; `null` where it has none. */
+  readonly id: string
+}
+
+/** What a client wants with a request that is about subscriptions. */
+export type Wish =
+  | SubscribeWish
+  | UnsubscribeWish
+  | { readonly kind: 'unsubscribe-all' }
+  /** Nothing: it only shows that the connection is alive. As a call it is a method like any other. */
+  | { readonly kind: 'keep-alive' }
+
+export interface SubscribeWish {
+  readonly kind: 'subscribe'
+  readonly topic: Topic
+  readonly question: FormQuestion
+  /** Which events of the topic this client asked for; absent: all of them. */
+  readonly takes?: (result: Uint8Array) => boolean
+}
+
+export interface UnsubscribeWish {
+  readonly kind: 'unsubscribe'
+  /** Which of the connection's own subscriptions. */
+  readonly handle: string
+}
+
+/** The name that one connection has for one subscription. */
+export interface ClientId {
+  /** As it stands in the reply and in what follows: JSON. */
+  readonly json: string
+  /** By which a request to unsubscribe finds it. */
+  readonly handle: string
+}
+
+/** Bytes of a notification before and behind what all clients share of it. */
+export interface Envelope {
+  readonly head: Uint8Array
+  readonly tail: Uint8Array
+}
+
+/** How one family of interfaces speaks with a client about subscriptions. Pure. */
+export interface SubscriptionForm {
+  /** Whether clients subscribe by this method. */
+  opens(method: string): boolean
+  /**
+   * @returns null when the method has nothing to do with subscriptions of this form
+   * @throws RelayError when the params make no sense
+   */
+  read(question: FormQuestion): Wish | null
+  /**
+   * A name for a new subscription. When the connection has one of the same handle already, the
+   * client is to be refused as a duplicate: only a form that does not draw its handles has that.
+   */
+  name(wish: SubscribeWish, random: Random): ClientId
+  /** The `result` of the reply to a request to subscribe, JSON. */
+  subscribed(id: ClientId): string
+  /** The `result` of the reply to a request to unsubscribe from what there was, JSON. */
+  readonly unsubscribed: string
+  /** What goes around each event for this client. */
+  envelope(wish: SubscribeWish, id: ClientId): Envelope
+}
+
+/** So many random bytes, the first of them never 0. */
+export function drawBytes(random: Random, count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  for (let at = 0; at < count; at++) bytes[at] = Math.floor(random.next() * 256)
+  bytes[0] ||= 1
+  return bytes
+}
+
+/** The same text for the same JSON value, however its objects order their members. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${canonicalJson(each)}`).join(',')}}`
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff } from '../clock/backoff.ts'
+import type { Cancel, Clock } from '../clock/clock.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { BackfillError, GapTooLarge, isTemporary } from './ask.ts'
+import { FailureDeadline, type ObservedChain } from './failure-deadline.ts'
+import type { Block, ChainReader, Path, Position } from './family.ts'
+import type { Feed, FeedListener, Polling } from './feed.ts'
+import { History } from './history.ts'
+import type { SubscriptionObserver } from './subscriptions.ts'
+
+/** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */
+const mostUnusable = 3
+/** How long the block to begin behind is waited for. */
+const beginMs = 3_000
+/** Events that wait while blocks are fetched; those that are dropped are fetched later. */
+const mostWaiting = 64
+const mostWaitingBytes = 64 * 1024 * 1024
+const retryBackoff = { firstMs: 250, maxMs: 10_000 }
+
+export interface SequenceOptions {
+  readonly name: string
+  readonly reader: ChainReader
+  readonly clock: Clock
+  readonly pool: Pick<Pool, 'tip'>
+  readonly observer: SubscriptionObserver
+  readonly maxGapBlocks: number
+  readonly allowedLagBlocks: number
+  readonly stallMs: number
+  readonly pollIntervalMs: number
+  /** What keeps failing for so long ends the sequence. */
+  readonly failureLimitMs: number
+  createFeed(polling: Polling, listener: FeedListener): Feed
+}
+
+/** Gets a chain block by block, each once and in order. */
+export interface SequenceListener {
+  appended(block: Block): void
+  /** A block of another branch takes its place. The newest comes first; what replaces them follows. */
+  removed(position: Position): void
+  /** It cannot go on without a gap. */
+  ended(reason: string): void
+}
+
+interface Observed {
+  readonly block: Block
+  /** It is what upstreams answer when they are asked for the latest, even where it is below the tip. */
+  readonly isLatest: boolean
+}
+
+/**
+ * Makes one unbroken sequence of what sources report: known blocks are dropped, missing ones are
+ * fetched first, and another branch begins where the branches part.
+ */
+export class Sequence implements ObservedChain {
+  readonly #options: SequenceOptions
+  readonly #feed: Feed
+  readonly #history: History
+  readonly #deadline: FailureDeadline
+  readonly #backoff = new Backoff(retryBackoff)
+  readonly #listeners = new Set<SequenceListener>()
+  readonly #closing = new AbortController()
+  #waiting: Observed[] = []
+  #hasBegun = false
+  #isRunning = false
+  #isCatchingUp = false
+  /** The source changed while the latest block was asked for. */
+  #mustCatchUpAgain = false
+  #unusable = 0
+  /** The upstream that polling stays with as long as it answers. */
+  #polled: string | null = null
+  #observedMs = -Infinity
+  #observedSinceMs = -Infinity
+  #cancelRetry: Cancel = () => {}
+
+  constructor(options: SequenceOptions) {
+    const { clock, maxGapBlocks, failureLimitMs, pollIntervalMs } = options
+    this.#options = options
+    this.#history = new History(maxGapBlocks + 1)
+    this.#deadline = new FailureDeadline(clock, failureLimitMs, this)
+    const poll = () => this.#catchUp()
+    this.#feed = options.createFeed(
+      { intervalMs: pollIntervalMs, poll },
+      {
+        event: (event) => {
+          this.#received(event)
+        },
+        moved: () => {
+          void this.#catchUp()
+        },
+      },
+    )
+  }
+
+  /** @throws NodeRefused @throws RelayError */
+  async open(): Promise<void> {
+    await this.#feed.open()
+    await this.#begin()
+    this.#closing.signal.throwIfAborted()
+    this.#hasBegun = true
+    void this.#run()
+  }
+
+  attach(listener: SequenceListener): void {
+    this.#listeners.add(listener)
+  }
+
+  /** @returns whether there is any listener left */
+  detach(listener: SequenceListener): boolean {
+    this.#listeners.delete(listener)
+    return this.#listeners.size > 0
+  }
+
+  /** The upstream that events come from; null while there is none. */
+  get upstream(): string | null {
+    return this.#feed.upstream
+  }
+
+  get observedSinceMs(): number | null {
+    const { clock, stallMs } = this.#options
+    return clock.nowMs() - this.#observedMs <= stallMs ? this.#observedSinceMs : null
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#cancelRetry()
+    this.#feed.close()
+    this.#listeners.clear()
+    this.#waiting = []
+  }
+
+  /** The block that is the newest now is not sent: clients get what follows it. */
+  async #begin(): Promise<void> {
+    const { reader, clock } = this.#options
+    // Polling has nothing else to begin from, and takes the time it needs.
+    const limit = new TimeLimit(clock, this.#closing.signal, this.#feed.isPolling ? null : beginMs)
+    try {
+      const { block, upstream } = await reader.newest(this.#feed.upstream, limit.signal)
+      this.#polled = upstream
+      this.#history.append(block)
+    } catch (error) {
+      const isDefect = !isTemporary(error) && !limit.signal.aborted
+      if (isDefect || this.#closing.signal.aborted) throw error
+      if (!this.#feed.isPolling) return
+      throw error instanceof RelayError ? error : noBeginning(error)
+    } finally {
+      limit.end()
+    }
+  }
+
+  #received(event: Uint8Array): void {
+    const block = this.#options.reader.read(event)
+    if (block === null) this.#unusableEvent('its events cannot be understood')
+    else this.#observe({ block, isLatest: false })
+  }
+
+  #observe(observed: Observed): void {
+    const { clock, stallMs } = this.#options
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#observedMs > stallMs) this.#observedSinceMs = nowMs
+    this.#observedMs = nowMs
+    this.#waiting.push(observed)
+    while (this.#waiting.length > 1 && this.#isTooMuchWaiting) this.#waiting.shift()
+    void this.#run()
+  }
+
+  get #isTooMuchWaiting(): boolean {
+    const bytes = this.#waiting.reduce((sum, { block }) => sum + block.event.length, 0)
+    return this.#waiting.length > mostWaiting || bytes > mostWaitingBytes
+  }
+
+  /** Takes what was observed, one after another. */
+  async #run(): Promise<void> {
+    if (this.#isRunning || !this.#hasBegun) return
+    this.#isRunning = true
+    try {
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift())
+        await this.#follow(next)
+    } catch (error) {
+      if (this.#closing.signal.aborted) return
+      this.#options.observer.failed(this.#options.name, error)
+      this.#end('internal error')
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #follow(observed: Observed): Promise<void> {
+    const { block, isLatest } = observed
+    const { observer, name } = this.#options
+    const { tip } = this.#history
+    // Nothing was sent yet: what is the latest then was there before the subscription.
+    if (tip === null) return isLatest ? this.#history.append(block) : this.#append(block)
+    if (this.#history.find(block.id)) {
+      if (!isLatest) observer.duplicateDropped(name)
+      if (block.id === tip.id) this.#succeeded()
+      return
+    }
+    if (block.number <= tip.number && !this.#isOtherBranch(observed, tip)) return
+    if (block.parent === tip.id) {
+      if (!isLatest) this.#unusable = 0
+      return this.#append(block)
+    }
+    if (this.#isTooFarAhead(observed, tip)) {
+      this.#unusableEvent('it is far ahead of all others')
+      return this.#retryLater()
+    }
+    await this.#backfill(observed)
+  }
+
+  async #backfill({ block, isLatest }: Observed): Promise<void> {
+    const { reader, maxGapBlocks: mostBlocks } = this.#options
+    const { signal } = this.#closing
+    const prefer = this.#feed.upstream
+    try {
+      const path = await reader.pathTo(block, { sent: this.#history, mostBlocks, prefer, signal })
+      signal.throwIfAborted()
+      if (!isLatest) this.#unusable = 0
+      this.#take(path)
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof GapTooLarge) return this.#end(error.message)
+      if (!isTemporary(error)) throw error
+      if (error instanceof BackfillError && !isLatest) this.#unusableEvent(error.message)
+      this.#failed(error)
+    }
+  }
+
+  #take({ fork, blocks }: Path): void {
+    const { observer, name } = this.#options
+    for (const position of this.#history.goBackTo(fork))
+      for (const each of this.#listeners) each.removed(position)
+    if (blocks.length > 1) observer.filled(name, blocks.length - 1)
+    for (const block of blocks) this.#append(block)
+  }
+
+  #append(block: Block): void {
+    this.#history.append(block)
+    this.#succeeded()
+    for (const each of this.#listeners) each.appended(block)
+  }
+
+  /** All that is known was sent. */
+  #succeeded(): void {
+    this.#backoff.reset()
+    this.#deadline.reset()
+    this.#cancelRetry()
+  }
+
+  #failed(error: Error): void {
+    const { observer, name } = this.#options
+    observer.fetchFailed(name, this.#deadline.failed(), error.message)
+    if (this.#deadline.isOver) return this.#end('the missed blocks could not be fetched')
+    this.#retryLater()
+  }
+
+  /**
+   * A branch is sent once it is as high as what was sent: it may not survive. A lower one only when the
+   * whole chain has gone back to it.
+   */
+  #isOtherBranch({ block, isLatest }: Observed, tip: Position): boolean {
+    const { reader, pool, allowedLagBlocks } = this.#options
+    if (!reader.forks) return false
+    if (block.number === tip.number) return true
+    // Below all that is remembered it may as well be a slow upstream.
+    if (!isLatest || block.number < (this.#history.lowest?.number ?? 0)) return false
+    return reader.followsTip && (pool.tip ?? 0) <= block.number + allowedLagBlocks
+  }
+
+  /** A gap that would end the sequence is not believed of one upstream alone. */
+  #isTooFarAhead({ block, isLatest }: Observed, tip: Position): boolean {
+    const { pool, reader, maxGapBlocks } = this.#options
+    if (block.number - tip.number - 1 <= maxGapBlocks) return false
+    // What comes by an event is asked for over the relay.
+    if (!isLatest) return true
+    return reader.followsTip && pool.tip !== null && pool.tip - tip.number - 1 <= maxGapBlocks
+  }
+
+  #unusableEvent(why: string): void {
+    this.#unusable += 1
+    if (this.#unusable < mostUnusable) return
+    this.#unusable = 0
+    this.#feed.leave(why)
+  }
+
+  /** Asks for the latest block, and follows it. Never rejects. */
+  async #catchUp(): Promise<void> {
+    if (!this.#hasBegun) return
+    this.#mustCatchUpAgain = true
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    while (this.#mustCatchUpAgain && !this.#closing.signal.aborted) {
+      this.#mustCatchUpAgain = false
+      await this.#askLatest()
+    }
+    this.#isCatchingUp = false
+  }
+
+  async #askLatest(): Promise<void> {
+    const { reader, observer, name } = this.#options
+    const { signal } = this.#closing
+    try {
+      const prefer = this.#feed.isPolling ? this.#polled : null
+      const { block, upstream } = await reader.latest(prefer, signal)
+      this.#polled = upstream
+      this.#observe({ block, isLatest: true })
+    } catch (error) {
+      if (signal.aborted) return
+      if (!isTemporary(error)) return observer.failed(name, error)
+      this.#retryLater()
+    }
+  }
+
+  #retryLater(): void {
+    this.#cancelRetry()
+    this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => {
+      void this.#catchUp()
+    })
+  }
+
+  #end(reason: string): void {
+    const { observer, name } = this.#options
+    observer.ended(name, reason)
+    const listeners = [...this.#listeners]
+    this.close()
+    for (const each of listeners) each.ended(reason)
+  }
+}
+
+function noBeginning(cause: unknown): RelayError {
+  const message = 'no upstream tells the latest block, from which a subscription could begin'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel, Clock } from '../clock/clock.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { isTemporary } from './ask.ts'
+import type { ChainReader, Family } from './family.ts'
+import type { SocketPlace } from './socket-urls.ts'
+import type { Source, Sources } from './source.ts'
+import { NodeRefused, type SubscriptionObserver } from './subscriptions.ts'
+import { TransportError } from '../upstream/transport.ts'
+
+export interface SocketWatchesOptions {
+  readonly clock: Clock
+  readonly pool: Pick<Pool, 'tip'>
+  readonly family: Family
+  readonly sources: Sources
+  readonly observer: Pick<SubscriptionObserver, 'failed'>
+  readonly allowedLagBlocks: number
+  /** No news on a socket for so long, while there is some elsewhere: it has stalled. */
+  readonly stallMs: number
+}
+
+type Leave = (why: string) => void
+
+/**
+ * Sees whether the sockets that topics are on are alive. A topic may be quiet for good reason, and the
+ * head of the chain may not: when it moves on elsewhere and not on a socket, all topics leave that one.
+ * A sequence that is not the head, such as roots, is watched by itself as well.
+ */
+export class SocketWatches {
+  readonly #options: SocketWatchesOptions
+  readonly #watches = new Map<SocketUrl, Map<string, SocketWatch>>()
+
+  constructor(options: SocketWatchesOptions) {
+    this.#options = options
+  }
+
+  /** A topic is on this socket now. @returns to be called when it is not any more */
+  join(place: SocketPlace, sequence: string | null, leave: Leave): () => void {
+    const { head, readers } = this.#options.family
+    const names = new Set([head, sequence].filter((name) => name !== null))
+    const atUrl = this.#watches.get(place.url) ?? new Map<string, SocketWatch>()
+    this.#watches.set(place.url, atUrl)
+    for (const name of names) {
+      const reader = readers[name] as ChainReader
+      const watch = atUrl.get(name) ?? new SocketWatch(name, reader, place, this.#options)
+      atUrl.set(name, watch)
+      watch.members.add(leave)
+    }
+    return () => {
+      for (const name of names) {
+        const watch = atUrl.get(name)
+        if (!watch?.members.delete(leave) || watch.members.size > 0) continue
+        watch.close()
+        atUrl.delete(name)
+      }
+    }
+  }
+}
+
+/** Watches one sequence on one socket, by a subscription that it shares with the sequence's own. */
+class SocketWatch {
+  readonly members = new Set<Leave>()
+  readonly #name: string
+  readonly #reader: ChainReader
+  readonly #place: SocketPlace
+  readonly #options: SocketWatchesOptions
+  readonly #closing = new AbortController()
+  #source: Source | null = null
+  #isOpening = false
+  /** The node does not have this subscription: nothing can be said of the socket. */
+  #isRefused = false
+  #unread: Uint8Array | null = null
+  #number: number | null = null
+  #newsMs: number
+  #laggingSinceMs: number | null = null
+  /** How often other upstreams were asked since the last news. */
+  #stallChecks = 0
+  #cancel: Cancel = () => {}
+
+  constructor(
+    name: string,
+    reader: ChainReader,
+    place: SocketPlace,
+    options: SocketWatchesOptions,
+  ) {
+    this.#name = name
+    this.#reader = reader
+    this.#place = place
+    this.#options = options
+    this.#newsMs = options.clock.nowMs()
+    // A socket that never sends anything is behind this before long.
+    this.#number = reader.followsTip ? options.pool.tip : null
+    void this.#open()
+    this.#checkLater()
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#cancel()
+    this.#source?.close()
+  }
+
+  async #open(): Promise<void> {
+    if (this.#source || this.#isOpening || this.#isRefused) return
+    this.#isOpening = true
+    const { sources, observer } = this.#options
+    try {
+      const source = await sources.open(this.#reader.request, this.#place, this.#closing.signal)
+      if (this.#closing.signal.aborted) return source.close()
+      this.#source = source
+      source.listen({
+        event: (event) => {
+          this.#unread = event
+        },
+        lost: () => {
+          this.#source = null
+        },
+      })
+    } catch (error) {
+      this.#isRefused = error instanceof NodeRefused
+      const isExpected = this.#isRefused || error instanceof TransportError
+      if (!isExpected && !this.#closing.signal.aborted) observer.failed(this.#name, error)
+    } finally {
+      this.#isOpening = false
+    }
+  }
+
+  #checkLater(): void {
+    const { clock, stallMs } = this.#options
+    this.#cancel = clock.after(stallMs / 3, () => {
+      this.#checkLater()
+      void this.#open()
+      if (this.#source) this.#check()
+    })
+  }
+
+  #check(): void {
+    const { clock, pool, stallMs, allowedLagBlocks } = this.#options
+    const nowMs = clock.nowMs()
+    const block = this.#unread && this.#reader.read(this.#unread)
+    this.#unread = null
+    if (block) {
+      this.#number = block.number
+      this.#newsMs = nowMs
+      this.#stallChecks = 0
+    }
+    const lag =
+      this.#reader.followsTip && this.#number !== null ? (pool.tip ?? 0) - this.#number : 0
+    if (lag <= allowedLagBlocks) this.#laggingSinceMs = null
+    else this.#laggingSinceMs ??= nowMs
+    if (this.#laggingSinceMs !== null && nowMs - this.#laggingSinceMs >= stallMs)
+      return this.#leave('it lags behind the chain')
+    // Where the whole chain stands still, it is asked for less and less often.
+    if (nowMs - this.#newsMs >= stallMs * 2 ** Math.min(this.#stallChecks, 3))
+      void this.#checkStall()
+  }
+
+  /** Nothing has come for long: is there news elsewhere? */
+  async #checkStall(): Promise<void> {
+    const { clock, observer } = this.#options
+    const { signal } = this.#closing
+    this.#newsMs = clock.nowMs()
+    try {
+      const { block } = await this.#reader.latest(null, signal)
+      if (signal.aborted || this.#unread !== null) return
+      if (this.#number !== null && block.number > this.#number) return this.#leave('it has stalled')
+      if (this.#number === null) this.#number = block.number
+      else this.#stallChecks += 1
+    } catch (error) {
+      if (!signal.aborted && !isTemporary(error)) observer.failed(this.#name, error)
+    }
+  }
+
+  #leave(why: string): void {
+    for (const leave of [...this.members]) leave(why)
+  }
+}
