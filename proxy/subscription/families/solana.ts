@@ -164,7 +164,7 @@ class SlotReader implements ChainReader {
 }
 
 function readSlot(event: Uint8Array): { slot?: unknown; parent?: unknown; root?: unknown } {
-  return event.length > mostEventBytes ? {} : ((parseJson(event) ?? {}) as object)
+  return event.length > mostEventBytes ? {} : (parseJson(event) ?? {})
 }
 
 /** Its parent is not told, so that what lies before it is looked up. */
