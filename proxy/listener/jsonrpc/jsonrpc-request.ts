@@ -11,13 +11,13 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 /** More items than this in one batch are refused together. */
 const maxBatchItems = 1_000
 
-/** What a request body holds: one request, or several. Spans of JSON that is known to be valid. */
+/** What a request body holds: one request, or several. That an item of a batch is JSON is known. */
 export type RequestBody =
   | { readonly kind: 'single'; readonly span: Span }
   | { readonly kind: 'batch'; readonly items: readonly Span[] }
 
 /**
- * Checks that a body is JSON, and tells single requests from batches.
+ * Tells single requests from batches. Whether a single one is JSON is found when it is read.
  * @throws RelayError -32700 or -32600
  */
 export function readBody(body: Uint8Array): RequestBody {
@@ -27,9 +27,13 @@ export function readBody(body: Uint8Array): RequestBody {
     throw parseError('the request body begins with a byte order mark; send it without')
   if (!isAscii(body) && !isUtf8(body)) throw parseError('the request body is not UTF-8')
   if (body[start] === 0x5b) return readBatch(body, start)
-  const end = valueEnd(body, start)
-  checkEnd(body, end)
+  let end = body.length
+  while (isSpace(body[end - 1])) end--
   return { kind: 'single', span: { start, end } }
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 function readBatch(body: Uint8Array, start: number): RequestBody {
@@ -40,12 +44,14 @@ function readBatch(body: Uint8Array, start: number): RequestBody {
       throw invalid(`the batch has more than ${maxBatchItems} items; send it in parts`)
     items.push({ start: cursor.valueStart, end: cursor.valueEnd })
   }
-  checkEnd(body, cursor.end)
+  checkEnd(body, { start, end: body.length }, cursor.end)
   if (items.length === 0) throw invalid('the batch is empty')
   return { kind: 'batch', items }
 }
 
-function checkEnd(body: Uint8Array, end: number): void {
+/** @param end where the value of the span ends, or `~offset` of what is wrong with it */
+function checkEnd(body: Uint8Array, span: Span, end: number): void {
+  if (end === span.end) return
   const at = end < 0 ? ~end : spaceEnd(body, end)
   if (end >= 0 && at === body.length) return
   if (at >= body.length) throw parseError('the request body ends before its JSON does')
@@ -122,11 +128,15 @@ type Member = 'jsonrpc' | 'method' | 'params' | 'id'
 const members: readonly Member[] = ['jsonrpc', 'method', 'params', 'id']
 
 /**
- * Reads one request, which is valid JSON already.
+ * Reads one request.
+ * @throws RelayError -32700 when it is not JSON
  * @throws RequestRefused -32600 or -32601
  */
 export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
-  if (body[span.start] !== 0x7b) throw refused('a request must be an object', null)
+  if (body[span.start] !== 0x7b) {
+    checkEnd(body, span, valueEnd(body, span.start))
+    throw refused('a request must be an object', null)
+  }
   const found: Partial<Record<Member, Span>> = {}
   let fault: string | null = null
   const cursor = new ObjectCursor(body, span.start)
@@ -137,6 +147,7 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
     if (found[member]) fault ??= `"${member}" is given twice`
     else found[member] = { start: valueStart, end }
   }
+  checkEnd(body, span, cursor.end)
   const id = found.id ?? null
   if (id && !isId(body[id.start])) throw refused('"id" must be a string, a number or null', null)
   if (fault !== null) throw refused(fault, id)
