@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeObject } from '../kube/object.ts'
-import { kubeYaml, type YamlMap } from '../yaml/write-yaml.ts'
+import { kubeYaml, type YamlMap } from '../api/crd/kube-yaml.ts'
 
 /** Objects as kubectl takes them: YAML documents, or one JSON list. */
 export function writeObjects(objects: readonly KubeObject[], format: string | null): string {

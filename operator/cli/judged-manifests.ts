@@ -29,9 +29,7 @@ export async function judgeManifests(
   try {
     const texts = await readFiles(values.filename, stdin)
     const set = readManifests(texts, valueOf(values, 'namespace') ?? 'default')
-    const ofFiles = set.problems.map(({ file, object, message }) =>
-      [file, object, message].filter((part) => part !== '').join(': '),
-    )
+    const ofFiles = set.problems
     const build = {
       images: imagesOf(values, version),
       monitors: new Set(['PodMonitor', 'ServiceMonitor']),

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import {
-  type Document,
-  type ErrorCode,
-  LineCounter,
-  type ParsedNode,
-  parseAllDocuments,
-} from 'yaml'
-import type { Json } from '../admission/fault.ts'
-import { jsonOfYaml, NoJsonError, parsedAsTexts } from '../yaml/json-of-yaml.ts'
-import { aliasFault, type DocumentFault } from './bounded-aliases.ts'
-import { jsonObjects, type TextPart } from './json-objects.ts'
+import { type Document, LineCounter, parseAllDocuments, type Tags } from 'yaml'
+import type { Json } from './json.ts'
 
 /** One document of a file: its value, or what is wrong with it. */
 export type ManifestDocument = {
@@ -18,72 +9,40 @@ export type ManifestDocument = {
   readonly place: string
 } & ({ readonly value: Json } | { readonly fault: string })
 
-interface ParsedDocument {
-  readonly document: Document<ParsedNode>
-  /** Of the text that it was read from. */
-  readonly offset: number
-}
-
-/** Reads YAML documents as kubectl does, or JSON objects that stand one after another. Never throws. */
+/** Reads documents of YAML 1.1, as kubectl does, or of JSON. Never throws, and no fault repeats what may be a key. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
-  const lines = lineCounter(text)
-  return parse(text).map((parsed, index) => {
-    const place = (at: number) =>
-      `document ${index + 1}, line ${lines.linePos(parsed.offset + at).line}`
-    const { document } = parsed
-    const start = document.contents?.range[0] ?? 0
-    const fault = syntaxFault(document) ?? aliasFault(document.contents)
-    const read = fault ?? expanded(document)
-    if ('message' in read) return { place: place(read.offset), fault: read.message }
-    return { place: place(start), value: read.value }
-  })
-}
-
-function parse(text: string): readonly ParsedDocument[] {
-  const whole = parsePart({ text, offset: 0 })
-  if (whole.every(({ document }) => document.errors.length === 0)) return whole
-  return jsonObjects(text)?.flatMap(parsePart) ?? whole
-}
-
-function parsePart({ text, offset }: TextPart): readonly ParsedDocument[] {
+  const lineCounter = new LineCounter()
   const documents = parseAllDocuments(text, {
-    ...parsedAsTexts,
+    version: '1.1',
+    merge: true,
+    customTags: (tags) => tags.filter(isKnownToKubectl),
+    lineCounter,
     prettyErrors: false,
     logLevel: 'error',
   })
-  return documents.map((document) => ({ document, offset }))
+  return documents.map((document, index) => {
+    const [error = document.warnings[0]] = document.errors
+    const offset = error?.pos[0] ?? document.contents?.range[0] ?? 0
+    const place = `document ${index + 1}, line ${lineCounter.linePos(offset).line}`
+    if (error !== undefined) return { place, fault: firstSentence(error.message) }
+    return { place, ...valueOf(document) }
+  })
 }
 
-/** Instead of sentences of the parser that repeat what stands in the text: that may be a key. */
-const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
-  RESOURCE_EXHAUSTION: 'is nested too deeply',
-  TAG_RESOLVE_FAILED: 'a tag (!) is not known; a text needs quotes',
-  BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape sequence (\\)',
+/** Dates and numbers to the base 60 are texts to kubectl. */
+function isKnownToKubectl(tag: Tags[number]): boolean {
+  return typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME')
 }
 
-function syntaxFault({ errors: [error] }: Document): DocumentFault | null {
-  if (error === undefined) return null
-  const words = error.message.split('\n')[0] ?? ''
-  const isSecond = words.startsWith('Unexpected flow-map-start')
-  const message = isSecond
-    ? 'another object begins here: put a line with --- before each'
-    : (sentences[error.code] ?? words.replace(/(token in YAML [a-z]+|extra characters): .*$/, '$1'))
-  return { message, offset: error.pos[0] }
-}
-
-function expanded({ contents }: Document): { readonly value: Json } | DocumentFault {
+/** Throws for aliases of nothing, and for few lines of aliases that stand for very many values. */
+function valueOf(document: Document): { readonly value: Json } | { readonly fault: string } {
   try {
-    return { value: jsonOfYaml(contents) as Json }
+    return { value: document.toJS({ maxAliasCount: 1_000 }) as Json }
   } catch (error) {
-    if (error instanceof NoJsonError) return error
-    throw error
+    return { fault: firstSentence((error as Error).message) }
   }
 }
 
-function lineCounter(text: string): LineCounter {
-  const lines = new LineCounter()
-  lines.addNewLine(0)
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
-    lines.addNewLine(at + 1)
-  return lines
+function firstSentence(message: string): string {
+  return message.split(/: |\n/)[0] ?? ''
 }

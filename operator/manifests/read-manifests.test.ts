@@ -25,25 +25,24 @@ const secret = (fields: object) => ({
 const read = (text: string) => readManifests([{ name: 'a.yaml', text }], 'rpc')
 const namesOf = ({ providers }: ReturnType<typeof read>) =>
   providers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
-const problemsOf = ({ problems }: ReturnType<typeof read>) =>
-  problems.map(({ file, object, message }) => [file, object, message].join(': '))
+const problemsOf = ({ problems }: ReturnType<typeof read>) => problems
 
-describe('an object without a name', () => {
+describe('metadata that the API server would refuse', () => {
   test.each([
-    [
-      { generateName: 'alpha-' },
-      'metadata.generateName gives a new name with each kubectl create, and kubectl apply does not take it: write metadata.name',
-    ],
-    [{}, 'metadata.name is missing'],
-    [{ name: '' }, 'metadata.name is missing'],
-    [null, 'metadata.name is missing'],
-    ['alpha', 'metadata.name is missing'],
-    [{ name: 7 }, 'metadata.name must be a text: put it in quotes'],
-    [{ name: 'a', namespace: 7 }, 'metadata.namespace must be a text: put it in quotes'],
+    [{ generateName: 'alpha-' }, 'metadata.name: must be a text: put it in quotes'],
+    [{}, 'metadata.name: must be a text'],
+    [null, 'metadata.name: must be a text'],
+    [{ name: 7 }, 'metadata.name: must be a text: put it in quotes'],
+    [{ name: 'a_b' }, 'metadata.name: must have'],
+    [{ name: 'a', namespace: 7 }, 'metadata.namespace: must be a text: put it in quotes'],
+    [{ name: 'a', labels: { team: true } }, 'metadata.labels.team: must be a text'],
+    [{ name: 'a', labels: ['a'] }, 'metadata.labels: must be a map'],
+    [{ name: 'a', labels: { a: '-b' } }, 'metadata.labels.a: must have'],
+    [{ name: 'a', finalizers: ['a b'] }, 'metadata.finalizers.0: must have'],
   ])('%j', (metadata, sentence) => {
     const set = read(stringify(provider(metadata)))
     expect(namesOf(set)).toEqual([])
-    expect(problemsOf(set)).toEqual([`a.yaml: UpstreamProvider: document 1, line 1: ${sentence}`])
+    expect(problemsOf(set)[0]).toContain(sentence)
   })
 })
 
@@ -100,10 +99,6 @@ describe('lists', () => {
       JSON.stringify({ apiVersion: 'rpcrouter.dev/v1alpha1', kind: 'UpstreamProviderList', items }),
     ],
     ['Lists in a List', JSON.stringify({ kind: 'List', items: [{ kind: 'List', items }] })],
-    [
-      'JSON objects one after another',
-      items.map((item) => JSON.stringify(item, null, 2)).join('\n'),
-    ],
   ])('%s', (_, text) => {
     const set = read(text)
     expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a', 'rpc/b'], []])
@@ -111,13 +106,13 @@ describe('lists', () => {
 
   test('what is no object is told with its item', () => {
     expect(problemsOf(read(stringify({ kind: 'List', items: [items[0], 7] })))).toEqual([
-      'a.yaml: : document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
+      'a.yaml: document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
     ])
   })
 })
 
 describe('the data of Secrets and ConfigMaps', () => {
-  const notBase64 = 'data.k is not base64: encode it, or write it as it is under stringData'
+  const notBase64 = 'data.k is not base64: encode it, or write it under stringData'
 
   test.each([
     ['not base64', secret({ data: { k: 's3cret key' } }), [notBase64]],

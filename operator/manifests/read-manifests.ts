@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
-import { Admission } from '../admission/admission.ts'
-import { isList, isMap, type Json, type JsonMap } from '../admission/fault.ts'
-import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import { rpcRouterDefinition } from '../api/crd/rpc-router.ts'
 import { upstreamProviderDefinition } from '../api/crd/upstream-provider.ts'
 import { group, version } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
 import type { KeyedData } from '../translate/reference-data.ts'
-import { metadataFaults, withoutNulls } from './metadata-faults.ts'
-import { nameFault } from './name-fault.ts'
-import { type ManifestData, readConfigMap, readSecret } from './read-data.ts'
+import { Admission } from './admission.ts'
+import { isList, isMap, type Json, type JsonMap, withoutNulls } from './json.ts'
+import { metadataSchema } from './metadata.ts'
 import { readDocuments } from './read-documents.ts'
 
 /** A file of manifests. */
 export interface ManifestText {
   readonly name: string
   readonly text: string
-}
-
-/** What is wrong with a manifest. */
-export interface ManifestProblem {
-  readonly file: string
-  /** `RpcRouter rpc/mainnet`; empty for the file as a whole. */
-  readonly object: string
-  readonly message: string
 }
 
 /** What manifests hold, as far as it concerns the operator. */
@@ -36,7 +25,8 @@ export interface ManifestSet {
   /** By `namespace/name`. */
   readonly secrets: ReadonlyMap<string, KeyedData>
   readonly configMaps: ReadonlyMap<string, KeyedData>
-  readonly problems: readonly ManifestProblem[]
+  /** What is wrong with manifests: `a.yaml: RpcRouter rpc/mainnet: …`. */
+  readonly problems: readonly string[]
   /** Providers that the API server would refuse: routers that select them are not wrong about that. */
   readonly refusedProviders: readonly RefusedProvider[]
 }
@@ -51,13 +41,8 @@ export interface RefusedProvider {
 /** Reads manifests in YAML or JSON. Kinds that do not concern the operator are passed over. */
 export function readManifests(texts: readonly ManifestText[], namespace: string): ManifestSet {
   const reader = new ManifestReader(namespace)
-  for (const text of texts) reader.readText(text)
+  for (const text of texts) reader.read(text)
   return reader
-}
-
-interface Source {
-  readonly file: string
-  readonly place: string
 }
 
 class ManifestReader implements ManifestSet {
@@ -65,135 +50,127 @@ class ManifestReader implements ManifestSet {
   readonly providers: UpstreamProvider[] = []
   readonly secrets = new Map<string, KeyedData>()
   readonly configMaps = new Map<string, KeyedData>()
-  readonly problems: ManifestProblem[] = []
+  readonly problems: string[] = []
   readonly refusedProviders: RefusedProvider[] = []
-  readonly #admissions = new Map<string, Admission>()
+  readonly #routerAdmission = new Admission({
+    definition: rpcRouterDefinition(),
+    schema: rpcRouterSchema,
+  })
+  readonly #providerAdmission = new Admission({
+    definition: upstreamProviderDefinition(),
+    schema: upstreamProviderSchema,
+  })
   /** Where each object of our kinds was first found. */
-  readonly #ours = new Map<string, Source>()
+  readonly #found = new Map<string, string>()
   readonly #namespace: string
 
   constructor(namespace: string) {
     this.#namespace = namespace
   }
 
-  readText({ name: file, text }: ManifestText): void {
+  read({ name: file, text }: ManifestText): void {
     for (const document of readDocuments(text)) {
-      const { place } = document
-      if ('value' in document) this.#take({ file, place }, document.value)
-      else this.problems.push({ file, object: '', message: `${place}: ${document.fault}` })
+      if ('value' in document) this.#take(file, document.place, document.value)
+      else this.problems.push(`${file}: ${document.place}: ${document.fault}`)
     }
   }
 
-  #take(source: Source, document: Json): void {
+  #take(file: string, place: string, document: Json): void {
     if (document === null) return
-    const { file, place } = source
     if (!isMap(document) || typeof document['kind'] !== 'string') {
-      const message = `${place}: is no Kubernetes object: it has no kind`
-      this.problems.push({ file, object: '', message })
+      this.problems.push(`${file}: ${place}: is no Kubernetes object: it has no kind`)
       return
     }
-    const { kind, items } = document
+    const { kind, items, apiVersion } = document
     if (kind.endsWith('List') && isList(items)) {
       for (const [index, item] of items.entries())
-        this.#take({ file, place: `${place}, items[${index}]` }, item)
+        this.#take(file, `${place}, items[${index}]`, item)
       return
     }
-    const key = this.#keyOf(document)
-    const isCore = document['apiVersion'] === 'v1'
-    if (wordOf(document['apiVersion']).startsWith(`${group}/`)) this.#takeOurs(source, document)
-    else if (kind === 'Secret' && isCore)
-      this.#takeData(this.secrets, file, `Secret ${key}`, key, readSecret(document))
-    else if (kind === 'ConfigMap' && isCore)
-      this.#takeData(this.configMaps, file, `ConfigMap ${key}`, key, readConfigMap(document))
+    const object = this.#inNamespace(document)
+    const key = `${wordOf(object.metadata['namespace'])}/${wordOf(object.metadata['name'])}`
+    const problems = (messages: readonly string[]) => {
+      this.problems.push(...messages.map((message) => `${file}: ${kind} ${key}: ${message}`))
+    }
+    if (wordOf(apiVersion).startsWith(`${group}/`)) {
+      const found = `${kind} ${key}`
+      const first = this.#found.get(found)
+      this.#found.set(found, first ?? `${file}, ${place}`)
+      if (first === undefined) problems(this.#admit(kind, object))
+      else problems([`${place}: the same object is in ${first}: remove one of them`])
+    } else if (apiVersion === 'v1' && kind === 'Secret') problems(this.#takeSecret(key, object))
+    else if (apiVersion === 'v1' && kind === 'ConfigMap') {
+      const { texts, faults } = textsOf('data', object['data'])
+      this.configMaps.set(key, configMapData(texts))
+      problems(faults)
+    }
   }
 
-  /** `namespace/name`, with what stands there, be it good or not. */
-  #keyOf({ metadata }: JsonMap): string {
-    const { namespace, name = '' } = isMap(metadata) ? metadata : {}
-    return `${wordOf(namespace || this.#namespace)}/${wordOf(name)}`
+  #inNamespace(object: JsonMap): JsonMap & { readonly metadata: JsonMap } {
+    const metadata = isMap(object['metadata']) ? (withoutNulls(object['metadata']) as JsonMap) : {}
+    return {
+      ...object,
+      metadata: { ...metadata, namespace: metadata['namespace'] || this.#namespace },
+    }
   }
 
-  #takeData(
-    to: Map<string, KeyedData>,
-    file: string,
-    object: string,
-    key: string,
-    read: ManifestData,
-  ): void {
-    if ('faults' in read)
-      for (const message of read.faults) this.problems.push({ file, object, message })
-    else if (read.data !== null) to.set(key, read.data)
+  /** @returns what is wrong with it */
+  #admit(kind: string, object: JsonMap & { readonly metadata: JsonMap }): readonly string[] {
+    const { apiVersion, metadata } = object
+    if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]
+    if (apiVersion !== `${group}/${version}`)
+      return [`apiVersion must be ${group}/${version}, not ${wordOf(apiVersion)}`]
+    const { error } = metadataSchema.safeParse(metadata)
+    const ofMetadata = (error?.issues ?? []).map(
+      ({ path, message }) => `${['metadata', ...path.map(String)].join('.')}: ${message}`,
+    )
+    const admitted = (kind === 'RpcRouter' ? this.#routerAdmission : this.#providerAdmission).admit(
+      object,
+    )
+    const faults = [...ofMetadata, ...('faults' in admitted ? admitted.faults : [])]
+    if (faults.length === 0 && 'object' in admitted) {
+      if (admitted.object.kind === 'RpcRouter') this.routers.push(admitted.object)
+      else this.providers.push(admitted.object)
+    } else if (kind === 'UpstreamProvider') this.refusedProviders.push(identityOf(metadata))
+    return faults
   }
 
-  #takeOurs(source: Source, object: JsonMap): void {
-    const { file, place } = source
-    const kind = wordOf(object['kind'])
-    const apiVersion = wordOf(object['apiVersion'])
-    const name = `${kind} ${this.#keyOf(object)}`
-    const problem = (message: string) => {
-      this.problems.push({ file, object: name, message })
-    }
-    const unnamed = nameFault(object)
-    const first = this.#ours.get(name)
-    const add = <T>({ definition, schema }: OurKind<T>, list: T[]): void => {
-      const admission = this.#admissions.get(kind) ?? new Admission(definition())
-      this.#admissions.set(kind, admission)
-      const whole = inNamespace(object, this.#namespace)
-      const admitted = admission.admit(whole)
-      const faults = [...metadataFaults(whole.metadata), ...admitted.faults]
-      for (const fault of faults) problem(fault)
-      if (faults.length > 0) return
-      const parsed = schema.safeParse(admitted.object)
-      if (parsed.success) list.push(parsed.data)
-      else
-        for (const { path, message } of parsed.error.issues)
-          problem(`${path.join('.')}: ${message}`)
-    }
-    if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') problem(`${group} has no kind ${kind}`)
-    else if (apiVersion !== `${group}/${version}`)
-      problem(`apiVersion must be ${group}/${version}, not ${apiVersion}`)
-    else if (unnamed !== null)
-      this.problems.push({ file, object: kind, message: `${place}: ${unnamed}` })
-    else if (first !== undefined)
-      problem(`${place}: the same object is in ${first.file}, ${first.place}: remove one of them`)
-    else {
-      this.#ours.set(name, source)
-      if (kind === 'RpcRouter') add(routerKind, this.routers)
-      else {
-        const before = this.providers.length
-        add(providerKind, this.providers)
-        if (this.providers.length === before)
-          this.refusedProviders.push(identityOf(inNamespace(object, this.#namespace).metadata))
-      }
-    }
+  /** One that SOPS encrypted has no data that is known here. No fault has a value in it. */
+  #takeSecret(key: string, object: JsonMap): readonly string[] {
+    if (isMap(object['sops'])) return []
+    const { texts: data, faults } = textsOf('data', object['data'])
+    const { texts: stringData, faults: more } = textsOf('stringData', object['stringData'])
+    this.secrets.set(key, secretData({ data, stringData }))
+    const notBase64 = Object.entries(data)
+      .filter(([, text]) => !isBase64(text))
+      .map(([name]) => `data.${name} is not base64: encode it, or write it under stringData`)
+    return [...faults, ...more, ...notBase64]
   }
 }
 
-function inNamespace(object: JsonMap, fallback: string): JsonMap & { readonly metadata: JsonMap } {
-  const metadata = isMap(object['metadata']) ? withoutNulls(object['metadata']) : {}
-  return { ...object, metadata: { ...metadata, namespace: metadata['namespace'] || fallback } }
+function textsOf(field: string, value: Json | undefined) {
+  if (value === undefined || value === null) return { texts: {}, faults: [] }
+  if (!isMap(value)) return { texts: {}, faults: [`${field} must be a map of keys to texts`] }
+  const entries = Object.entries(value).map(([key, text]) => [key, text ?? ''] as const)
+  return {
+    texts: Object.fromEntries(
+      entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    ),
+    faults: entries
+      .filter(([, text]) => typeof text !== 'string')
+      .map(([key]) => `${field}.${key} must be a text: put it in quotes`),
+  }
+}
+
+/** By the alphabet and the padding of RFC 4648; line breaks do not count. */
+function isBase64(text: string): boolean {
+  const joined = text.replace(/[\r\n]/g, '')
+  return joined.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(joined)
 }
 
 function identityOf({ namespace, name, labels }: JsonMap): RefusedProvider {
-  const texts = Object.entries(isMap(labels) ? labels : {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  )
-  return {
-    namespace: wordOf(namespace),
-    name: wordOf(name),
-    labels: Object.fromEntries(texts),
-  }
-}
-
-interface OurKind<T> {
-  readonly definition: () => CustomResourceDefinition
-  readonly schema: z.ZodType<T>
-}
-
-const routerKind: OurKind<RpcRouter> = { definition: rpcRouterDefinition, schema: rpcRouterSchema }
-const providerKind: OurKind<UpstreamProvider> = {
-  definition: upstreamProviderDefinition,
-  schema: upstreamProviderSchema,
+  const { texts } = textsOf('labels', labels)
+  return { namespace: wordOf(namespace), name: wordOf(name), labels: texts }
 }
 
 /** A text as it is; what should be one, and is not, as JSON. */

@@ -14,7 +14,6 @@ import { translate } from '../translate/translate.ts'
 import { nothingRuns } from '../translate/translation.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
 import { violationText } from '../translate/violation.ts'
-import { affinityFaults } from '../api/affinity-faults.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
 /** What a set of manifests comes to. */
@@ -61,8 +60,6 @@ export function renderManifests(
     })
     for (const violation of [...translation.refusals, ...translation.dangling])
       problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
-    for (const fault of affinityFaults(router.spec.pod.affinity))
-      problems.push(`RpcRouter ${namespace}/${name}: ${fault}`)
     for (const { provider, refusals, dangling } of translation.providers) {
       // What is wrong with them is told of their files.
       if (refused.some(({ name: other }) => other === provider)) continue

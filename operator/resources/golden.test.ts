@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { kubeYaml, type YamlMap } from '../yaml/write-yaml.ts'
+import { kubeYaml, type YamlMap } from '../api/crd/kube-yaml.ts'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { buildFleet, buildRedis } from './build-children.ts'

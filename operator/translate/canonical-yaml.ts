@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Document } from 'yaml'
-import type { YamlMap, YamlValue } from '../yaml/write-yaml.ts'
+import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
 
 export type { YamlMap, YamlValue }
 

@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier'
 import type { CustomResourceDefinition } from '../../operator/api/crd/definition.ts'
 import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
 import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
-import { kubeYaml, type YamlMap } from '../../operator/yaml/write-yaml.ts'
+import { kubeYaml, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import type { GeneratedFile } from './render-references.ts'
 
 /** Renders `crds/GROUP_PLURAL.yaml` of every kind. */

@@ -5,7 +5,7 @@ import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
 import type { StructuralSchema } from '../../operator/api/crd/structural-schema.ts'
 import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
 import { rulesKeyword } from '../../operator/api/field.ts'
-import { needsQuotes } from '../../operator/yaml/write-yaml.ts'
+import { needsQuotes } from '../../operator/api/crd/kube-yaml.ts'
 
 /** The text of `docs/reference/api.md`. */
 export function render(): string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { kubeYamlLine, needsQuotes, type YamlValue } from '../../yaml/write-yaml.ts'
+import { kubeYamlLine, needsQuotes, type YamlValue } from './kube-yaml.ts'
 
 /** What the text of a field is made of. */
 interface Described {

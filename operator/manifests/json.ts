@@ -8,15 +8,6 @@ export interface JsonMap {
   readonly [key: string]: Json
 }
 
-/** What the API server would refuse an object for. */
-export interface Fault {
-  /** Such as `spec.endpoints[0].port`; empty for the object as a whole. */
-  readonly path: string
-  readonly message: string
-  /** Whether rules cannot be judged any more: the object has not even the form that they are written for. */
-  readonly blocks: boolean
-}
-
 export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -25,7 +16,10 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The path of a field. */
-export function fieldOf(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`
+/** Without keys whose value is null: the API server takes these as not set. */
+export function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls)
+  if (!isMap(value)) return value
+  const set = Object.entries(value).filter(([, inner]) => inner !== null)
+  return Object.fromEntries(set.map(([key, inner]) => [key, withoutNulls(inner)]))
 }

@@ -3,24 +3,24 @@
 import { isIP } from 'node:net'
 import { Environment, type ParseResult } from '@marcbachmann/cel-js'
 import { quantityValue } from '../api/quantity-value.ts'
-import { isList, isMap, type Json } from './fault.ts'
-
-/** What a rule finds of a value: whether it holds, or why that cannot be told. */
-export type Verdict = { readonly holds: boolean } | { readonly error: string }
+import { isList, isMap, type Json } from './json.ts'
 
 /** Judges values by rules in CEL, each of them read once. */
 export class RuleBook {
   readonly #environment = kubernetesEnvironment()
   readonly #rules = new Map<string, ParseResult>()
 
-  /** @throws ParseError when the rule is no CEL */
-  judge(rule: string, self: Json): Verdict {
+  /**
+   * Whether a rule holds; one that cannot be judged for a value does not.
+   * @throws ParseError when the rule is no CEL
+   */
+  holds(rule: string, self: Json): boolean {
     const program = this.#rules.get(rule) ?? this.#environment.parse(rule)
     this.#rules.set(rule, program)
     try {
-      return { holds: program({ self: celValue(self) }) === true }
-    } catch (error) {
-      return { error: (error as Error).message.split('\n')[0] ?? '' }
+      return program({ self: celValue(self) }) === true
+    } catch {
+      return false
     }
   }
 }

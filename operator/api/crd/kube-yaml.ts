@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Document, parse } from 'yaml'
+
+/** A value of JSON. A key whose value is undefined is left out. */
+export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap
+
+export interface YamlMap {
+  readonly [key: string]: YamlValue | undefined
+}
+
+/**
+ * Writes a value as YAML that readers of YAML 1.1, kubectl among them, and of YAML 1.2 read alike. No anchors, no folding;
+ * keys and lists keep their order.
+ */
+export function kubeYaml(value: readonly YamlValue[] | YamlMap): string {
+  return documentOf(value).toString({ lineWidth: 0, singleQuote: true })
+}
+
+/** The same in one line: `{drainSeconds: 60}`. */
+export function kubeYamlLine(value: YamlValue): string {
+  const options = { collectionStyle: 'flow', flowCollectionPadding: false } as const
+  return documentOf(value)
+    .toString({ ...options, lineWidth: 0, singleQuote: true })
+    .trim()
+}
+
+/** Whether a word without quotes is another value to kubectl: `off`, `010`, `1:30`, `2026-01-31`. */
+export function needsQuotes(word: string): boolean {
+  if (!/^(?:[\w.+~-][\w.+:-]*)?$/.test(word)) return false
+  return typeof parse(word, { version: '1.1' }) !== 'string'
+}
+
+function documentOf(value: YamlValue): Document {
+  return new Document(value, { aliasDuplicateObjects: false, version: '1.2', compat: 'yaml-1.1' })
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { customResourceDefinition } from '../api/crd/definition.ts'
+import { integer, list, object, oneOf, text, textMap } from '../api/field.ts'
+import { Admission } from './admission.ts'
+import type { Json } from './json.ts'
+
+const about = { description: 'A field.' }
+
+const schema = z.object({
+  spec: object(
+    {
+      name: text({ ...about, max: 4, min: 2 }),
+      count: integer({ ...about, min: 1, max: 9 }).default(3),
+      mode: oneOf(['fast', 'off'], about).optional(),
+      tags: list(text({ ...about, max: 9 }), { ...about, max: 3, kind: 'set' }).optional(),
+      ports: list(object({ port: integer({ ...about, min: 1, max: 9 }) }, about), {
+        ...about,
+        max: 9,
+        kind: ['port'],
+      }).optional(),
+      labels: textMap({ ...about, max: 1, maxValueLength: 9 }).optional(),
+      range: text({ ...about, max: 99 }).optional(),
+      least: text({ ...about, max: 9 }).optional(),
+    },
+    {
+      ...about,
+      rules: [
+        { rule: "self.count < 9 || self.name == 'all'", message: 'count must be below 9' },
+        { rule: '!has(self.range) || isCIDR(self.range)', message: 'range must be a CIDR' },
+        {
+          rule: "!has(self.least) || quantity(self.least).compareTo(quantity('1Gi')) <= 0",
+          message: 'least must be at most 1Gi',
+          fieldPath: '.least',
+        },
+        { rule: 'self.name == oldSelf.name', message: 'name must not change' },
+      ],
+    },
+  ),
+})
+const names = { kind: 'Thing', plural: 'things', singular: 'thing', shortName: 'th' }
+const admission = new Admission({
+  schema,
+  definition: customResourceDefinition({
+    names,
+    schema,
+    columns: [],
+    scale: null,
+    selectableFields: [],
+  }),
+})
+
+test('what is not said gets its default, and what is null is not said', () => {
+  expect(admission.admit({ spec: { name: 'ab', mode: null } })).toEqual({
+    object: { spec: { name: 'ab', count: 3 } },
+  })
+})
+
+test.each<[string, Json, readonly string[]]>([
+  ['it is of another type', 'ab', ['spec: Invalid input: expected object, received string']],
+  ['a field is missing', {}, ['spec.name: Invalid input: expected string, received undefined']],
+  ['a field is unknown', { name: 'ab', nmae: 'ab' }, ['unknown field "spec.nmae"']],
+  [
+    'an unknown field is in an item',
+    { name: 'ab', ports: [{ prot: 1 }] },
+    ['unknown field "spec.ports[0].prot"'],
+  ],
+  ['a text is too long', { name: 'abcde' }, ['spec.name: must be at most 4 characters']],
+  [
+    'a number is too small',
+    { name: 'ab', count: 0 },
+    ['spec.count: Too small: expected number to be >=1'],
+  ],
+  [
+    'a word is one that YAML takes for a truth',
+    { name: 'ab', mode: false },
+    [expect.stringMatching(/^spec\.mode: Invalid option: .*write a text in quotes$/)],
+  ],
+  [
+    'there are too many names',
+    { name: 'ab', labels: { a: '', b: '' } },
+    ['spec.labels: must have at most 1 keys'],
+  ],
+  [
+    'an item is there twice',
+    { name: 'ab', tags: ['a', 'b', 'a'] },
+    ['spec.tags[2]: must not be twice in the list'],
+  ],
+  [
+    'two items have one key',
+    { name: 'ab', ports: [{ port: 1 }, { port: 1 }] },
+    ['spec.ports[1]: must not be twice in the list, by port'],
+  ],
+  ['a rule does not hold', { name: 'ab', count: 9 }, ['spec: count must be below 9']],
+  ['a range is none', { name: 'ab', range: '10.0.0.0/33' }, ['spec: range must be a CIDR']],
+  [
+    'a rule names the field',
+    { name: 'ab', least: '2Gi' },
+    ['spec.least: least must be at most 1Gi'],
+  ],
+  [
+    'a rule cannot be judged',
+    { name: 'ab', least: 'x' },
+    ['spec.least: least must be at most 1Gi'],
+  ],
+])('%s', (_name, spec, faults) => {
+  expect(admission.admit({ spec })).toEqual({ faults })
+})

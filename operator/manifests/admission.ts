@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import type { CustomResourceDefinition } from '../api/crd/definition.ts'
+import type { StructuralSchema } from '../api/crd/structural-schema.ts'
+import { rulesKeyword } from '../api/field.ts'
+import { RuleBook } from './cel.ts'
+import { isList, isMap, type Json, type JsonMap, withoutNulls } from './json.ts'
+
+/** A kind of ours: its definition for the API server, and the schema that the definition is made of. */
+export interface Kind<T> {
+  readonly definition: CustomResourceDefinition
+  readonly schema: z.ZodType<T>
+}
+
+/** A new object as the API server would store it, or why it would be refused. */
+export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
+
+/**
+ * Judges new objects by their CustomResourceDefinition without an API server: unknown fields, types and bounds, items that
+ * must differ, and rules in CEL. The sentences are ours, but for those of the rules.
+ */
+export class Admission<T> {
+  readonly #kind: Kind<T>
+  readonly #rules = new RuleBook()
+
+  constructor(kind: Kind<T>) {
+    this.#kind = kind
+  }
+
+  admit(given: JsonMap): Admitted<T> {
+    const { schema, definition } = this.#kind
+    // The API server drops a status that a client gives.
+    const written = withoutNulls({ ...given, status: null })
+    const structure = definition.spec.versions[0].schema.openAPIV3Schema
+    const unknown = unknownFields(placesIn({ path: '', schema: structure, value: written }))
+    if (unknown.length > 0) return { faults: unknown }
+    const parsed = schema.safeParse(written)
+    if (!parsed.success)
+      return { faults: parsed.error.issues.map((issue) => faultOf(issue, written)) }
+    const stored = { path: '', schema: structure, value: parsed.data as Json }
+    const places = placesIn(stored)
+    const faults = [...duplicates(places), ...this.#brokenRules(places)]
+    return faults.length === 0 ? { object: parsed.data } : { faults }
+  }
+
+  /** Rules that compare with an earlier form are left out. */
+  #brokenRules(places: readonly Place[]): readonly string[] {
+    return places.flatMap(({ path, schema, value }) =>
+      (schema[rulesKeyword] ?? [])
+        .filter(({ rule }) => !/\boldSelf\b/.test(rule) && !this.#rules.holds(rule, value))
+        .map(({ message, fieldPath = '' }) => line(`${path}${fieldPath}`, message)),
+    )
+  }
+}
+
+/** A value in an object, with its own schema. */
+interface Place {
+  /** Such as `spec.endpoints[0].port`; empty for the object as a whole. */
+  readonly path: string
+  readonly schema: StructuralSchema
+  readonly value: Json
+}
+
+/** A value and all that is inside of it, as far as the schema knows it. */
+function placesIn(place: Place): readonly Place[] {
+  const { path, schema, value } = place
+  if (isList(value)) {
+    const { items } = schema
+    if (items === undefined) return [place]
+    const inner = value.map((item, index) => ({
+      path: `${path}[${index}]`,
+      schema: items,
+      value: item,
+    }))
+    return [place, ...inner.flatMap(placesIn)]
+  }
+  if (!isMap(value)) return [place]
+  const inner = Object.entries(value).flatMap(([name, field]): readonly Place[] => {
+    const known = schema.properties?.[name]
+    if (known !== undefined) return [{ path: fieldOf(path, name), schema: known, value: field }]
+    const entry = schema.additionalProperties
+    return entry === undefined ? [] : [{ path: `${path}[${name}]`, schema: entry, value: field }]
+  })
+  return [place, ...inner.flatMap(placesIn)]
+}
+
+function unknownFields(places: readonly Place[]): readonly string[] {
+  return places.flatMap(({ path, schema, value }) => {
+    const { properties, additionalProperties } = schema
+    const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
+    if (properties === undefined || additionalProperties || isOpen || !isMap(value)) return []
+    return Object.keys(value)
+      .filter((name) => !Object.hasOwn(properties, name))
+      .map((name) => `unknown field "${fieldOf(path, name)}"`)
+  })
+}
+
+/** Items that are twice in a list whose items must differ, by themselves or by their keys. */
+function duplicates(places: readonly Place[]): readonly string[] {
+  return places.flatMap(({ path, schema, value }) => {
+    const kind = schema['x-kubernetes-list-type']
+    if (!isList(value) || (kind !== 'map' && kind !== 'set')) return []
+    const keys = schema['x-kubernetes-list-map-keys']
+    const identities = value.map((item) =>
+      keys && isMap(item) ? keys.map((key) => item[key]) : item,
+    )
+    return identities.flatMap((identity, index) =>
+      identities.slice(0, index).some((other) => isDeepStrictEqual(other, identity))
+        ? [
+            line(
+              `${path}[${index}]`,
+              `must not be twice in the list${keys ? `, by ${keys.join(', ')}` : ''}`,
+            ),
+          ]
+        : [],
+    )
+  })
+}
+
+const wordHint =
+  '. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes'
+
+function faultOf({ path, message }: z.core.$ZodIssue, object: Json): string {
+  const value = path.reduce<unknown>(
+    (within, key) => (within as Readonly<Record<PropertyKey, unknown>> | undefined)?.[key],
+    object,
+  )
+  const at = path.reduce<string>(
+    (before, key) => (typeof key === 'number' ? `${before}[${key}]` : fieldOf(before, String(key))),
+    '',
+  )
+  return line(at, typeof value === 'boolean' ? `${message}${wordHint}` : message)
+}
+
+function fieldOf(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+function line(path: string, message: string): string {
+  return path === '' ? message : `${path}: ${message}`
+}
