@@ -15,7 +15,7 @@ import {
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
 import { childSelector } from '../../operator/resources/labels.ts'
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
+import { isUnbuilt } from '../../proxy/config/capabilities.ts'
 
 const pools = ['blue', 'green'] as const
 const routers = ['mainnet', 'testnet', 'archive']
@@ -25,7 +25,7 @@ const poolLabel = 'rpc.example.com/pool'
 
 /** A router that asks for what is not built yet is refused as a whole, and then its last good config stays. */
 const canShareState = ['shared-state', 'resp-cache'].every(
-  (key) => unsupportedName(key, null) === null,
+  (key) => !isUnbuilt(key),
 )
 
 interface Put {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
+import { isUnbuilt } from '../../proxy/config/capabilities.ts'
 
 /**
  * Whether the router of this version can share state. Until then a router that asks for it is refused by the config's own
  * parser, no Redis is run for one, and the operator asks for no rights to run any.
  */
-export const canShareState = unsupportedName('shared-state', 'true') === null
+export const canShareState = !isUnbuilt('shared-state')

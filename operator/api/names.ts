@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { noPort, urlWithoutPort } from '../../proxy/config/port.ts'
+import { noPort, urlWithoutPort } from '../../proxy/config/fields/address.ts'
 import { apiInterfaces } from '../../proxy/config/types.ts'
 import { type About, oneOf, type Rule, text } from './field.ts'
 import type { z } from 'zod'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainUse } from '../../proxy/config/chain-use.ts'
+import type { ChainUse } from '../../proxy/config/check-chains.ts'
 import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import type { SpecSource } from '../api/spec-sources.ts'

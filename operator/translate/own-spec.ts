@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
-import { readYamlText } from '../../proxy/config/yaml-text.ts'
+import { readYamlText } from '../../proxy/config/yaml/read-yaml.ts'
 
 /** A chain spec of the user's, from a ConfigMap. */
 export interface SpecText {

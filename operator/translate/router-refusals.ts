@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage, unsupportedName } from '../../proxy/config/capabilities.ts'
+import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { ChainCheck } from './chain-check.ts'
@@ -78,8 +78,6 @@ function impossibleEndpoint(
   checkUses: ChainCheck,
 ): RouterRefusal | null {
   const field = `spec.endpoints[${name}]`
-  const unbuilt = unsupportedName('api-interface', apiInterface)
-  if (unbuilt !== null) return unsupported(`${field}.apiInterface`, unbuilt)
   const use = { path: '', chainId, apiInterface, addons: [], skippedVerifications: [] }
   const [problem] = checkUses([use])
   if (problem === undefined) return null

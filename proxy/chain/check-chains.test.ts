@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import type { ChainUse } from '../config/chain-use.ts'
+import type { ChainUse } from '../config/check-chains.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { orderProblems } from '../config/order-problems.ts'
-import type { ParsedConfig } from '../config/parsed-config.ts'
+import { orderProblems } from '../config/problem.ts'
+import type { ParsedConfig } from '../config/parse.ts'
 import type { Problem } from '../config/problem.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 

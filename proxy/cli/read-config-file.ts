@@ -3,9 +3,9 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
-import type { FlagValues } from '../config/flag-values.ts'
+import type { FlagValues } from '../config/settings.ts'
 import { envFilesOf, parseConfig, unreadableConfig } from '../config/parse.ts'
-import type { ParsedConfig } from '../config/parsed-config.ts'
+import type { ParsedConfig } from '../config/parse.ts'
 import type { Problem } from '../config/problem.ts'
 
 /** The largest config or env file that is read. */

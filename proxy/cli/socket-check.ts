@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainCatalog } from '../chain/types.ts'
-import type { ParsedConfig } from '../config/parsed-config.ts'
+import type { ParsedConfig } from '../config/parse.ts'
 import type { Problem } from '../config/problem.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import type { EndpointConfig, RouterConfig, UpstreamConfig } from '../config/types.ts'

@@ -3,7 +3,8 @@
 import type { z } from 'zod'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, defaultPort } from './schema.ts'
+import { type ConfigFile, defaultPort } from './schema/schema.ts'
+import type { relaying, SettingValue } from './settings.ts'
 import type {
   EndpointConfig,
   NodeUrlConfig,
@@ -13,21 +14,12 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './types.ts'
-import type { tlsSchema, upstreamSchema } from './upstream-schema.ts'
+import type { tlsSchema, upstreamSchema } from './schema/upstream-schema.ts'
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {
-  const relay: RelayConfig = {
-    strategy: settings.get('strategy'),
-    retryLimit: settings.get('set-relay-retry-limit'),
-    maxAttempts: settings.get('max-relay-attempts'),
-    processingTimeoutMs: settings.get('default-processing-timeout'),
-    minRelayTimeoutMs: settings.get('min-relay-timeout'),
-    integrity: settings.get('integrity'),
-    retryMissingBlocks: settings.get('retry-missing-blocks'),
-  }
   return {
-    endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, relay)),
+    endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, settings)),
     upstreams: [
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
@@ -57,25 +49,33 @@ export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterC
   }
 }
 
+type RelaySetting = keyof typeof relaying
+
+function relayOf(get: <N extends RelaySetting>(name: N) => SettingValue<N>): RelayConfig {
+  return {
+    strategy: get('strategy'),
+    retryLimit: get('set-relay-retry-limit'),
+    maxAttempts: get('max-relay-attempts'),
+    processingTimeoutMs: get('default-processing-timeout'),
+    minRelayTimeoutMs: get('min-relay-timeout'),
+    integrity: get('integrity'),
+    retryMissingBlocks: get('retry-missing-blocks'),
+  }
+}
+
 function buildEndpoint(
   endpoint: ConfigFile['endpoints'][number],
-  shared: RelayConfig,
+  settings: Settings,
 ): EndpointConfig {
-  const own = endpoint.relay ?? {}
+  const { relay: own, 'network-address': address = endpoint['listen-address'] } = endpoint
   return {
-    address: endpoint['network-address'] ??
-      endpoint['listen-address'] ?? { host: '0.0.0.0', port: defaultPort },
+    address: address ?? { host: '0.0.0.0', port: defaultPort },
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
-    relay: {
-      strategy: own.strategy ?? shared.strategy,
-      retryLimit: own['set-relay-retry-limit'] ?? shared.retryLimit,
-      maxAttempts: own['max-relay-attempts'] ?? shared.maxAttempts,
-      processingTimeoutMs: own['default-processing-timeout'] ?? shared.processingTimeoutMs,
-      minRelayTimeoutMs: own['min-relay-timeout'] ?? shared.minRelayTimeoutMs,
-      integrity: own.integrity ?? shared.integrity,
-      retryMissingBlocks: own['retry-missing-blocks'] ?? shared.retryMissingBlocks,
-    },
+    relay: relayOf(
+      <N extends RelaySetting>(name: N) =>
+        (own?.[name] as SettingValue<N> | undefined) ?? settings.get(name),
+    ),
   }
 }
 

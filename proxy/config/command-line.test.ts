@@ -44,10 +44,13 @@ test.each([
   ['c.yml --zzz', '--zzz: unknown flag "--zzz" | See router --help.'],
   ['c.yml -x', '-x: unknown flag "-x" | See router --help.'],
   ['c.yml -strategy=latency', '-strategy: unknown flag "-strategy" | Did you mean --strategy?'],
-  ['c.yml --strategy', '--strategy: the value is missing | Write --strategy <name>.'],
+  [
+    'c.yml --strategy',
+    '--strategy: the value is missing | Write --strategy <balanced|latency|sync-freshness|availability|round-robin>.',
+  ],
   [
     '--strategy --shared-state c.yml',
-    '--strategy: the value is missing | Write --strategy <name>.',
+    '--strategy: the value is missing | Write --strategy <balanced|latency|sync-freshness|availability|round-robin>.',
   ],
   ['c.yml --strategy=', '--strategy: the value is empty | null'],
   ['c.yml --strategy a --strategy b', '--strategy: the flag is given twice | Keep one of them.'],

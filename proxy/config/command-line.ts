@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FlagValues } from './flag-values.ts'
 import { nearest } from './nearest.ts'
-import { quote } from './path.ts'
-import type { Problem } from './problem.ts'
-import { isSettingName, settingNames, settings, type SettingName } from './settings.ts'
+import { type Problem, problemAt, quote } from './problem.ts'
+import { type FlagValues, isSettingName, settingNames, settings, valueNameOf } from './settings.ts'
 
 /** What `router` can be asked to do, and the sentence that `--help` says about it. */
 export const commands = {
@@ -38,26 +36,32 @@ const otherFlags = ['output', 'help', 'version']
  * @param argv without the runtime and the script
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const reader = new ArgumentReader(argv)
-  reader.read()
-  const { positionals, problems } = reader
-  const first = positionals[0]
-  const named = first !== undefined && Object.hasOwn(commands, first) ? (first as Command) : null
-  const command = reader.asked ?? named ?? 'run'
-  const rest = named === null ? positionals : positionals.slice(1)
-  return {
-    command,
-    positionals: rest,
-    flags: reader.flags,
-    output: reader.output,
-    problems: [
-      ...problems,
-      ...(command === 'help' ? [] : checkPositionals(command, rest)),
-      ...(reader.outputGiven && command !== 'validate' && command !== 'help'
-        ? [problem('--output', 'the flag is of validate alone', null)]
-        : []),
-    ],
+  const rest = [...argv]
+  const words: string[] = []
+  const values = new Map<string, string[]>()
+  const problems: Problem[] = []
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (argument === '--') words.push(...rest.splice(0))
+    else if (argument === '-h') values.set('help', [])
+    else if (argument === '-v') values.set('version', [])
+    else if (!argument.startsWith('-') || argument === '-') words.push(argument)
+    else readFlag(argument, rest, values, problems)
   }
+  const [first = ''] = words
+  const named = Object.hasOwn(commands, first) ? (first as Command) : null
+  const asked = (['help', 'version'] as const).find((name) => values.has(name))
+  const command = asked ?? named ?? 'run'
+  const positionals = named === null ? words : words.slice(1)
+  const [format = 'text'] = values.get('output') ?? []
+  const output = outputFormats.find((known) => known === format)
+  if (output === undefined) problems.push(notAllowed('--output', format, outputFormats))
+  if (command !== 'help') {
+    problems.push(...checkPositionals(command, positionals))
+    if (values.has('output') && command !== 'validate')
+      problems.push(problemAt('--output', null, 'the flag is of validate alone'))
+  }
+  const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))
+  return { command, positionals, flags, output: output ?? 'text', problems }
 }
 
 /** The config file that is meant: the one named, else `SR_CONFIG`; null when there is neither. */
@@ -68,110 +72,61 @@ export function configPathOf(
   return positionals[0] ?? (environment['SR_CONFIG'] || null)
 }
 
-class ArgumentReader {
-  readonly positionals: string[] = []
-  readonly flags: Partial<Record<SettingName, string[]>> = {}
-  readonly problems: Problem[] = []
-  /** A command that was asked for by a flag. */
-  asked: Command | null = null
-  output: OutputFormat = 'text'
-  outputGiven = false
-  readonly #argv: readonly string[]
-  #at = 0
-
-  constructor(argv: readonly string[]) {
-    this.#argv = argv
+/** @param rest the arguments behind this one; its value is taken from there */
+function readFlag(
+  argument: string,
+  rest: string[],
+  values: Map<string, string[]>,
+  problems: Problem[],
+): void {
+  const [flag = '', given] = argument.split(/=(.*)/s)
+  const name = flag.slice(2)
+  const takeValue = () => (isValue(rest[0]) ? rest.shift() : undefined)
+  if (!flag.startsWith('--') || (!isSettingName(name) && !otherFlags.includes(name))) {
+    problems.push(unknownFlag(flag))
+    // The next argument may have been its value: nobody can tell, so it is not judged as a path.
+    if (given === undefined) takeValue()
+    return
   }
-
-  read(): void {
-    while (this.#at < this.#argv.length) {
-      const argument = this.#argv[this.#at++] ?? ''
-      if (argument === '--') {
-        this.positionals.push(...this.#argv.slice(this.#at))
-        return
-      }
-      if (argument === '-h') this.asked = 'help'
-      else if (argument === '-v') this.asked ??= 'version'
-      else if (!argument.startsWith('-') || argument === '-') this.positionals.push(argument)
-      else this.#readFlag(argument)
-    }
-  }
-
-  #readFlag(argument: string): void {
-    const [, dashes = '', name = '', , value] = /^(--?)([^=]*)(=(.*))?$/s.exec(argument) ?? []
-    const given: string | undefined = argument.includes('=') ? (value ?? '') : undefined
-    if (dashes !== '--' || (!isSettingName(name) && !otherFlags.includes(name))) {
-      this.problems.push(unknownFlag(dashes + name, name))
-      // The next argument may have been its value: nobody can tell, so it is not judged as a path.
-      if (given === undefined && this.#nextIsValue()) this.#at++
-      return
-    }
-    if (name === 'help') this.asked = 'help'
-    else if (name === 'version') this.asked ??= 'version'
-    else if (name === 'output') this.#readOutput(given)
-    else if (isSettingName(name)) this.#readSetting(name, given)
-  }
-
-  #readSetting(name: SettingName, given: string | undefined): void {
-    const { valueName, repeatable } = settings[name]
-    const value = given ?? (valueName === null ? 'true' : this.#takeValue(name, `<${valueName}>`))
-    if (value === null) return
-    if (value === '') {
-      this.problems.push(problem(`--${name}`, 'the value is empty', null))
-      return
-    }
-    const values = this.flags[name]
-    if (values === undefined) this.flags[name] = [value]
-    else if (repeatable) values.push(value)
-    else this.problems.push(problem(`--${name}`, 'the flag is given twice', 'Keep one of them.'))
-  }
-
-  #readOutput(given: string | undefined): void {
-    this.outputGiven = true
-    const value = given ?? this.#takeValue('output', '<text|json>')
-    if (value === null) return
-    const format = outputFormats.find((known) => known === value)
-    if (format !== undefined) {
-      this.output = format
-      return
-    }
-    const message = `${quote(value)} is not one of the allowed values`
-    this.problems.push(problem('--output', message, `Allowed: ${outputFormats.join(', ')}.`))
-  }
-
-  #takeValue(name: string, valueName: string): string | null {
-    if (this.#nextIsValue()) return this.#argv[this.#at++] ?? ''
-    this.problems.push(
-      problem(`--${name}`, 'the value is missing', `Write --${name} ${valueName}.`),
-    )
-    return null
-  }
-
-  #nextIsValue(): boolean {
-    const next = this.#argv[this.#at]
-    return next !== undefined && (!next.startsWith('-') || /^-\d/.test(next))
-  }
+  const { repeatable } = isSettingName(name) ? settings[name] : { repeatable: false }
+  const valueName = isSettingName(name) ? valueNameOf(name) : name === 'output' ? 'text|json' : null
+  const value = given ?? (valueName === null ? 'true' : takeValue())
+  const known = values.get(name) ?? []
+  if (value === undefined)
+    problems.push(problemAt(flag, null, 'the value is missing', `Write ${flag} <${valueName}>.`))
+  else if (value === '') problems.push(problemAt(flag, null, 'the value is empty'))
+  else if (known.length > 0 && !repeatable)
+    problems.push(problemAt(flag, null, 'the flag is given twice', 'Keep one of them.'))
+  else values.set(name, [...known, value])
 }
 
-function unknownFlag(flag: string, name: string): Problem {
-  const near = nearest(name, [...settingNames, ...otherFlags])
+/** `-1` is a value, `--strategy` and `-h` are not. */
+function isValue(argument: string | undefined): boolean {
+  return argument !== undefined && !/^-(?!\d)/.test(argument)
+}
+
+function unknownFlag(flag: string): Problem {
+  const near = nearest(flag.replace(/^-+/, ''), [...settingNames, ...otherFlags])
   const hint = near === null ? 'See router --help.' : `Did you mean --${near}?`
-  return problem(flag, `unknown flag ${quote(flag)}`, hint)
+  return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
+}
+
+function notAllowed(path: string, value: string, words: readonly string[]): Problem {
+  const message = `${quote(value)} is not one of the allowed values`
+  return problemAt(path, null, message, `Allowed: ${words.join(', ')}.`)
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
   const most = command === 'run' || command === 'validate' ? 1 : 0
   const extra = rest[most]
-  if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
-  const meant = command === 'run' ? nearest(rest[0] ?? '', Object.keys(commands)) : null
+  const meant = command === 'run' && extra ? nearest(rest[0] ?? '', Object.keys(commands)) : null
   if (meant !== null) {
-    return [problem('', `unknown command ${quote(rest[0] ?? '')}`, `Did you mean ${meant}?`)]
+    const message = `unknown command ${quote(rest[0] ?? '')}`
+    return [problemAt('', null, message, `Did you mean ${meant}?`)]
   }
+  if (extra === undefined) return []
   const takes = most === 1 ? 'one config file' : 'no arguments'
-  return [problem('', `unexpected argument ${quote(extra)}`, `router ${command} takes ${takes}.`)]
-}
-
-function problem(path: string, message: string, hint: string | null): Problem {
-  return { severity: 'error', path, line: null, column: null, message, hint }
+  const hint = `router ${command} takes ${takes}.`
+  return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FlagValues } from './flag-values.ts'
-import { orderProblems } from './order-problems.ts'
+import type { FlagValues } from './settings.ts'
+import { orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
-import type { ParsedConfig } from './parsed-config.ts'
+import type { ParsedConfig } from './parse.ts'
 
 /** A config that is right; the listener stands on lines 1 to 4, the upstream on lines 5 to 10. */
 export const minimal = `endpoints:

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedName } from './capabilities.ts'
-import { type IssueParams, kindKeyword } from './field.ts'
+import { isUnbuilt } from './capabilities.ts'
+import { kindKeyword, paramsOf } from './fields/field.ts'
 import { foreignKeyHint } from './foreign-keys.ts'
 import { annotatedSchema, type JsonSchema, placesOfKey, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
-import { formatPath, type Path, quote } from './path.ts'
-import type { Problem } from './problem.ts'
-import { child, isList, isMap, type Tree } from './scalar.ts'
+import { formatPath, type Path, quote } from './problem.ts'
+import { type Problem, problemAt } from './problem.ts'
 import { isSettingName } from './settings.ts'
-import type { Position } from './yaml-text.ts'
-
-/** Where the values and the keys of a file stand. */
-export interface Places {
-  /** Where a value stands. */
-  locate(path: string): Position | null
-  locateKey(path: string): Position | null
-}
+import type { YamlFile } from './yaml/read-yaml.ts'
+import { child, isList, isMap, type Tree } from './yaml/scalar.ts'
 
 const mostListedKeys = 12
 
@@ -27,93 +20,67 @@ const mostUnknownKeys = 500
 type Issue = z.core.$ZodIssue
 
 /** Words the issues that zod found: what is wrong, where, and what would be right. */
-export function explainIssues(
-  issues: readonly Issue[],
-  tree: Tree,
-  places: Places,
-): readonly Problem[] {
-  const file: File = { tree, places, schema: annotatedSchema() }
-  // A key that is missing because it is misspelt is one mistake, and the misspelling tells it better.
-  const meant = new Set(issues.flatMap((issue) => meantKeys(issue, file)))
-  return issues
-    .filter((issue) => !meant.has(formatPath(pathOf(issue))))
-    .flatMap((issue) => explainIssue(issue, file))
-}
-
-interface File {
-  readonly tree: Tree
-  readonly schema: JsonSchema
-  readonly places: Places
-}
-
-/** The places of the keys that unknown ones were probably meant to be. */
-function meantKeys(issue: Issue, { schema, tree }: File): readonly string[] {
-  if (issue.code !== 'unrecognized_keys') return []
-  const path = pathOf(issue)
-  const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
-  return issue.keys.slice(0, mostUnknownKeys).flatMap((key) => {
-    const near = nearest(key, known)
-    const missing = near !== null && child(valueAt(tree, path), near) === undefined
-    return missing ? [formatPath([...path, near])] : []
+export function explainIssues(issues: readonly Issue[], file: YamlFile): readonly Problem[] {
+  const schema = annotatedSchema()
+  const unknown = issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return []
+    const path = issue.path as Path
+    const section = valueAt(file.tree, path)
+    const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
+    if (!isMap(section)) return []
+    return issue.keys.slice(0, mostUnknownKeys).map((key) => {
+      const near = nearest(key, known)
+      const place = formatPath([...path, key])
+      const hint = foreignKeyHint(key) ?? unknownKeyHint(key, near, known, path, schema)
+      const message = `unknown key ${quote(key)}`
+      // A key that is missing because it is misspelt is one mistake, and the misspelling says it better.
+      const isMeant = near !== null && child(section, near) === undefined
+      const problem = problemAt(place, file.locateKey(place), message, hint)
+      return { problem, meant: isMeant ? formatPath([...path, near]) : null }
+    })
   })
+  const meant = new Set(unknown.map((each) => each.meant))
+  return [
+    ...unknown.map(({ problem }) => problem),
+    ...issues.flatMap((issue) => explainIssue(issue, file, schema, meant) ?? []),
+  ]
 }
 
-function pathOf(issue: Issue): Path {
-  return issue.path.filter((part) => typeof part !== 'symbol')
-}
-
-function explainIssue(issue: Issue, { tree, schema, places }: File): readonly Problem[] {
-  const path = pathOf(issue)
-  const known = existingPath(tree, path)
-  const actual = valueAt(tree, known)
-  const params = 'params' in issue ? (issue.params as IssueParams | undefined) : undefined
-  if (params !== undefined) {
-    return params.silent ? [] : [problem(known, places, issue.message, params.hint)]
+function explainIssue(
+  issue: Issue,
+  { tree, locate }: YamlFile,
+  schema: JsonSchema,
+  meant: ReadonlySet<string | null>,
+): Problem | null {
+  const path = issue.path as Path
+  if (meant.has(formatPath(path))) return null
+  // The part of the path that the file has.
+  let known = path
+  while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
+  const actual = valueAt(tree, known) ?? null
+  const place = formatPath(known)
+  const say = (message: string, hint: string | null = null): Problem =>
+    problemAt(place, locate(place), message, hint)
+  const params = paramsOf(issue)
+  if (params !== null) return params.silent ? null : say(issue.message, params.hint)
+  if (known.length < path.length && (isMap(actual) || isList(actual))) {
+    const missing = formatPath(path.slice(known.length))
+    return say(`${quote(missing)} is missing`, sectionAt(schema, path)?.description ?? null)
   }
-  const misshapen = known.length < path.length && !isMap(actual) && !isList(actual)
-  if (misshapen || (issue.code === 'unrecognized_keys' && !isMap(actual))) {
-    return [problem(known, places, shapeMessage(actual, sectionAt(schema, known)), null)]
-  }
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, mostUnknownKeys).map((key) => unknownKey(path, key, schema, places))
-  }
-  if (known.length < path.length) {
-    const name = formatPath(path.slice(known.length))
-    const description = sectionAt(schema, path)?.description ?? null
-    return [problem(known, places, `${quote(name)} is missing`, description)]
-  }
-  if (issue.code === 'too_small' && isList(actual)) {
-    return [problem(path, places, 'the list is empty', 'It needs at least one entry.')]
-  }
-  const section = sectionAt(schema, path)
-  const message = shapeMessage(actual, section)
-  return [problem(path, places, message, addressHint(actual, section))]
-}
-
-/** Some routers have a map where an address stands here. */
-function addressHint(actual: Tree, section: JsonSchema | null): string | null {
-  if (!isMap(actual) || section?.[kindKeyword] !== 'address') return null
-  return 'Write host:port. Listeners speak plaintext; TLS ends at the edge in front.'
-}
-
-/** The part of a path that the file has. */
-function existingPath(tree: Tree, path: Path): Path {
-  let value: Tree | undefined = tree
-  for (const [index, part] of path.entries()) {
-    value = child(value, part)
-    if (value === undefined) return path.slice(0, index)
-  }
-  return path
-}
-
-function valueAt(tree: Tree, path: Path): Tree {
-  return path.reduce<Tree | undefined>(child, tree) ?? null
-}
-
-function shapeMessage(actual: Tree, section: JsonSchema | null): string {
-  if (actual === null) return 'has no value'
+  if (issue.code === 'unrecognized_keys' && isMap(actual)) return null
+  if (issue.code === 'too_small' && isList(actual))
+    return say('the list is empty', 'It needs at least one entry.')
+  const section = sectionAt(schema, known)
+  if (actual === null) return say('has no value')
   const is = isList(actual) ? 'a list' : isMap(actual) ? 'a map' : 'a single value'
-  return `is ${is}, and ${wantedShape(section)} is wanted`
+  // Some routers have a map where an address stands here.
+  const isAddress = isMap(actual) && section?.[kindKeyword] === 'address'
+  const hint = 'Write host:port. Listeners speak plaintext; TLS ends at the edge in front.'
+  return say(`is ${is}, and ${wantedShape(section)} is wanted`, isAddress ? hint : null)
+}
+
+function valueAt(tree: Tree, path: Path): Tree | undefined {
+  return path.reduce<Tree | undefined>(child, tree)
 }
 
 function wantedShape(section: JsonSchema | null): string {
@@ -124,50 +91,25 @@ function wantedShape(section: JsonSchema | null): string {
   return map === undefined ? 'a single value' : 'a map ("key: value")'
 }
 
-function unknownKey(path: Path, key: string, schema: JsonSchema, places: Places): Problem {
-  const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
-  const near = nearest(key, known)
-  const elsewhere = placesOfKey(schema, near ?? key).filter((place) => place !== genericPath(path))
-  const inner = formatPath([...path, key])
-  const at = places.locateKey(inner)
-  return {
-    severity: 'error',
-    path: inner,
-    line: at?.line ?? null,
-    column: at?.column ?? null,
-    message: `unknown key ${quote(key)}`,
-    hint: foreignKeyHint(key) ?? unknownKeyHint(key, near, elsewhere, known),
-  }
-}
-
 function unknownKeyHint(
   key: string,
   near: string | null,
-  elsewhere: readonly string[],
   known: readonly string[],
+  path: Path,
+  schema: JsonSchema,
 ): string {
   if (near !== null) return `Did you mean ${quote(near)}?`
+  const here = formatPath(path).replace(/\[\d+\]/g, '[]')
+  const elsewhere = placesOfKey(schema, key).filter((place) => place !== here)
   if (elsewhere.length > 0) {
     const places = elsewhere.map((place) =>
       place === '' ? 'at the top of the file' : `in ${place}`,
     )
     return `${quote(key)} belongs ${places.join(' or ')}.`
   }
-  const supported = known.filter((name) => unsupportedName(name, null) === null)
-  const listed = supported.filter(
-    (name) => supported.length < mostListedKeys || !isSettingName(name),
-  )
+  const supported = known.filter((name) => !isUnbuilt(name))
+  const isShort = supported.length < mostListedKeys
+  const listed = supported.filter((name) => isShort || !isSettingName(name))
   const others = listed.length < supported.length ? ', and the flags of router --help' : ''
   return `Known here: ${listed.join(', ')}${others}.`
-}
-
-/** `endpoints[0].relay` as `endpoints[].relay`. */
-function genericPath(path: Path): string {
-  return formatPath(path).replace(/\[\d+\]/g, '[]')
-}
-
-function problem(path: Path, places: Places, message: string, hint: string | null): Problem {
-  const place = formatPath(path)
-  const { line = null, column = null } = places.locate(place) ?? {}
-  return { severity: 'error', path: place, line, column, message, hint }
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from './capabilities.ts'
+import { isUnbuilt } from './capabilities.ts'
 import { commands } from './command-line.ts'
-import { settingNames, settings, type SettingName } from './settings.ts'
+import { settingGroups, settingNames, settings, type SettingName, valueNameOf } from './settings.ts'
 
 const width = 96
 const indent = '      '
 
 /** What `router --help` prints. Its lines are under 100 columns. */
 export function helpText(): string {
-  const groups = [...new Set(settingNames.map((name) => settings[name].group))]
-  const sections = groups.flatMap((group) => {
-    const names = settingNames.filter((name) => settings[name].group === group && isSupported(name))
+  const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
+    const names = (Object.keys(rows) as SettingName[]).filter((name) => !isUnbuilt(name))
     return names.length === 0 ? [] : [`${group}:`, ...names.flatMap(flagLines), '']
   })
   return [
@@ -43,25 +42,15 @@ export function helpText(): string {
   ].join('\n')
 }
 
-function isSupported(name: SettingName): boolean {
-  return unsupportedName(name, null) === null
-}
-
 function flagLines(name: SettingName): readonly string[] {
-  const { valueName, repeatable, default: defaultText, description } = settings[name]
-  const head = valueName === null ? `--${name}` : `--${name} <${valueName}>`
+  const { repeatable, default: defaultText, description } = settings[name]
+  const valueName = valueNameOf(name)
   const notes = [
     ...(repeatable ? ['Repeatable.'] : []),
     ...(defaultText === null || valueName === null ? [] : [`Default: ${defaultText}.`]),
-    ...(valuesOf(name) === null ? [] : [`Values: ${valuesOf(name)}.`]),
   ]
-  return [`  ${head}`, ...wrap([description, ...notes].join(' ').replaceAll('`', ''))]
-}
-
-/** The words that a setting allows, when it allows but a few. */
-function valuesOf(name: SettingName): string | null {
-  const { enum: words } = (settings[name].field.meta() ?? {}) as { enum?: readonly string[] }
-  return words === undefined ? null : words.join(', ')
+  const head = valueName === null ? `  --${name}` : `  --${name} <${valueName}>`
+  return [head, ...wrap([description, ...notes].join(' ').replaceAll('`', ''))]
 }
 
 function wrap(text: string): readonly string[] {

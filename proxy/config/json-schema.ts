@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { unsupportedName } from './capabilities.ts'
-import { kindKeyword } from './field.ts'
-import { configSchema } from './schema.ts'
+import { isUnbuilt } from './capabilities.ts'
+import { kindKeyword } from './fields/field.ts'
+import { configSchema } from './schema/schema.ts'
 
 /** The part of JSON Schema that describes a config file. */
 export interface JsonSchema {
@@ -40,7 +40,7 @@ function plain(schema: JsonSchema, key: string | null): JsonSchema {
   const { [kindKeyword]: kind, 'x-default': defaultText, properties, items, ...rest } = schema
   const result: Record<string, unknown> = { ...rest }
   if (defaultText !== undefined) result['default'] = typed(defaultText, schema['type'])
-  if (key !== null && unsupportedName(key, null) !== null) {
+  if (key !== null && isUnbuilt(key)) {
     result['description'] = `${schema.description ?? ''} Not supported by this version.`.trim()
   }
   if (properties !== undefined) {

@@ -117,21 +117,26 @@ const yamlCases: readonly Case[] = [
       '2:1 error : the file holds several YAML documents | Keep one; remove the --- lines.',
     ],
   },
-  { text: 'a: [1\n', problems: ['2:1 error : a [ is not closed | '] },
-  { text: 'a: "b\n', problems: ['2:1 error : a quoted text is not closed | '] },
+  {
+    text: 'a: [1\n',
+    problems: [
+      '2:1 error : not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ] | ',
+    ],
+  },
+  { text: 'a: "b\n', problems: ['2:1 error : not valid YAML: Missing closing "quote | '] },
   {
     text: 'endpoints:\n\t- a: 1\n',
-    problems: ['2:1 error : a tab is used for indentation | YAML is indented with spaces.'],
+    problems: ['2:1 error : not valid YAML: Tabs are not allowed as indentation | '],
   },
   {
     text: 'a: b: c\n',
     problems: [
-      '1:4 error : there is a second ": " in this line | Put the value in quotes if it is meant to hold one.',
+      '1:4 error : not valid YAML: Nested mappings are not allowed in compact mappings | Put the value in quotes, such as "[::1]:3360".',
     ],
   },
   {
     text: 'a\0b: 1',
-    problems: ['1:2 error : the file holds a control character (U+0000) | Is it a text file?'],
+    problems: ['1:2 error : the file holds a control character | Is it a text file?'],
   },
   {
     text: 'a: !foo x',
@@ -148,7 +153,7 @@ const yamlCases: readonly Case[] = [
   {
     text: 'endpoints:\n  - network-address: [::1]:3360\n',
     problems: [
-      '2:27 error : there is something behind the end of a value | Put the value in quotes, such as "[::1]:3360".',
+      '2:27 error : not valid YAML: Unexpected scalar at node end | Put the value in quotes, such as "[::1]:3360".',
     ],
   },
   { text: 'a: *x', problems: ['1:4 error a: the alias *x has no anchor &x before it | '] },
@@ -174,7 +179,12 @@ const yamlCases: readonly Case[] = [
     text: 'a: &x {b: 1}\nc:\n  <<: *x\n',
     problems: ['3:3 error c: merge keys (<<) are not supported | Write the keys out.'],
   },
-  { text: '['.repeat(500), problems: ['1:1 error : the file is nested too deeply | '] },
+  {
+    text: '['.repeat(500),
+    problems: [
+      '1:501 error : not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ] | ',
+    ],
+  },
   { text: nested(80), problems: ['66:66 error : the file is nested too deeply | '] },
   {
     text: aliasBomb,
@@ -183,6 +193,18 @@ const yamlCases: readonly Case[] = [
 ]
 
 const configCases: readonly Case[] = [
+  {
+    text: `${minimal}  - {name: two, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: "https://one.example.com/v1"}]}\n`,
+    problems: [
+      '11:75 warning direct-rpc[1].node-urls[0].url: upstream "one" has the same URL, on line 10 | A retry at one of them is no second chance, and its failures count twice.',
+    ],
+  },
+  ...['http://localhost:3360', 'ws://127.0.0.1:3360/x', 'http://[::1]:3360'].map((text) => ({
+    text: url(text),
+    problems: [
+      "10:14 warning direct-rpc[0].node-urls[0].url: the URL is the router's own listener, 127.0.0.1:3360 of endpoints[0] | Its calls would go round in a circle. Name the node itself.",
+    ],
+  })),
   {
     text: `${minimal}log-level: info\nlog-level: debug\n`,
     problems: ['12:1 error log-level: the key "log-level" stands twice | It is first on line 11.'],

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { minimal, parse, problemsOf } from './config-text.fixture.ts'
-import type { FlagValues } from './flag-values.ts'
+import type { FlagValues } from './settings.ts'
 import type { NodeUrlConfig, RouterConfig } from './types.ts'
 
 function configOf(

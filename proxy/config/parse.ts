@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkAddresses, showAddress } from './addresses.ts'
 import { buildRouterConfig, secretsOf } from './build.ts'
 import { refuseUnsupported } from './capabilities.ts'
-import { chainUsesOf } from './chain-use.ts'
-import { checkEntries } from './entry-checks.ts'
-import { explainIssues, type Places } from './explain.ts'
-import { switchableAddress } from './fields.ts'
-import type { FlagValues } from './flag-values.ts'
-import { createParsedConfig, type ParsedConfig } from './parsed-config.ts'
-import { renderPlaceholders } from './placeholder.ts'
-import { orderProblems } from './order-problems.ts'
-import type { Problem } from './problem.ts'
+import type { ChainUse } from './check-chains.ts'
+import { checkAddresses } from './checks/check-addresses.ts'
+import { checkEntries } from './checks/check-entries.ts'
+import { type ChainIdOf, checkServing } from './checks/check-serving.ts'
+import { chainUsesOf, readEntries } from './checks/entries.ts'
+import { explainIssues } from './explain.ts'
+import { type Locate, orderProblems, type Position } from './problem.ts'
+import { type Problem, problemAt } from './problem.ts'
 import { Settings } from './resolve.ts'
-import type { Scalar } from './scalar.ts'
-import { isMap, type Tree } from './scalar.ts'
-import { configSchema } from './schema.ts'
-import { checkServing } from './serving.ts'
-import { type Position, readYamlText } from './yaml-text.ts'
-import { readYamlTree } from './yaml-tree.ts'
+import { configSchema } from './schema/schema.ts'
+import type { FlagValues } from './settings.ts'
+import type { LogFormat, LogLevel, RouterConfig } from './types.ts'
+import { renderPlaceholders } from './yaml/placeholder.ts'
+import { readYaml, type YamlFile } from './yaml/read-yaml.ts'
+import { isMap } from './yaml/scalar.ts'
 
 /** A config file as it was read: its name, for messages, and its text. */
 export interface ConfigSource {
@@ -33,166 +31,141 @@ export interface ParseOptions {
   readonly flags: FlagValues
 }
 
+/** How the process logs: known even when the rest of the file is wrong. */
+export interface LoggingConfig {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+/** What came of a config file. Can be printed whole without telling a secret. */
+export interface ParsedConfig {
+  /** Null when there is at least one error among `problems`. */
+  readonly config: RouterConfig | null
+  readonly logging: LoggingConfig
+  /** Errors and warnings, in the order of the file, save for those of `checkServing`. */
+  readonly problems: readonly Problem[]
+  /** What the file wants of chain specs, known even when something else in it is wrong. */
+  readonly chainUses: readonly ChainUse[]
+  /** Files, directories or URLs of chain specs; empty for the bundled ones. */
+  readonly specSources: readonly string[]
+  /** Where a place such as `endpoints[0].chain-id`, or the nearest around it, stands. */
+  readonly locate: Locate
+  /** What is wrong between listeners and upstreams, which only who knows the chains can tell. */
+  readonly checkServing: (chainIdOf: ChainIdOf) => readonly Problem[]
+  /** Every value that must not be printed, for `createRedactor`. */
+  readonly secretValues: () => readonly string[]
+}
+
 /** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
 export function parseConfig(source: ConfigSource, options: ParseOptions): ParsedConfig {
   const { environment, flags } = options
-  const file = readTree(source.text, environment)
-  const settings = new Settings(file.tree, flags, environment)
+  const { values, ...file } = readFile(source.text, environment)
+  const { tree, locate } = file
+  const settings = new Settings(tree, flags, environment)
   const problems = [...file.problems, ...settings.problems()]
-  const parsed = configSchema.safeParse(file.tree)
-  if (isMap(file.tree)) {
-    const unsupported = refuseUnsupported(file.tree, file.places.locate)
-    const refused = unsupported.map((problem) => problem.path)
-    const issues = parsed.success ? [] : explainIssues(parsed.error.issues, file.tree, file.places)
-    const metrics = settings.given('metrics-listen-address').scalars.at(-1)
+  const parsed = configSchema.safeParse(tree)
+  const entries = readEntries(tree)
+  if (isMap(tree)) {
+    const unsupported = refuseUnsupported(tree, locate)
+    const issues = parsed.success ? [] : explainIssues(parsed.error.issues, file)
+    const metrics = settings.given('metrics-listen-address').scalars.at(-1) ?? null
     problems.push(
       ...unsupported,
-      ...issues.filter((problem) => !refused.some((path) => isWithin(problem.path, path))),
-      ...checkEntries(file.tree, file.places.locate),
-      ...checkAddresses(
-        file.tree,
-        metrics === undefined ? null : showAddress(switchableAddress(7779), metrics),
-        file.places.locate,
-      ),
+      ...issues.filter(({ path }) => !unsupported.some((each) => isWithin(path, each.path))),
+      ...checkEntries(entries, locate),
+      ...checkAddresses(entries, metrics, locate),
     )
   }
   const ordered = orderProblems(problems)
-  const usable = parsed.success && !ordered.some((problem) => problem.severity === 'error')
-  return createParsedConfig({
+  const usable = parsed.success && ordered.every(({ severity }) => severity !== 'error')
+  const secrets = [...new Set([...values, ...(parsed.success ? secretsOf(parsed.data) : [])])]
+  return {
     config: usable ? buildRouterConfig(parsed.data, settings) : null,
-    logging: { level: settings.get('log-level'), format: settings.get('log-format') },
+    logging: loggingOf(settings),
     problems: ordered,
-    chainUses: chainUsesOf(file.tree),
-    checkServing: (chainIdOf) => checkServing(file.tree, chainIdOf, file.places.locate),
+    chainUses: chainUsesOf(entries),
     specSources: settings.list('use-static-spec'),
-    positions: file.positions,
-    secretValues: [...new Set([...file.values, ...(parsed.success ? secretsOf(parsed.data) : [])])],
-  })
+    locate,
+    checkServing: (chainIdOf) => checkServing(entries, chainIdOf, locate),
+    secretValues: () => secrets,
+  }
 }
 
 /** A config that could not even be read, with what is known from flags and environment. */
 export function unreadableConfig(
   problems: readonly Problem[],
-  options: ParseOptions,
+  { flags, environment }: ParseOptions,
 ): ParsedConfig {
-  const settings = new Settings(null, options.flags, options.environment)
-  return createParsedConfig({
+  const settings = new Settings(null, flags, environment)
+  return {
     config: null,
-    logging: { level: settings.get('log-level'), format: settings.get('log-format') },
+    logging: loggingOf(settings),
     problems: [...problems, ...settings.problems()],
     chainUses: [],
-    checkServing: () => [],
     specSources: [],
-    positions: new Map(),
-    secretValues: [],
-  })
+    locate: () => null,
+    checkServing: () => [],
+    secretValues: () => [],
+  }
 }
 
 /** The env files that a config names, by flags or in the file: they must be read before it is parsed. */
 export function envFilesOf(source: ConfigSource, flags: FlagValues): readonly string[] {
   // Most files name none, and need not be read for it.
   const named = source.text.includes('env-file') && flags['env-file'] === undefined
-  const tree = named ? readTree(source.text, {}).tree : null
+  const tree = named ? readFile(source.text, {}).tree : null
   return new Settings(tree, flags, {}).list('env-file')
 }
 
-interface FileTree {
-  readonly tree: Tree
-  readonly positions: ReadonlyMap<string, Position>
-  readonly places: Places
-  readonly problems: readonly Problem[]
+function loggingOf(settings: Settings): LoggingConfig {
+  return { level: settings.get('log-level'), format: settings.get('log-format') }
+}
+
+interface RenderedFile extends YamlFile {
   /** Values that placeholders gave. */
   readonly values: readonly string[]
 }
 
-function readTree(text: string, environment: ParseOptions['environment']): FileTree {
-  const yaml = readYamlText(text)
-  if (yaml.document === null) {
-    const positions = new Map<string, Position>()
-    return { tree: null, positions, places: nowhere, problems: yaml.problems, values: [] }
-  }
+/** Reads the YAML and renders the placeholders in it. */
+function readFile(text: string, environment: ParseOptions['environment']): RenderedFile {
   const values: string[] = []
   const malformed: Problem[] = []
   const missing = new Map<string, { path: string; positions: Position[] }>()
-  const readScalar = (written: string, path: string, position: Position): Scalar => {
+  const { tree, problems, ...places } = readYaml(text, (written, path, position) => {
     const rendering = renderPlaceholders(written, environment)
-    values.push(...rendering.values)
+    values.push(...rendering.scalar.filledIn())
     for (const name of new Set(rendering.missing)) {
       const uses = missing.get(name) ?? { path, positions: [] }
       uses.positions.push(position)
       missing.set(name, uses)
     }
-    if (rendering.malformed) malformed.push(malformedProblem(path, position))
+    if (rendering.malformed)
+      malformed.push(problemAt(path, position, 'a placeholder is not well formed', malformedHint))
     return rendering.scalar
+  })
+  if (tree === null && problems.length > 0) return { tree, problems, values, ...places }
+  const found = [...problems, ...malformed]
+  for (const [name, { path, positions }] of missing) {
+    const lines = [...new Set(positions.map(({ line }) => line))]
+    const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
+    const state = environment[name] === '' ? 'is empty' : 'is not set'
+    const message = `the variable ${name} ${state} (used on ${where})`
+    found.push(problemAt(path, positions[0] ?? null, message, unsetVariableHint))
   }
-  const { tree, usable, ...rest } = readYamlTree(yaml.document, yaml, readScalar)
-  const { positions, keyPositions, problems } = rest
-  if (!usable) return { tree: null, positions, places: nowhere, problems, values }
-  const unset = [...missing].map(([name, { path, positions: uses }]) =>
-    missingProblem(name, path, uses, environment),
-  )
-  const found = [...problems, ...malformed, ...unset]
-  if (!isMap(tree) && found.length === 0) found.push(notAMap)
-  const places: Places = {
-    locate: (path) => nearestPlace(path, positions),
-    locateKey: (path) => keyPositions.get(path) ?? positions.get(path) ?? null,
+  if (!isMap(tree) && found.length === 0) {
+    const hint = 'It begins with keys such as endpoints: and direct-rpc:.'
+    found.push(
+      problemAt('', { line: 1, column: 1 }, 'the top level of the file is not a map', hint),
+    )
   }
-  return { tree, positions, places, problems: found, values }
+  return { tree, problems: found, values, ...places }
 }
 
-const nowhere: Places = { locate: () => null, locateKey: () => null }
-
-const notAMap: Problem = {
-  severity: 'error',
-  path: '',
-  line: 1,
-  column: 1,
-  message: 'the top level of the file is not a map',
-  hint: 'It begins with keys such as endpoints: and direct-rpc:.',
-}
-
-/** The place itself, or the nearest one around it that the file has. */
-function nearestPlace(path: string, positions: ReadonlyMap<string, Position>): Position | null {
-  let place = path
-  while (place !== '') {
-    const found = positions.get(place)
-    if (found !== undefined) return found
-    place = place.slice(0, Math.max(place.lastIndexOf('.'), place.lastIndexOf('['), 0))
-  }
-  return null
-}
-
-function malformedProblem(path: string, position: Position): Problem {
-  return {
-    severity: 'error',
-    path,
-    ...position,
-    message: 'a placeholder is not well formed',
-    hint: 'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.',
-  }
-}
+const malformedHint =
+  'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'
 
 /** What a person at a terminal can do for a variable that is not set. */
 export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
-
-function missingProblem(
-  name: string,
-  path: string,
-  uses: readonly Position[],
-  environment: ParseOptions['environment'],
-): Problem {
-  const lines = [...new Set(uses.map((use) => use.line))]
-  const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
-  const state = environment[name] === '' ? 'is empty' : 'is not set'
-  return {
-    severity: 'error',
-    path,
-    line: uses[0]?.line ?? null,
-    column: uses[0]?.column ?? null,
-    message: `the variable ${name} ${state} (used on ${where})`,
-    hint: unsetVariableHint,
-  }
-}
 
 function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`)

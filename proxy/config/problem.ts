@@ -15,3 +15,62 @@ export interface Problem {
   /** What would be right, as a sentence; null when the message says it already. */
   readonly hint: string | null
 }
+
+/** A place in the file, 1-based. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** Where a path such as `endpoints[0].chain-id`, or the nearest place around it, stands in the file. */
+export type Locate = (path: string) => Position | null
+
+/** A place in the document: keys of maps and indexes of lists. */
+export type Path = readonly (string | number)[]
+
+export function problemAt(
+  path: string,
+  position: Position | null,
+  message: string,
+  hint: string | null = null,
+  severity: Problem['severity'] = 'error',
+): Problem {
+  const { line, column } = position ?? { line: null, column: null }
+  return { severity, path, line, column, message, hint }
+}
+
+/** Writes `endpoints[0].chain-id`; a key that would not read well is quoted. */
+export function formatPath(path: Path): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (!/^[A-Za-z0-9_-]{1,80}$/.test(part)) text += `[${quote(part)}]`
+    else text += text === '' ? part : `.${part}`
+  }
+  return text
+}
+
+const longest = 60
+
+/** A text of the file as a message shows it: quoted, on one line, never long. */
+export function quote(text: string): string {
+  const shown = text.length > longest ? `${text.slice(0, longest)}…` : text
+  return `"${shown.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\uFFFD')}"`
+}
+
+const mostProblems = 200
+
+/** In the order of the file, the command line first; none twice, and not more than anybody reads. */
+export function orderProblems(problems: readonly Problem[]): readonly Problem[] {
+  const unique = new Map(problems.map((each) => [`${each.path}\n${each.message}`, each]))
+  const ordered = [...unique.values()].toSorted(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  )
+  if (ordered.length <= mostProblems) return ordered
+  const { error = [], warning = [] } = Object.groupBy(ordered, ({ severity }) => severity)
+  const rest = `these are the first ${mostProblems} problems; there are more`
+  return [
+    ...[...error, ...warning].slice(0, mostProblems),
+    problemAt('', null, rest, null, 'warning'),
+  ]
+}

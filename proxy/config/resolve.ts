@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unsupportedMessage, unsupportedName } from './capabilities.ts'
-import type { IssueParams } from './field.ts'
-import type { FlagValues } from './flag-values.ts'
-import type { Problem } from './problem.ts'
-import { child, isList, Scalar, type Tree } from './scalar.ts'
-import { settingNames, settings, type SettingName, type SettingValue } from './settings.ts'
+import { isUnbuilt, unsupportedMessage } from './capabilities.ts'
+import { paramsOf } from './fields/field.ts'
+import { type Problem, problemAt } from './problem.ts'
+import { settingNames, settings } from './settings.ts'
+import type { FlagValues, SettingName, SettingValue } from './settings.ts'
+import { child, isList, Scalar, type Tree } from './yaml/scalar.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
+type Parsed<N extends SettingName> = z.output<(typeof settings)[N]['field']>
 
 /** Where a setting's value comes from, and what is written there. */
 interface Given {
@@ -29,41 +30,37 @@ export class Settings {
     this.#environment = environment
   }
 
-  /** The value of a setting that is no list. One that cannot be read counts as its default: `problems` tells. */
+  /** The value of a setting that is no list. One that cannot be read counts as its default: `problems` has it. */
   get<N extends SettingName>(name: N): SettingValue<N> {
-    const scalar = this.given(name).scalars.at(-1)
-    const parsed = scalar === undefined ? null : settings[name].field.safeParse(scalar)
-    if (parsed?.success) return parsed.data as SettingValue<N>
     const { default: defaultText, field } = settings[name]
+    const given = this.list(name).at(-1)
+    if (given !== undefined) return given as SettingValue<N>
     return (defaultText === null ? null : field.parse(new Scalar(defaultText))) as SettingValue<N>
   }
 
   /** The values of a repeatable setting, in order. */
-  list<N extends SettingName>(name: N): readonly z.output<(typeof settings)[N]['field']>[] {
+  list<N extends SettingName>(name: N): readonly Parsed<N>[] {
     return this.given(name).scalars.flatMap((scalar) => {
       const parsed = settings[name].field.safeParse(scalar)
-      return parsed.success ? [parsed.data as z.output<(typeof settings)[N]['field']>] : []
+      return parsed.success ? [parsed.data as Parsed<N>] : []
     })
   }
 
   /** What is written for a setting, wherever it is. */
   given(name: SettingName): Given {
     const flag = this.#flags[name]
-    if (flag !== undefined) {
+    if (flag !== undefined)
       return { source: `--${name}`, scalars: flag.map((value) => new Scalar(value)) }
-    }
     const { variable, default: defaultText } = settings[name]
     const value = variable === null ? undefined : this.#environment[variable]
-    if (variable !== null && value !== undefined && value !== '') {
-      return { source: variable, scalars: [new Scalar(value)] }
-    }
+    if (value) return { source: variable, scalars: [new Scalar(value)] }
     const written = child(this.#tree, name)
     const scalars = (isList(written) ? written : [written]).filter((item) => item instanceof Scalar)
     if (scalars.length > 0 || defaultText === null) return { source: null, scalars }
     return { source: null, scalars: [new Scalar(defaultText)] }
   }
 
-  /** What is wrong with flags and environment variables. The file's own mistakes are told by the schema. */
+  /** What is wrong with flags and environment variables. The schema finds the file's own mistakes. */
   problems(): readonly Problem[] {
     return settingNames.flatMap((name) => {
       const { source, scalars } = this.given(name)
@@ -73,18 +70,8 @@ export class Settings {
 }
 
 function problemsOf(name: SettingName, source: string, scalar: Scalar): readonly Problem[] {
-  const unsupported = unsupportedName(name, scalar.reveal())
-  if (unsupported !== null && scalar.written !== 'false') {
-    return [problem(source, unsupportedMessage(unsupported), null)]
-  }
-  const parsed = settings[name].field.safeParse(scalar)
-  if (parsed.success) return []
-  return parsed.error.issues.map((issue) => {
-    const params = 'params' in issue ? (issue.params as IssueParams | undefined) : undefined
-    return problem(source, issue.message, params?.hint ?? null)
-  })
-}
-
-function problem(path: string, message: string, hint: string | null): Problem {
-  return { severity: 'error', path, line: null, column: null, message, hint }
+  if (isUnbuilt(name) && scalar.written !== 'false')
+    return [problemAt(source, null, unsupportedMessage(name))]
+  const issues = settings[name].field.safeParse(scalar).error?.issues ?? []
+  return issues.map((issue) => problemAt(source, null, issue.message, paramsOf(issue)?.hint))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { Scalar } from './scalar.ts'
+import { Scalar } from './yaml/scalar.ts'
 import { settingNames, settings } from './settings.ts'
 
 test.each(settingNames)('the default of %s is a value that it allows', (name) => {

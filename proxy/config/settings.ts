@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import type { Field } from './field.ts'
+import { type Field, type FieldMeta, kindKeyword } from './fields/field.ts'
 import {
   boolean,
   byteSize,
@@ -11,9 +11,9 @@ import {
   switchableAddress,
   switchableDuration,
   text,
-} from './fields.ts'
-import { filePath } from './names.ts'
-import { hostAndPortPattern, urlWithoutPort } from './port.ts'
+} from './fields/fields.ts'
+import { filePath } from './fields/names.ts'
+import { hostAndPortPattern, urlWithoutPort } from './fields/address.ts'
 import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
 
 const secondMs = 1000
@@ -26,34 +26,19 @@ interface Setting<F extends Field<unknown>, D extends string | null> {
   /** As one would write it; null when the setting is unset by default. */
   readonly default: D
   readonly description: string
-  readonly group:
-    | 'Chains'
-    | 'Relaying'
-    | 'WebSocket'
-    | 'Subscriptions'
-    | 'Upstreams'
-    | 'Process'
-    | 'Sharing and caching'
-  /** What stands for the value in `--help`; null for a switch, whose flag needs no value. */
-  readonly valueName: string | null
   /** True when it can be given several times, and is a list in the file. */
   readonly repeatable: boolean
   /** The environment variable that sets it too: beats the file, is beaten by the flag. */
   readonly variable: string | null
 }
 
-type Optional = Pick<Setting<Field<unknown>, null>, 'repeatable' | 'variable'>
-
 function setting<F extends Field<unknown>, D extends string | null>(
-  group: Setting<F, D>['group'],
-  valueName: string | null,
   field: F,
   defaultText: D,
   description: string,
-  options: Partial<Optional> = {},
+  { repeatable = false, variable = null }: { repeatable?: boolean; variable?: string | null } = {},
 ): Setting<F, D> {
-  const { repeatable = false, variable = null } = options
-  return { field, default: defaultText, description, group, valueName, repeatable, variable }
+  return { field, default: defaultText, description, repeatable, variable }
 }
 
 const specSource = text({
@@ -72,214 +57,188 @@ const hostAndPort = text({
   privacy: 'public',
 })
 
-/**
- * Every process-wide setting, once. The keys at the top of the file, the flags, `--help`, the JSON Schema and the
- * reference all follow from this table.
- */
-export const settings = {
+const chains = {
   'use-static-spec': setting(
-    'Chains',
-    'path|url',
     specSource,
     null,
     'Chain specs: a file, a directory, or the URL of a repository archive. Later ones win. Unset: the bundled specs.',
     { repeatable: true, variable: 'SR_SPEC' },
   ),
   'skip-websocket-verification': setting(
-    'Chains',
-    null,
     boolean(),
     'false',
     'Start although a chain with subscriptions has no upstream with a WebSocket URL. Subscriptions to blocks and logs are then made from polling.',
   ),
-  strategy: setting('Relaying', 'name', oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
+} as const
+
+/** What an endpoint can have otherwise, under `relay`. */
+export const relaying = {
+  strategy: setting(oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
   'set-relay-retry-limit': setting(
-    'Relaying',
-    'n',
     integer({ min: 0, max: 100 }),
     '2',
     'Retries after the first attempt. 0: no retry and no hedge.',
   ),
   'max-relay-attempts': setting(
-    'Relaying',
-    'n',
     integer({ min: 1, max: 1000 }),
     '10',
     'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
   ),
   'default-processing-timeout': setting(
-    'Relaying',
-    'duration',
     duration({ min: 1, max: dayMs }),
     '30s',
     'The whole time that one call may take.',
   ),
   'min-relay-timeout': setting(
-    'Relaying',
-    'duration',
     duration({ min: 0, max: dayMs }),
     '1s',
     'The least time that the router itself gives an attempt.',
   ),
   integrity: setting(
-    'Relaying',
-    'level',
     oneOf(integrityLevels),
     'core',
     'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
   ),
   'retry-missing-blocks': setting(
-    'Relaying',
-    null,
     boolean(),
     'false',
     'Ask another upstream when one answers null for a block that the tip says exists.',
   ),
+} as const
+
+const clients = {
   'max-request-bytes': setting(
-    'Relaying',
-    'size',
     byteSize({ min: 1, max: 1024 ** 3 }),
     '10MiB',
     'The largest request body that is taken.',
   ),
   'websocket-max-message-bytes': setting(
-    'WebSocket',
-    'size',
     byteSize({ min: 1, max: 1024 ** 3 }),
     '64MiB',
     'The largest message that is taken from a client.',
   ),
   'websocket-max-calls': setting(
-    'WebSocket',
-    'n',
     integer({ min: 1, max: 100_000 }),
     '100',
     'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
   ),
   'websocket-max-subscriptions': setting(
-    'WebSocket',
-    'n',
     integer({ min: 0, max: 100_000 }),
     '100',
     'Subscriptions of one connection.',
   ),
   'websocket-max-buffered-bytes': setting(
-    'WebSocket',
-    'size',
     byteSize({ min: 1024, max: 1024 ** 3 }),
     '8MiB',
     'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
   ),
   'websocket-idle-timeout': setting(
-    'WebSocket',
-    'duration',
     switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
     '10m',
     'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
   ),
+} as const
+
+const subscriptions = {
   'subscription-max-gap-blocks': setting(
-    'Subscriptions',
-    'n',
     integer({ min: 1, max: 100_000 }),
     '1000',
     'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
   ),
   'subscription-stall-blocks': setting(
-    'Subscriptions',
-    'n',
     integer({ min: 1, max: 10_000 }),
     '3',
     'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
   ),
+} as const
+
+const upstreams = {
   'max-sessions-per-provider': setting(
-    'Upstreams',
-    'n',
     integer({ min: 1, max: 1_000_000 }),
     '1000',
     'Calls at once to one upstream; then it is full, not failed.',
   ),
   'upstream-failure-threshold': setting(
-    'Upstreams',
-    'n',
     integer({ min: 1, max: 1_000_000 }),
     '5',
     'Failures in a row that disable an upstream.',
   ),
   'epoch-duration': setting(
-    'Upstreams',
-    'duration',
     duration({ min: secondMs, max: dayMs }),
     '15m',
     'Length of an epoch. At its end disabled upstreams are tried again.',
   ),
   'health-check-interval': setting(
-    'Upstreams',
-    'duration',
     duration({ min: 100, max: dayMs }),
     '5m',
     'Time between two checks of an upstream.',
   ),
   'liveness-probe-interval': setting(
-    'Upstreams',
-    'duration',
     switchableDuration({ min: 100, max: dayMs }, 5 * secondMs),
     'off',
     'A light probe between health checks. `on` means every 5s.',
   ),
-  'cache-be': setting(
-    'Sharing and caching',
-    'host:port',
-    hostAndPort,
-    null,
-    'Address of the cache service.',
-  ),
+} as const
+
+const sharing = {
+  'cache-be': setting(hostAndPort, null, 'Address of the cache service.'),
   'shared-state': setting(
-    'Sharing and caching',
-    null,
     boolean(),
     'false',
     'Share sticky sessions between replicas through the cache backend.',
   ),
+} as const
+
+const processwide = {
   'metrics-listen-address': setting(
-    'Process',
-    'address',
     switchableAddress(7779),
     'off',
     'Where metrics and health are served.',
   ),
   'enable-selection-stats': setting(
-    'Process',
-    null,
     boolean(),
     'false',
     'Tell in a response header how the upstream was chosen.',
   ),
   'drain-timeout': setting(
-    'Process',
-    'duration',
     duration({ min: 0, max: hourMs }),
     '25s',
     'How long a stop waits for calls in flight.',
   ),
-  'log-level': setting(
-    'Process',
-    'level',
-    oneOf(logLevels),
-    'info',
-    'The least level that is logged.',
-    { variable: 'SR_LOG_LEVEL' },
-  ),
-  'log-format': setting('Process', 'format', oneOf(logFormats), 'json', 'How the log is written.', {
+  'log-level': setting(oneOf(logLevels), 'info', 'The least level that is logged.', {
+    variable: 'SR_LOG_LEVEL',
+  }),
+  'log-format': setting(oneOf(logFormats), 'json', 'How the log is written.', {
     variable: 'SR_LOG_FORMAT',
   }),
   'env-file': setting(
-    'Process',
-    'path',
     filePath(),
     null,
     'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
     { repeatable: true },
   ),
+} as const
+
+/** Every process-wide setting, once, under the headings of `--help`. */
+export const settingGroups = {
+  Chains: chains,
+  Relaying: relaying,
+  Clients: clients,
+  Subscriptions: subscriptions,
+  Upstreams: upstreams,
+  'Sharing and caching': sharing,
+  Process: processwide,
+} as const
+
+/** The keys at the top of the file, the flags, `--help`, the JSON Schema and the reference all follow from these. */
+export const settings = {
+  ...chains,
+  ...relaying,
+  ...clients,
+  ...subscriptions,
+  ...upstreams,
+  ...sharing,
+  ...processwide,
 } as const
 
 export type SettingName = keyof typeof settings
@@ -294,4 +253,24 @@ export type SettingValue<N extends SettingName> =
 /** True when the text names a setting. */
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settings, name)
+}
+
+/** What was given on the command line, by setting: each value as written, in order. */
+export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>
+
+const valueNames: readonly (readonly [kind: RegExp, name: string | null])[] = [
+  [/^integer/, 'n'],
+  [/^duration/, 'duration'],
+  [/^address/, 'address'],
+  [/^path of a file/, 'path'],
+  [/^file, directory or URL/, 'path|url'],
+  [/^true or false/, null],
+]
+
+/** What stands for the value of a flag in `--help`; null for a switch. */
+export function valueNameOf(name: SettingName): string | null {
+  const meta = settings[name].field.meta() as FieldMeta['json'] & { [kindKeyword]: string }
+  if (Array.isArray(meta['enum'])) return meta['enum'].join('|')
+  const known = valueNames.find(([pattern]) => pattern.test(meta[kindKeyword]))
+  return known === undefined ? meta[kindKeyword] : known[1]
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedName } from '../../proxy/config/capabilities.ts'
-import { kindKeyword } from '../../proxy/config/field.ts'
+import { isUnbuilt } from '../../proxy/config/capabilities.ts'
+import { kindKeyword } from '../../proxy/config/fields/field.ts'
 import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
 import { settingNames, settings } from '../../proxy/config/settings.ts'
-import { urlSchemes } from '../../proxy/config/upstream-url.ts'
 import { configExample } from '../generate/config-example.ts'
 
 /** The text of `docs/reference/config.md`. */
@@ -108,18 +107,8 @@ function rowOf(section: JsonSchema, name: string): Row {
     name: `\`${name}\``,
     kind: kindOf(property),
     defaultText: required ? '**required**' : written === undefined ? '' : `\`${written}\``,
-    meaning: `${property.description ?? ''}${unsupportedNote(name, property)}`,
+    meaning: `${property.description ?? ''}${isUnbuilt(name) ? ' *Not supported by this version.*' : ''}`,
   }
-}
-
-/** A sentence on what of a key this version does not support; empty when it supports all. */
-function unsupportedNote(name: string, property: JsonSchema): string {
-  if (unsupportedName(name, null) !== null) return ' *Not supported by this version.*'
-  const words = name === 'url' ? urlSchemes : ((property['enum'] ?? []) as readonly string[])
-  const unsupported = words.filter((word) => unsupportedName(name, word) !== null)
-  if (unsupported.length === 0) return ''
-  const list = unsupported.map((word) => `\`${word}\``).join(', ')
-  return ` *Not supported by this version: ${list}.*`
 }
 
 function kindOf(property: JsonSchema): string {

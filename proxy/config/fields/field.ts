@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { placeholderPattern } from './placeholder.ts'
-import { quote } from './path.ts'
-import { Scalar } from './scalar.ts'
+import { quote } from '../problem.ts'
+import { placeholderPattern } from '../yaml/placeholder.ts'
+import { Scalar } from '../yaml/scalar.ts'
 
 /** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */
 export type Field<T> = z.ZodType<T, Scalar>
@@ -24,7 +24,7 @@ export interface FieldMeta {
   /** Keywords of JSON Schema that an editor checks a value by. */
   readonly json: Readonly<Record<string, unknown>>
   /** `hidden`: messages never show the text. `public`: the value is shown to strangers, so no placeholder. */
-  readonly privacy?: 'hidden' | 'public'
+  readonly privacy?: 'hidden' | 'public' | undefined
 }
 
 /** The key under which a field's kind stands in the JSON Schema while it is being made. */
@@ -35,6 +35,11 @@ export interface IssueParams {
   readonly hint: string | null
   /** True when the problem is known already, and only the value is missing. */
   readonly silent: boolean
+}
+
+/** What of an issue is ours; null for one of zod's own. */
+export function paramsOf(issue: z.core.$ZodIssue): IssueParams | null {
+  return 'params' in issue ? (issue.params as unknown as IssueParams) : null
 }
 
 /** Makes a field of a reader. */
@@ -77,4 +82,11 @@ function readScalar<T>(
 /** A pattern for editors that lets placeholders pass. */
 export function orPlaceholder(pattern: string): string {
   return `^(?:${pattern}|${placeholderPattern})$`
+}
+
+/** A list; a single scalar where a list is wanted is a list of one. */
+export function list<T extends z.ZodType>(item: T, least = 0): z.ZodType<z.output<T>[]> {
+  return z
+    .preprocess((value) => (value instanceof Scalar ? [value] : value), z.array(item).min(least))
+    .meta({ [kindKeyword]: 'list' })
 }

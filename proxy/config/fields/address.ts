@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Address } from './types.ts'
+import type { Address } from '../types.ts'
 
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
 const looksNumeric = /^[0-9.]+$/
@@ -82,6 +82,11 @@ export function isPlainHost(host: string): boolean {
   return host === 'localhost' || ipv4.test(host) || isIpv6(host)
 }
 
+/** True for a host that is this machine, whatever machine it is. */
+export function isLocalHost(host: string): boolean {
+  return /^(?:localhost|127\.[\d.]+|0\.0\.0\.0|::1?)$/.test(host)
+}
+
 /** Writes `host:port`, with brackets around an IPv6 address. */
 export function formatAddress(address: Address): string {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
@@ -106,3 +111,13 @@ function canonicalHost(host: string): string {
   const name = host.toLowerCase()
   return name === 'localhost' ? '127.0.0.1' : name
 }
+
+/** Digits that are no port, 0 or more than 65535: a part of patterns, in the syntax that RE2 and JavaScript share. */
+export const noPort =
+  '(0+|0*([1-9][0-9]{5,}|[7-9][0-9]{4}|6[6-9][0-9]{3}|65[6-9][0-9]{2}|655[4-9][0-9]|6553[6-9]))'
+
+/** The authority of a URL that ends with what is no port, from the scheme on. */
+export const urlWithoutPort = `[a-z]+://[^/?]*:${noPort}([/?]|$)`
+
+/** `host:port`. */
+export const hostAndPortPattern = new RegExp(String.raw`^[^\s/@]+:(?!${noPort}$)[0-9]{1,5}$`)

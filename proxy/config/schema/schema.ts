@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { crossValidationSchema } from './cross-validation-schema.ts'
-import { address } from './fields.ts'
-import { apiInterface, chainId } from './names.ts'
-import { responseCacheSchema } from './response-cache-schema.ts'
-import { list } from './section.ts'
-import { settingNames, settings } from './settings.ts'
+import { list } from '../fields/field.ts'
+import { address } from '../fields/fields.ts'
+import { apiInterface, chainId } from '../fields/names.ts'
+import { relaying, settingNames, settings } from '../settings.ts'
+import { crossValidationSchema, responseCacheSchema } from './unbuilt-schema.ts'
 import { upstreamSchema } from './upstream-schema.ts'
 
 /** The port of a listener that names none. */
 export const defaultPort = 3360
 
-const relaySchema = z.strictObject({
-  strategy: settings.strategy.field.optional().describe('How upstreams are chosen.'),
-  'set-relay-retry-limit': settings['set-relay-retry-limit'].field
-    .optional()
-    .describe('Retries after the first attempt. 0: no retry and no hedge.'),
-  'max-relay-attempts': settings['max-relay-attempts'].field
-    .optional()
-    .describe('Attempts of all kinds for one call.'),
-  'default-processing-timeout': settings['default-processing-timeout'].field
-    .optional()
-    .describe('The whole time that one call may take.'),
-  'min-relay-timeout': settings['min-relay-timeout'].field
-    .optional()
-    .describe('The least time that the router itself gives an attempt.'),
-  integrity: settings.integrity.field.optional().describe('How answers are checked.'),
-  'retry-missing-blocks': settings['retry-missing-blocks'].field
-    .optional()
-    .describe('Ask another upstream when one answers null for a block that exists.'),
-})
+type Relaying = typeof relaying
+type RelayShape = { [N in keyof Relaying]: z.ZodOptional<Relaying[N]['field']> }
+
+/** The same settings as at the top of the file, without their defaults. */
+const relayShape = Object.fromEntries(
+  Object.entries(relaying).map(([name, { field, description }]) => [
+    name,
+    (field as z.ZodType).optional().describe(description),
+  ]),
+) as RelayShape
 
 const endpointSchema = z.strictObject({
   'network-address': address(defaultPort)
@@ -42,7 +32,8 @@ const endpointSchema = z.strictObject({
     'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',
   ),
   'api-interface': apiInterface().describe('Interface that is served. The chain must have it.'),
-  relay: relaySchema
+  relay: z
+    .strictObject(relayShape)
     .optional()
     .describe('What this listener does otherwise than the settings at the top and the flags say.'),
 })
@@ -64,12 +55,12 @@ export const configSchema = z.strictObject({
 export type ConfigFile = z.output<typeof configSchema>
 
 function settingShape(): Record<string, z.ZodType> {
-  const shape: Record<string, z.ZodType> = {}
-  for (const name of settingNames) {
-    const { field, repeatable, description, default: defaultText } = settings[name]
-    const value: z.ZodType = repeatable ? list(field) : field
-    const meta = defaultText === null ? { description } : { description, 'x-default': defaultText }
-    shape[name] = value.optional().meta(meta)
-  }
-  return shape
+  return Object.fromEntries(
+    settingNames.map((name) => {
+      const { field, repeatable, description, default: defaultText } = settings[name]
+      const value: z.ZodType = repeatable ? list(field) : field
+      const meta = { description, ...(defaultText !== null && { 'x-default': defaultText }) }
+      return [name, value.optional().meta(meta)]
+    }),
+  )
 }

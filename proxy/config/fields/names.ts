@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Field } from './field.ts'
 import { oneOf, text } from './fields.ts'
-import { type ApiInterface, apiInterfaces } from './types.ts'
+import { type ApiInterface, apiInterfaces } from '../types.ts'
 
 /** A chain's id or alias. A metric label, so it cannot come from a placeholder. */
 export function chainId(): Field<string> {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Fault, type Field, field, type Reading } from './field.ts'
-import { nearest } from './nearest.ts'
-import { keysIn, likelyKeysIn, likelyKeysOf, partsOf } from './secret-parts.ts'
-import { Secret } from './secret.ts'
-import type { NodeUrlConfig } from './types.ts'
+import { nearest } from '../nearest.ts'
+import { keysIn, likelyKeysIn, likelyKeysOf, partsOf } from '../secret-parts.ts'
+import { Secret } from '../secret.ts'
+import type { NodeUrlConfig } from '../types.ts'
 
 type Scheme = NodeUrlConfig['scheme']
 /** Schemes that a node's URL can have. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { kindKeyword, type IssueParams } from './field.ts'
-import { hopByHop } from './hop-by-hop.ts'
-import { quote } from './path.ts'
-import { isMap, Scalar, type Tree, type TreeMap } from './scalar.ts'
-import { keysInHeader, keysInParameter, likelyKeysOf, partsOf } from './secret-parts.ts'
-import { Secret } from './secret.ts'
+import { hopByHop } from '../hop-by-hop.ts'
+import { quote } from '../problem.ts'
+import { keysInHeader, keysInParameter, likelyKeysOf, partsOf } from '../secret-parts.ts'
+import { Secret } from '../secret.ts'
+import { isMap, Scalar, type Tree, type TreeMap } from '../yaml/scalar.ts'
+import { type IssueParams, kindKeyword } from './field.ts'
 
 /** Headers or query parameters, by name. */
 type SecretMap = ReadonlyMap<string, Secret>
@@ -25,12 +25,11 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
       const headers = new Map<string, Secret>()
       for (const [key, value] of Object.entries(map)) {
         const name = key.toLowerCase()
-        const problem =
-          headerNameProblem(key) ??
-          (headers.has(name) ? `${quote(key)} stands twice; header names have no case` : null)
-        const secret = readSecret(value, key, headerValueProblem, keysInHeader, context)
-        if (problem !== null) report(context, [key], problem, null)
-        headers.set(name, secret)
+        const fault = headers.has(name)
+          ? `${quote(key)} stands twice; header names have no case`
+          : headerNameFault(key)
+        if (fault !== null) report(context, [key], fault)
+        headers.set(name, readSecret(value, key, headerValueFault, keysInHeader, context))
       }
       return headers
     })
@@ -41,18 +40,18 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
     })
 }
 
-function headerNameProblem(name: string): string | null {
+function headerNameFault(name: string): string | null {
   if (!headerName.test(name)) return `${quote(name)} is not a header name`
-  if (refusedHeaders.has(name.toLowerCase())) {
-    return `the header ${quote(name)} belongs to the connection and cannot be set`
-  }
-  return null
+  if (!refusedHeaders.has(name.toLowerCase())) return null
+  return `the header ${quote(name)} belongs to the connection and cannot be set`
 }
 
-function headerValueProblem(value: string): string | null {
+function headerValueFault(value: string): string | null {
   if (/[\r\n]/.test(value)) return 'the value has a line break in it'
   return headerValue.test(value) ? null : 'the value has a character that a header cannot carry'
 }
+
+const noFault = (): null => null
 
 /** A map of query parameters, or one text `k=v&k2=v2`. */
 export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
@@ -60,15 +59,13 @@ export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
     .custom<TreeMap | Scalar>((value) => isMap(value as Tree) || value instanceof Scalar)
     .transform((input, context) => {
       if (input instanceof Scalar) return readQueryText(input, context)
-      const query = new Map<string, Secret>()
-      for (const [key, value] of Object.entries(input)) {
-        if (key === '') report(context, [], 'a parameter has no name', null)
-        query.set(
+      if (Object.hasOwn(input, '')) report(context, [], 'a parameter has no name')
+      return new Map(
+        Object.entries(input).map(([key, value]) => [
           key,
-          readSecret(value, key, () => null, keysInParameter, context),
-        )
-      }
-      return query
+          readSecret(value, key, noFault, keysInParameter, context),
+        ]),
+      )
     })
     .meta({
       type: ['object', 'string'],
@@ -81,15 +78,13 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
   const query = new Map<string, Secret>()
   const text = scalar.reveal()
   if (text === null) {
-    report(context, [], '', null, true)
+    reportKnown(context, [])
     return query
   }
   for (const [key, value] of new URLSearchParams(text)) {
-    if (key === '' || value === '') {
+    if (key === '' || value === '')
       report(context, [], 'a parameter has no name or no value', 'Write k=v&k2=v2.')
-    } else if (query.has(key)) {
-      report(context, [], 'a parameter stands twice', null)
-    }
+    else if (query.has(key)) report(context, [], 'a parameter stands twice')
     query.set(key, secretOf(value, scalar, keysInParameter({ name: key, value })))
   }
   if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
@@ -101,36 +96,28 @@ export function secretText(): z.ZodType<Secret, Scalar> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
     .transform((scalar, context) =>
-      readSecret(
-        scalar,
-        null,
-        () => null,
-        ({ value }) => [value],
-        context,
-      ),
+      readSecret(scalar, null, noFault, ({ value }) => [value], context),
     )
     .meta({ type: ['string', 'number'], [kindKeyword]: 'secret' })
 }
 
 function readSecret(
-  tree: TreeMap[string],
+  tree: Tree,
   key: string | null,
-  problemOf: (value: string) => string | null,
+  faultOf: (value: string) => string | null,
   keysIn: typeof keysInHeader,
   context: z.RefinementCtx,
 ): Secret {
   const path = key === null ? [] : [key]
-  const value = tree instanceof Scalar ? tree.reveal() : null
   if (!(tree instanceof Scalar)) {
-    report(context, path, tree === null ? 'has no value' : 'a single value is wanted', null)
-  } else if (value === null) {
-    report(context, path, '', null, true)
-  } else {
-    const problem = value === '' ? 'the value is empty' : problemOf(value)
-    const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
-    if (problem !== null) report(context, path, problem, hint)
+    report(context, path, tree === null ? 'has no value' : 'a single value is wanted')
+    return new Secret('')
   }
-  if (!(tree instanceof Scalar)) return new Secret('')
+  const value = tree.reveal()
+  if (value === null) reportKnown(context, path)
+  const fault = value === '' ? 'the value is empty' : faultOf(value ?? '')
+  const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
+  if (fault !== null) report(context, path, fault, hint)
   return secretOf(value ?? '', tree, keysIn({ name: key ?? '', value: value ?? '' }))
 }
 
@@ -148,9 +135,14 @@ function report(
   context: z.RefinementCtx,
   path: string[],
   message: string,
-  hint: string | null,
+  hint: string | null = null,
   silent = false,
 ): void {
   const params: IssueParams = { hint, silent }
   context.addIssue({ code: 'custom', path, message, params: { ...params } })
+}
+
+/** What is reported already, where its placeholder was rendered. */
+function reportKnown(context: z.RefinementCtx, path: string[]): void {
+  report(context, path, '', null, true)
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { kindKeyword } from './field.ts'
-import { boolean, duration } from './fields.ts'
-import { apiInterface, chainId, filePath, label, word } from './names.ts'
-import { Scalar } from './scalar.ts'
-import { list } from './section.ts'
-import { authHeaders, authQuery } from './upstream-auth.ts'
-import { upstreamUrl } from './upstream-url.ts'
+import { kindKeyword, list } from '../fields/field.ts'
+import { boolean, duration } from '../fields/fields.ts'
+import { apiInterface, chainId, filePath, label, word } from '../fields/names.ts'
+import { Scalar } from '../yaml/scalar.ts'
+import { authHeaders, authQuery } from '../fields/upstream-auth.ts'
+import { upstreamUrl } from '../fields/upstream-url.ts'
 
 /** What a TLS connection needs, to an upstream or to a store. */
 export const tlsSchema = z.strictObject({
@@ -77,7 +76,9 @@ export const upstreamSchema = z.strictObject({
   'api-interface': apiInterface().describe('Interface that it serves.'),
   'group-label': label('group label')
     .optional()
-    .describe('Free label for a group of upstreams, such as `external` and `internal`.'),
+    .describe(
+      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only, which this version does not have yet.',
+    ),
   'node-urls': list(nodeUrlSchema, 1).describe(
     'One or more URLs that stand for this upstream and fail over among themselves.',
   ),

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { byteSizePattern, formatByteSize, parseByteSize } from './byte-size.ts'
 import { isPlainHost, parseAddress } from './address.ts'
-import { durationPattern, formatDuration, parseDuration } from './duration.ts'
+import { durationPattern, formatDuration, parseDuration } from '../duration.ts'
 import { type Field, type FieldMeta, field, orPlaceholder, type Reading } from './field.ts'
-import { nearest } from './nearest.ts'
-import type { Address } from './types.ts'
+import { nearest } from '../nearest.ts'
+import type { Address } from '../types.ts'
 
 interface Range {
   readonly min: number
@@ -91,7 +91,7 @@ export function oneOf<T extends string>(
 ): Field<T> {
   const kind = words.map((word) => `\`${word}\``).join(', ')
   const json = { type: 'string', enum: [...words] }
-  return field({ kind, json, ...(privacy && { privacy }) }, (text) => {
+  return field({ kind, json, privacy }, (text) => {
     const word = words.find((candidate) => candidate === text)
     if (word !== undefined) return { value: word }
     const near = nearest(text, words)
@@ -147,10 +147,8 @@ interface TextRule {
 }
 
 /** A text that follows a rule. A number is taken as it is written. */
-export function text(rule: TextRule): Field<string> {
-  const { kind, pattern, fault, hint, privacy } = rule
-  const json = { type: ['string', 'number'] }
-  return field({ kind, json, ...(privacy && { privacy }) }, (value) =>
+export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string> {
+  return field({ ...meta, json: { type: ['string', 'number'] } }, (value) =>
     pattern.test(value) ? { value } : { fault, hint },
   )
 }
