@@ -34,7 +34,7 @@ export class Settings {
   get<N extends SettingName>(name: N): SettingValue<N> {
     const { default: defaultText, field } = settings[name]
     const given = this.list(name).at(-1)
-    if (given !== undefined) return given as SettingValue<N>
+    if (given !== undefined) return given
     return (defaultText === null ? null : field.parse(new Scalar(defaultText))) as SettingValue<N>
   }
 

@@ -90,7 +90,7 @@ function isEmpty({ errors, warnings, contents }: Document): boolean {
 }
 
 function wordsOf(message: string): readonly [message: string, hint: string | null] {
-  if (/^Unresolved tag/.test(message)) return tagRefused
+  if (message.startsWith('Unresolved tag')) return tagRefused
   const hint = /at node end|Nested mappings are not allowed/.test(message)
     ? 'Put the value in quotes, such as "[::1]:3360".'
     : null
