@@ -8,7 +8,7 @@ import type { NodeUrlConfig } from '../types.ts'
 
 type Scheme = NodeUrlConfig['scheme']
 /** Schemes that a node's URL can have. */
-export const urlSchemes: readonly Scheme[] = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs']
+const urlSchemes: readonly Scheme[] = ['http', 'https', 'ws', 'wss', 'grpc', 'grpcs']
 
 /** A URL as the transports need it: without its user and password, which have become a header. */
 export interface UpstreamUrl {
