@@ -24,9 +24,7 @@ const secretNames = ['keys', 'more-keys']
 const poolLabel = 'rpc.example.com/pool'
 
 /** A router that asks for what is not built yet is refused as a whole, and then its last good config stays. */
-const canShareState = ['shared-state', 'resp-cache'].every(
-  (key) => !isUnbuilt(key),
-)
+const canShareState = ['shared-state', 'resp-cache'].every((key) => !isUnbuilt(key))
 
 interface Put {
   readonly resource: Resource
