@@ -15,7 +15,7 @@ ${more}`
 function aliased(listener: string, ...upstreams: readonly string[]): string {
   const entries = upstreams.map(
     (chain, index) =>
-      `  - {name: ${'ab'[index]}, chain-id: ${chain}, api-interface: rest, node-urls: [{url: "http://h"}]}`,
+      `  - {name: ${'ab'[index]}, chain-id: ${chain}, api-interface: rest, node-urls: [{url: "http://h${index}"}]}`,
   )
   return `
 endpoints: [{network-address: ":1", chain-id: ${listener}, api-interface: rest}]
