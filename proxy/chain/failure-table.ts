@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Classification } from './types.ts'
-
 /** What follows from a failure. Data of `specs/failures/*.yml`. */
 export interface FailureClass {
   /** Stable, lower case with dashes: a metric label and a word of the log. */
@@ -20,8 +18,6 @@ export interface FailureClass {
   readonly late: boolean
   /** Nobody knows what it means: a read is tried elsewhere, of anything else it is the answer. */
   readonly doubtful: boolean
-  /** An error that such a read cannot have, and that no request brings about: it costs the upstream score, and no more. */
-  readonly costsScore: boolean
   /**
    * What it says of a transaction: that the node has it already; that its nonce is used, by itself or
    * by another; or what else is wrong with it.
@@ -40,12 +36,7 @@ export interface NodeError {
   /** JSON-RPC or gRPC code; null where there is none. */
   readonly code: number | null
   readonly message: string
-  /** The request was so large that a code may be about that alone; absent: it was not. */
-  readonly ofLargeRequest?: boolean
 }
-
-/** What an error is the answer to. */
-export type AskedMethod = Pick<Classification, 'method' | 'known' | 'kind'>
 
 /** Why no complete answer came. */
 export const transportFaults = [
@@ -71,19 +62,13 @@ export interface FailureTable {
   /**
    * The same where its bytes are at hand: gateways tell of their limits in forms of their own, such as
    * `{"message":"API rate limit exceeded"}`, also with HTTP 200.
-   * @param isQuoted as for `ofNodeError`
    */
-  ofPage(status: number, body: Uint8Array, isQuoted?: (words: string) => boolean): FailureClass
+  ofPage(status: number, body: Uint8Array): FailureClass
   /**
    * For an error in the interface's own form.
-   * @param isQuoted whether words of its message may come from the request: they blame no upstream
-   * @param asked what it answers: a read that the spec names cannot have every error; null: nobody knows
+   * @param method what it answers; null: nobody knows
    */
-  ofNodeError(
-    error: NodeError,
-    isQuoted?: (words: string) => boolean,
-    asked?: AskedMethod | null,
-  ): FailureClass
+  ofNodeError(error: NodeError, method?: string | null): FailureClass
   /** For an answer that a check refuses. */
   ofAnswer(finding: AnswerFinding): FailureClass
 }

@@ -304,7 +304,6 @@ class Asking {
       this.#excuse?.()
       const isSent = fault?.sent ?? true
       this.#upstream.failed(this.#url, failure, isSent ? this.#method : null)
-      if (failure.costsScore) this.#upstream.distrusted()
       this.#pause(failure, reply)
     }
     this.#end(failure, detail)

@@ -16,7 +16,6 @@ import { BlockMemory } from './integrity/block-memory.ts'
 import { findViolation } from './integrity/find-violation.ts'
 import { LongResult } from './integrity/long-result.ts'
 import { violation, type Violation } from './integrity/violation.ts'
-import { quotedFrom } from './quoted.ts'
 import { refusalIn } from './refused-result.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
@@ -96,7 +95,7 @@ export class Judge {
     if (integrity === 'off' && mayBeWhole(incoming.status))
       return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
     // A broken answer that claims success is never passed on; an error page is the node's own word.
-    const failure = this.#pageFailure(incoming, call)
+    const failure = this.#pageFailure(incoming)
     if (incoming.status >= 400) {
       // A stranger may make up what a gateway in front of the node refuses.
       const weight = call.asked.known ? failure.weight : 0
@@ -108,9 +107,9 @@ export class Judge {
     return { ...failed(failure, why, null), violation: violation('envelope', why) }
   }
 
-  #ofNodeError(finding: NodeErrorFinding, { asked, request }: Call): Judgement {
+  #ofNodeError(finding: NodeErrorFinding, { asked }: Call): Judgement {
     const { failures } = this.#options.chain
-    const failure = failures.ofNodeError(finding.error, quotedFrom(request), asked)
+    const failure = failures.ofNodeError(finding.error, asked.method)
     // Words that nobody knows may be a gateway's and not the node's: who only reads can ask another.
     const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
     if (isAnswer) return { kind: 'refusal', failure, rest: finding.rest ?? null }
@@ -131,10 +130,10 @@ export class Judge {
     return { ...failed(failure, 'null for a block that exists', 'as-it-is'), missedBlock }
   }
 
-  #pageFailure({ status, body }: Incoming, { request }: Call): FailureClass {
+  #pageFailure({ status, body }: Incoming): FailureClass {
     const { failures } = this.#options.chain
     if (!(body instanceof Uint8Array)) return failures.ofStatus(status)
-    return failures.ofPage(status, body, quotedFrom(request))
+    return failures.ofPage(status, body)
   }
 
   #refusalIn(

@@ -81,7 +81,7 @@ describe('a call that takes more time than the node gives', () => {
     ['a method that no spec names', { method: 'my_call', params: [] }, aborted, -32000, false],
     ['logs', logs, 'Query timeout exceeded. Consider reducing your block range.', -32000, false],
     ['logs, in words of Go', logs, deadline, -32000, false],
-    ['a plain read', balance, aborted, -32000, true],
+    ['a plain read', balance, aborted, -32000, false],
     ['a plain read that was too late', balance, 'request timed out', -32002, true],
     ['a call whose gateway waited', call, 'upstream request timeout', -32000, true],
     ['a call whose backend was waited for', call, 'backend timed out', -32000, true],

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { header, type Outgoing } from '../upstream/wire.ts'
 
-/** In a longer request anything may stand. */
-const longestText = 256 * 1024
 /** So many words of an answer are looked for in a request of so many bytes. */
 const mostCompared = 500
 const longestCompared = 16 * 1024
@@ -12,32 +10,13 @@ const leastWord = 3
 const leastNumber = 4
 
 /**
- * Nodes repeat in their errors what they were sent. Words that the request holds, in whatever
- * spelling, say nothing about the node: else anybody could have it left alone, or blamed, by asking
- * for `ratelimit`.
- *
- * @returns whether words may come from the request; true where that cannot be seen
- */
-export function quotedFrom(request: Outgoing): (words: string) => boolean {
-  let texts: readonly string[] | null = null
-  const isUnseen = !isSeen(request, longestText)
-  return (words) => {
-    if (words === '') return false
-    if (isUnseen) return true
-    const wanted = words.toLowerCase()
-    texts ??= spellings(textOf(request))
-    return texts.some((text) => text.includes(wanted))
-  }
-}
-
-/**
  * The words of a text that may come from the request, in whatever spelling, lower case: an address, a
  * name, a number. Few letters and digits say nothing. Null where that cannot be seen.
  */
 export function repeatedWords(text: string, request: Outgoing): readonly string[] | null {
   const words = new Set(wordsIn(unescaped(text).toLowerCase()))
   const telling = [...words].filter(isTelling)
-  if (!isSeen(request, longestCompared) || telling.length > mostCompared) return null
+  if (!isSeen(request) || telling.length > mostCompared) return null
   const texts = spellings(textOf(request))
   const held = new Set(texts.flatMap(wordsIn))
   return telling.filter((word) => {
@@ -59,8 +38,8 @@ function isLong(word: string): boolean {
   return word.length >= 8 || (word.length >= 4 && /\d/.test(word))
 }
 
-function isSeen({ headers, body }: Outgoing, mostBytes: number): boolean {
-  const isShort = body === null || (body instanceof Uint8Array && body.length <= mostBytes)
+function isSeen({ headers, body }: Outgoing): boolean {
+  const isShort = body === null || (body instanceof Uint8Array && body.length <= longestCompared)
   return isShort && ['', 'identity'].includes(header(headers, 'grpc-encoding') ?? '')
 }
 

@@ -3,7 +3,6 @@
 import type { FailureTable } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { quotedFrom } from '../relay/quoted.ts'
 import type { Said } from '../upstream/dialect.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
@@ -143,7 +142,7 @@ async function openSubscription(
     const outgoing = outgoingOf(request)
     const undo = (reply: Incoming) => unsubscribing(request, readSaid(reply))
     const subscription = await url.transport.subscribe(outgoing, limit.signal, undo)
-    const answer = readAnswer(subscription, outgoing, failures, place)
+    const answer = readAnswer(subscription, failures, place)
     return {
       listen({ event, lost }) {
         subscription.listen({
@@ -179,7 +178,6 @@ function unsubscribing(request: TopicRequest, said: Said | null): Outgoing | nul
 /** @throws NodeRefused */
 function readAnswer(
   subscription: UpstreamSubscription,
-  request: Outgoing,
   failures: FailureTable,
   { url }: SocketPlace,
 ): Said {
@@ -188,7 +186,7 @@ function readAnswer(
   if (said?.kind === 'answer') return said
   subscription.close(null)
   if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-  const failure = failures.ofNodeError(said.error, quotedFrom(request))
+  const failure = failures.ofNodeError(said.error)
   if (failure.holdOff) url.holdOff.begin(null)
   const error = memberOf(reply.body as Uint8Array, '"error"') ?? notAnAnswer
   throw new NodeRefused(url.mask.bytes(error), failure.retry || failure.holdOff)

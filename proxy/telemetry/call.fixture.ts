@@ -89,7 +89,6 @@ export function aFailure(name: string): FailureClass {
     reported: false,
     late: false,
     doubtful: false,
-    costsScore: false,
     transaction: null,
   }
 }

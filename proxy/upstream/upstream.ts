@@ -106,11 +106,6 @@ export class Upstream {
     return true
   }
 
-  /** What it said is hardly true. It keeps its standing: it may be a node of a kind of its own. */
-  distrusted(): void {
-    this.score.failed(this.#clock.nowMs())
-  }
-
   /**
    * It has not answered within the usual time, and works on. It may be dead, or the call a slow one:
    * that counts as a failure where nothing at all was heard of the URL since it was asked, and once for

@@ -4,7 +4,6 @@ import { readFileSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
-import { knownRead } from '../testing/known-read.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 import type { FailureFile } from './schema.ts'
@@ -43,8 +42,7 @@ describe.each(files)('$name', ({ name, file }) => {
   )
   test.each(examples)('$row: $from: $code $message', ({ row, method, code, status, message }) => {
     const error = { status: status ?? 200, code: code ?? null, message }
-    const asked = method === undefined ? null : knownRead(method)
-    expect(table.ofNodeError(error, undefined, asked).name).toBe(row)
+    expect(table.ofNodeError(error, method).name).toBe(row)
   })
 })
 
@@ -93,7 +91,6 @@ describe('what follows from an answer that is not in the form of the interface',
 })
 
 describe('a limit that a gateway tells in a form of its own', () => {
-  const params = '["10 calls per second"]'
   test.each([
     [200, '{"message":"API rate limit exceeded"}', 'rate-limited'],
     [200, '{"jsonrpc":"2.0","id":1,"error":"Too Many Requests"}', 'rate-limited'],
@@ -105,10 +102,8 @@ describe('a limit that a gateway tells in a form of its own', () => {
     [200, '', 'malformed-answer'],
     [503, 'the rate limit service is down', 'http-unavailable'],
     [200, `${' '.repeat(2_000)}rate limit`, 'malformed-answer'],
-    [200, `cannot read ${params}`, 'malformed-answer'],
   ])('HTTP %i, %s: %s', (status, page, name) => {
-    const isQuoted = (words: string) => params.includes(words)
-    expect(evm.ofPage(status, Buffer.from(page), isQuoted).name).toBe(name)
+    expect(evm.ofPage(status, Buffer.from(page)).name).toBe(name)
   })
 })
 
@@ -325,7 +320,8 @@ describe('what only quotes the words of another row', () => {
   ])('%s: %s %s', (family, code, message, expected) => {
     const table = compileFailures([tableOf(family), common])
     const status = family === 'aptos' ? 400 : 200
-    const found = table.ofNodeError({ status, code, message })
+    const method = expected === 'invalid-transaction' ? 'eth_sendRawTransaction' : null
+    const found = table.ofNodeError({ status, code, message }, method)
     expect(found.name).toBe(expected)
     expect([found.holdOff, found.weight]).toEqual([false, 0])
   })
@@ -365,13 +361,4 @@ it('knows at least 150 ways to fail', () => {
     ...(file['node-errors'] ?? []),
   ])
   expect(rows.length).toBeGreaterThanOrEqual(150)
-})
-
-test.each([
-  ['leaves the node alone', {}, 'too busy', true],
-  ['does not, to a large request', { ofLargeRequest: true }, 'too busy', false],
-  ['does, in words about a limit', { ofLargeRequest: true }, 'rate limit exceeded', true],
-])('a code for what is exhausted %s', (_, large, message, isHeldOff) => {
-  const table = compileFailures([tableOf('cosmos'), tableOf('common')])
-  expect(table.ofNodeError({ status: 200, code: 8, message, ...large }).holdOff).toBe(isHeldOff)
 })

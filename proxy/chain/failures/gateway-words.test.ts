@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
 import { AskedChain } from '../testing/asked-chain.ts'
-import { knownRead } from '../testing/known-read.ts'
 
 /*
  * What gateways, and nodes in trouble, say of themselves in the form of a node's error. Some of it
@@ -135,7 +134,7 @@ describe.each(Object.keys(reads))('%s', (id) => {
   test.each(said)('%s', (message) => {
     const taken = (reads[id] ?? []).filter((read) => {
       const error = { status: 200, code: -32000, message }
-      const { whose, retry, holdOff } = failures.ofNodeError(error, undefined, knownRead(read))
+      const { whose, retry, holdOff } = failures.ofNodeError(error, read)
       return whose !== 'upstream' && !retry && !holdOff
     })
     expect(taken).toEqual([])
@@ -151,10 +150,6 @@ test.each([
   'Unexpected token < in JSON at position 0',
 ])('whoever says "%s" has failed', (message) => {
   const { failures } = new AskedChain(catalog.find('ETH1')!).chain
-  const told = failures.ofNodeError(
-    { status: 200, code: -32000, message },
-    undefined,
-    knownRead('eth_call'),
-  )
+  const told = failures.ofNodeError({ status: 200, code: -32000, message }, 'eth_call')
   expect(told).toMatchObject({ whose: 'upstream', retry: true, weight: 1 })
 })

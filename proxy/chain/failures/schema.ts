@@ -40,7 +40,7 @@ const pattern = z
   })
 
 const example = strict({
-  /** What was asked for; without it, a method that no list of reads names. */
+  /** What was asked for. */
   method: z.string().min(1).optional(),
   code: z.int().optional(),
   status: z.int().optional(),
@@ -48,25 +48,13 @@ const example = strict({
   from: z.string().min(1),
 })
 
-/**
- * Kinds of reads. What takes no params is plain as well; `code` ones run code of the caller's choice,
- * `heavy` ones go through whole blocks, and may be more than a node gives.
- */
-export const readKinds = ['without-params', 'plain', 'code', 'heavy'] as const
-export type ReadKind = (typeof readKinds)[number]
-
-/** What a row may be kept from: reads of a kind that cannot have every error, or all that the spec names. */
-export const keptFrom = ['without-params', 'plain', 'any'] as const
-export type KeptFrom = (typeof keptFrom)[number]
-
-const readName = z
+const methodName = z
   .string()
   .regex(/^[^*]+\*?$/, 'must be the name of a method or path, or its beginning and `*`')
 
 const nodeErrorRow = strict({
   ...verdict,
-  'not-for': z.enum(keptFrom).optional(),
-  'only-for': z.array(z.enum(readKinds)).min(1).optional(),
+  'only-for': z.array(methodName).min(1).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
   message: z.array(pattern).min(1).optional(),
@@ -93,12 +81,6 @@ const nodeErrorRow = strict({
 export const failureFileSchema = strict({
   failures: name,
   'error-statuses': z.array(z.int().min(400).max(599)).min(1).optional(),
-  reads: strict({
-    'without-params': z.array(readName).min(1).optional(),
-    plain: z.array(readName).min(1).optional(),
-    code: z.array(readName).min(1).optional(),
-    heavy: z.array(readName).min(1).optional(),
-  }).optional(),
   transport: z
     .array(strict({ ...verdict, fault: z.array(z.enum(transportFaults)).min(1) }))
     .optional(),
@@ -110,11 +92,10 @@ export const failureFileSchema = strict({
 })
 
 export type FailureFile = z.output<typeof failureFileSchema>
-export type FailureVerdict = z.output<ReturnType<typeof verdictSchema>>
-
-function verdictSchema() {
-  return strict(verdict)
-}
+export type FailureVerdict = Pick<
+  NonNullable<FailureFile['node-errors']>[number],
+  keyof typeof verdict
+>
 
 /** What makes a pattern unfit; null when it is fit. */
 function patternProblem(source: string): string | null {

@@ -16,13 +16,6 @@ const cutMessage = 'a message that ends early'
 
 /** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
 export class GrpcReplyReader implements ReplyReader {
-  readonly #isOfLargeRequest: () => boolean
-
-  /** @param isOfLargeRequest whether a node may find its request too large, as far as it has come */
-  constructor(isOfLargeRequest: () => boolean) {
-    this.#isOfLargeRequest = isOfLargeRequest
-  }
-
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
@@ -35,11 +28,7 @@ export class GrpcReplyReader implements ReplyReader {
     frames.push(body)
     const told = readStatus(incoming)
     if (told === null) return { kind: 'malformed', why: noStatus }
-    if (told.code !== 0)
-      return {
-        kind: 'node-error',
-        error: { status, ...told, ofLargeRequest: this.#isOfLargeRequest() },
-      }
+    if (told.code !== 0) return { kind: 'node-error', error: { status, ...told } }
     if (!frames.isWhole) return { kind: 'malformed', why: cutMessage }
     return { kind: 'result' }
   }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it, test } from 'vitest'
+import { loadCatalog } from '../load-catalog.ts'
+import { AskedChain } from '../testing/asked-chain.ts'
+import { compileFailures } from './compile-failures.ts'
+import { failureFileSchema } from './schema.ts'
+
+const catalog = await loadCatalog([])
+const bundled = (id: string) => new AskedChain(catalog.find(id)!)
+const chains = {
+  evm: bundled('ETH1'),
+  perp: bundled('PERPEVM'),
+  bitcoin: bundled('BTC'),
+  slot: bundled('SLOTCHAIN'),
+  hub: bundled('HUBCHAIN'),
+  move: bundled('MOVECHAIN'),
+}
+const revert = [3, 'execution reverted: no'] as const
+const params = [-32602, 'Invalid params'] as const
+const nonce = [-32000, 'nonce too low: next nonce 5, tx nonce 4'] as const
+const funds = [-32000, 'insufficient funds for gas * price + value'] as const
+
+/** What the chain's table makes of an error about a read. */
+function classOf(chain: keyof typeof chains, method: string, error: readonly [number, string]) {
+  const [code, message] = error
+  return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, method)
+}
+
+describe('an error of one method', () => {
+  test.each<[keyof typeof chains, string, readonly [number, string], string]>([
+    ['evm', 'eth_call', revert, 'execution-reverted'],
+    ['evm', 'eth_call', funds, 'insufficient-funds'],
+    ['evm', 'eth_callMany', revert, 'execution-reverted'],
+    ['evm', 'eth_callBundle', nonce, 'nonce-too-low'],
+    ['evm', 'eth_estimateGas', [-32000, 'gas required exceeds allowance (5)'], 'gas-limit'],
+    ['evm', 'eth_createAccessList', revert, 'execution-reverted'],
+    ['evm', 'eth_simulateV1', [-38014, 'err: insufficient funds'], 'simulation-rejected'],
+    ['evm', 'eth_fillTransaction', funds, 'insufficient-funds'],
+    ['evm', 'debug_traceCall', revert, 'execution-reverted'],
+    ['evm', 'trace_call', revert, 'execution-reverted'],
+    ['evm', 'trace_replayTransaction', revert, 'execution-reverted'],
+    [
+      'evm',
+      'eth_estimateUserOperationGas',
+      [-32500, "AA21 didn't pay prefund"],
+      'user-operation-rejected',
+    ],
+    ['evm', 'zks_estimateFee', revert, 'execution-reverted'],
+    ['evm', 'eth_getBalance', params, 'invalid-argument'],
+    ['evm', 'eth_getLogs', [-32602, 'no'], 'invalid-params'],
+    ['evm', 'eth_getLogs', [-32000, 'invalid block range params'], 'block-range-inverted'],
+    ['evm', 'eth_getBlockByHash', [-32602, 'invalid argument 0: hex'], 'malformed-argument'],
+    ['evm', 'eth_getTransactionByHash', [-32000, 'invalid transaction hash'], 'invalid-argument'],
+    ['bitcoin', 'testmempoolaccept', [-26, 'dust'], 'not-standard'],
+    ['bitcoin', 'decoderawtransaction', [-22, 'TX decode failed'], 'transaction-unreadable'],
+    ['bitcoin', 'getblock', [-22, 'Argument must be hexadecimal string'], 'invalid-params'],
+    ['bitcoin', 'getblock', [-8, 'blockhash must be of length 64'], 'invalid-params'],
+    ['bitcoin', 'getaddednodeinfo', [-24, 'Node has not been added.'], 'peer-command'],
+    [
+      'slot',
+      'simulateTransaction',
+      [-32003, 'Transaction signature verification failure'],
+      'transaction-invalid',
+    ],
+    ['slot', 'getBalance', [-32602, 'Invalid param: WrongSize'], 'invalid-param'],
+    ['hub', 'abci_query', [2, 'query wasm contract failed: no'], 'contract-failed'],
+    ['hub', 'check_tx', [13, 'insufficient fee'], 'insufficient-fee'],
+    ['hub', 'block', [-32603, 'Internal error: height must be greater than 0'], 'invalid-request'],
+    ['move', '/transactions/simulate', [0, 'vm error'], 'transaction-rejected'],
+  ])('%s: %s says %j', (chain, method, error, name) => {
+    expect(classOf(chain, method, error).name).toBe(name)
+  })
+})
+
+describe('a row for some methods', () => {
+  const row = {
+    ...{ name: 'x', whose: 'node', code: [7], 'only-for': ['my_trace*', 'my_logs'] },
+    examples: [{ message: 'm', method: 'my_logs', from: 'test' }],
+  }
+  const table = compileFailures([
+    failureFileSchema.parse({ failures: 'own', 'node-errors': [row] }),
+  ])
+
+  it.each([
+    ['my_logs', 'x'],
+    ['my_traceBlock', 'x'],
+    ['my_logsOfBlock', 'unknown-error'],
+    ['other', 'unknown-error'],
+    [null, 'unknown-error'],
+  ])('%s: %s', (method, name) => {
+    expect(table.ofNodeError({ status: 200, code: 7, message: '' }, method).name).toBe(name)
+  })
+
+  it.each(['a*b', '*', ''])('refuses the name "%s"', (name) => {
+    const own = { failures: 't', 'node-errors': [{ ...row, 'only-for': [name] }] }
+    const checked = failureFileSchema.safeParse(own)
+    expect(JSON.stringify(checked.error?.issues)).toContain('its beginning and `*`')
+  })
+
+  // The limit of one wide query must not stop everything else that the URL serves.
+  it('a limit in answer to a query of logs holds nobody off', () => {
+    const limit = [-32005, 'limit exceeded'] as const
+    expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, holdOff: false })
+    expect(classOf('evm', 'eth_getBalance', limit)).toMatchObject({ retry: true, holdOff: true })
+  })
+})
