@@ -31,7 +31,9 @@ export class TipWatch {
   look(): void {
     const { pool, clock } = this.#arena
     const nowMs = clock.nowMs()
-    for (const { name, latest } of pool.upstreams) {
+    for (const { name, latest, urls } of pool.upstreams) {
+      // A head that jumped counts once its URL is verified again.
+      if (urls.some(({ head }) => head === null)) continue
       const reported = this.#reported.get(name)
       // In the moment of its end the engine may not have read it yet.
       if (!reported || reported.endedMs >= nowMs) continue

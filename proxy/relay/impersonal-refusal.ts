@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Refusal } from '../upstream/hold-off.ts'
+import type { Refusal } from '../upstream/cooldown.ts'
 import { header, type HeaderList, type Outgoing } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { repeatedWords } from './quoted.ts'

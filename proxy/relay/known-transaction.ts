@@ -4,8 +4,7 @@ import type { Confirmation } from '../chain/check-rule.ts'
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { applyProbe, isTrouble } from '../upstream/apply-probe.ts'
-import { ask, type ProbeAnswer } from '../upstream/ask.ts'
+import { applyProbe, isTrouble, probe, type ProbeAnswer } from '../upstream/probe.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -167,9 +166,9 @@ async function askFor(
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: filled(params, hash) })
     const path = { path: result, encoding: 'text' } as const
     const at = asked.internalPath ?? ''
-    const probe = { verb: 'POST', path: at, body, result: path, timeoutMs: null }
+    const question = { verb: 'POST', path: at, body, result: path, timeoutMs: null }
     const { failures } = chain
-    return await ask(url, probe, { dialect, failures, clock, signal: limit.signal })
+    return await probe(url, question, { dialect, failures, clock, signal: limit.signal })
   } catch (error) {
     if (signal.aborted) throw new CallAborted()
     if (limit.spentMs === null) throw error

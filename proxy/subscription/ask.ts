@@ -6,8 +6,7 @@ import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/step.ts'
-import { wholeBody } from '../upstream/whole-body.ts'
-import { release } from '../upstream/wire.ts'
+import { release, wholeBody } from '../upstream/wire.ts'
 
 /** A question of the router's own, on behalf of a subscription. */
 export interface OwnQuestion {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig, UpstreamConfig } from '../config/types.ts'
 import { Availability } from './availability.ts'
-import { HoldOff } from './hold-off.ts'
+import { HoldOff } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { SocketTransport } from './socket-transport.ts'

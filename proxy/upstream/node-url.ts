@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig } from '../config/types.ts'
-import type { HoldOff } from './hold-off.ts'
+import type { HoldOff } from './cooldown.ts'
 import { SecretMask } from './secret-mask.ts'
 import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
@@ -23,6 +23,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
   openAddons: ReadonlySet<string> = new Set()
   /** Null until the first verification has come to an end. */
   verified: boolean | null = null
+  /** The latest block that it reported since it was verified. */
+  head: { readonly block: number; readonly atMs: number } | null = null
+  /** How often it passed the verification that follows a jump of its head. */
+  jumpsPassed = 0
   /** Where it serves the router's own questions that a node may serve at several paths. */
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */

@@ -8,7 +8,7 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { lastPointOf, Picker, type Explain, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
+import { hasJumped, headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 import { floorOf, qualitiesOf, weightOf } from './weights.ts'
 
@@ -135,11 +135,23 @@ export class Pool {
     return this.#picker.all(wanted)
   }
 
+  /** Is called with a URL whose head has jumped: it is out of service until it is verified again. */
+  onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
+
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
    */
-  sighted(upstream: Upstream, block: number, askedMs: number): void {
+  sighted(upstream: Upstream, block: number, askedMs: number, url = soleUrlOf(upstream)): void {
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    if (url && hasJumped(url, block, nowMs, chain)) {
+      url.head = null
+      url.verified = null
+      this.onJump?.(upstream, url)
+      return
+    }
+    if (url) url.head = { block, atMs: nowMs }
     this.#tip.observe(upstream, block, askedMs)
   }
 
@@ -165,7 +177,8 @@ export class Pool {
   stateOf(upstream: Upstream): UpstreamState {
     const { standing } = upstream.availability
     if (standing !== 'eligible') return standing
-    if (!upstream.serves([])) return 'held-off'
+    if (!upstream.serves([]))
+      return upstream.urls.some(({ verified }) => verified) ? 'held-off' : 'unverified'
     return upstream.lags ? 'lagging' : 'eligible'
   }
 
@@ -209,4 +222,9 @@ export class Pool {
   #named(upstream: string): Upstream | undefined {
     return this.upstreams.find(({ name }) => name === upstream)
   }
+}
+
+/** Null where an upstream has several: which one an answer came from is not known. */
+function soleUrlOf({ urls }: Upstream): NodeUrl | null {
+  return urls.length === 1 ? (urls[0] ?? null) : null
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { SlowStart } from './slow-start.ts'
+import { SlowStart } from './score.ts'
 
 describe('SlowStart', () => {
   it('gives one that was never away its whole share', () => {

@@ -34,7 +34,7 @@ describe('tipOf', () => {
     ['as far as the chain can have grown', 112, 112],
     ['further than that, beside one that is not', 113, 100],
   ])('of two heads the higher is one that has grown %s', (_name, block, tip) => {
-    const before = { block: 100, atMs: -12_000 }
+    const before = { block: 100, atMs: -11_000 }
     expect(tipOf([head(block), head(100)], before, pace, 0)).toBe(tip)
   })
 

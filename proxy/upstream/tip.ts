@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -26,7 +27,22 @@ const fastest = 10
 
 /** The most blocks that a chain can have grown by, within the allowed lag. */
 export function mostGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
-  return allowedLagBlocks + fastest * Math.ceil(elapsedMs / blockTimeMs)
+  return allowedLagBlocks + fastest * (1 + Math.floor(elapsedMs / blockTimeMs))
+}
+
+/** Each time that a URL passes verification after a jump, twice as long a jump is its habit. */
+const mostHabit = 64
+
+/** Whether the head of a URL went further, forwards or backwards, than the chain can have grown: it may be of another chain. */
+export function hasJumped(
+  { head, jumpsPassed }: Pick<NodeUrl, 'head' | 'jumpsPassed'>,
+  block: number,
+  nowMs: number,
+  pace: Pace,
+): boolean {
+  if (head === null) return false
+  const habit = Math.min(2 ** jumpsPassed, mostHabit)
+  return Math.abs(block - head.block) > habit * mostGrowth(nowMs - head.atMs, pace)
 }
 
 /**

@@ -6,8 +6,7 @@ import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
 import { LoneFailures } from './lone-failures.ts'
 import type { NodeUrl, SocketUrl } from './node-url.ts'
-import { Score } from './score.ts'
-import { SlowStart } from './slow-start.ts'
+import { Score, SlowStart } from './score.ts'
 import type { Head } from './tip.ts'
 
 /** A call as far as it matters who answers it: the method by its name in the spec, any other is ''. */

@@ -570,3 +570,46 @@ describe('beside the traffic', () => {
     expect(fixture.clock.pending).toBe(0)
   })
 })
+
+describe('a head that jumps by more than the chain can have grown', () => {
+  it.each([
+    ['forwards', 1_000_000],
+    ['backwards', 3],
+  ])('%s takes a URL of another chain out of service at once', async (_, block) => {
+    const fixture = new WatchFixture([[{}], [{}]])
+    await fixture.clock.advance(1_000)
+    Object.assign(fixture.nodes[0]!, { chainId: '0x89', block })
+    await fixture.clock.advance(1.2 * chain.blockTimeMs)
+    expect(fixture.states).toEqual(['rejected', 'eligible'])
+    expect(fixture.pool.tip).toBe(100)
+    expect(fixture.events).toContainEqual(expect.stringContaining('wanted 0x1'))
+    // It is well again when it is back on its chain.
+    Object.assign(fixture.nodes[0]!, { chainId: '0x1', block: 101 })
+    await fixture.clock.advance(60_000)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('keeps a URL out as long as it cannot be asked', async () => {
+    const fixture = new WatchFixture([[{}], [{}]])
+    await fixture.clock.advance(1_000)
+    Object.assign(fixture.nodes[0]!, { block: 1_000_000, faults: { eth_chainId: refused } })
+    await fixture.clock.advance(1.2 * chain.blockTimeMs)
+    expect(fixture.states[0]).toBe('unverified')
+    Object.assign(fixture.nodes[0]!, { faults: {} })
+    await fixture.clock.advance(60_000)
+    expect(fixture.states[0]).toBe('eligible')
+  })
+
+  it('lets a URL of the right chain serve on, and asks it the less often', async () => {
+    const fixture = new WatchFixture([[{ block: 0 }]])
+    const checks = () =>
+      fixture.transports[0]!.requests.filter((request) => request.includes('eth_chainId'))
+    for (let block = 0; block < 3_000; block += 48) {
+      fixture.nodes[0]!.block = block
+      await fixture.clock.advance(chain.blockTimeMs)
+      expect(fixture.states).toEqual(['eligible'])
+    }
+    expect(checks().length - 1).toBeGreaterThan(0)
+    expect(checks().length).toBeLessThan(8)
+  })
+})

@@ -2,22 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import type { ChainInterface } from '../chain/types.ts'
+import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { applyProbe, isTrouble } from './apply-probe.ts'
-import type { AskUrl } from './ask.ts'
-import { askWhereServed } from './ask-where-served.ts'
+import { toBlockNumber } from './block-number.ts'
 import type { Dialect } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
-import { toBlockNumber } from './block-number.ts'
+import { applyProbe, isTrouble, probe, type Probe } from './probe.ts'
 import type { Upstream } from './upstream.ts'
-import { ownSockets, tendSockets } from './tend-sockets.ts'
-import { verifyUrl, type VerifyUrlOptions } from './verify-url.ts'
+import { verifyUrl } from './verify.ts'
 
-const firstRetryMs = 1_000
-const longestRetryMs = 30_000
+const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { least: 1_000, most: 15_000 }
 
@@ -35,46 +32,55 @@ export interface WatchOptions {
 }
 
 /**
- * Keeps an eye on the upstreams of a pool beside the traffic: verifies them at the start and at each
- * health check, asks those that are disabled whether they are back, follows the tip, and begins
- * epochs. It never gives up on an upstream.
+ * Watches the upstreams of a pool beside the traffic: verifies them at the start, at each health check and when a
+ * head jumps, asks disabled ones whether they are back, follows the tip, and begins epochs. It never gives up on
+ * an upstream.
  */
 export class Watch {
   readonly #options: WatchOptions
-  readonly #ask: AskUrl = (url, call) =>
-    askWhereServed(url, call, { ...this.#options, signal: this.#stop.signal })
   readonly #stop = new AbortController()
+  readonly #probeUrl: Probe = (url, call) =>
+    probe(url, call, { ...this.#options, signal: this.#stop.signal })
+  #failed: (error: unknown) => void = () => {}
   #firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
     this.#options = options
   }
 
-  /** Starts watching. @param failed hears of defects of the watch itself */
+  /** Starts watching. @param failed is called with defects of the watch itself */
   start(failed: (error: unknown) => void): void {
-    const { pool, healthCheckIntervalMs, livenessProbeIntervalMs, epochDurationMs, clock } =
-      this.#options
-    const loop = (run: Promise<void>) => {
-      run.catch((error: unknown) => {
-        if (!this.#stop.signal.aborted) failed(error)
-      })
+    const { pool, healthCheckIntervalMs, livenessProbeIntervalMs } = this.#options
+    this.#failed = failed
+    pool.onJump = (upstream, url) => {
+      this.#run(this.#verifyAfterJump(upstream, url))
     }
     const firstRound = pool.upstreams.map((upstream) => this.#verify(upstream))
     this.#firstRound = Promise.allSettled(firstRound)
     for (const [index, upstream] of pool.upstreams.entries()) {
-      const retry = (isDue: (each: Upstream) => boolean, run: () => Promise<void>) => {
-        loop(this.#retry(() => isDue(upstream), run, firstRound[index]))
-      }
-      retry(isDisabled, () => this.#probe(upstream))
-      retry(needsVerification, () => this.#verify(upstream, mayShowMore))
-      loop(this.#every(healthCheckIntervalMs, () => this.#verify(upstream)))
-      loop(this.#followTip(upstream))
-      if (ownSockets(upstream).length > 0) loop(this.#tendSockets(upstream))
+      const isVerified = firstRound[index] as Promise<void>
+      this.#run(this.#verifySockets(upstream))
+      this.#run(this.#retry(isVerified, isDisabled, upstream, () => this.#probe(upstream)))
+      this.#run(
+        this.#retry(isVerified, needsVerification, upstream, () =>
+          this.#verify(upstream, mayShowMore),
+        ),
+      )
+      this.#run(
+        this.#retry(isVerified, hasSocketToVerify, upstream, () =>
+          this.#verifySockets(upstream, isUnverified),
+        ),
+      )
+      this.#run(
+        this.#every(healthCheckIntervalMs, async () => {
+          await Promise.all([this.#verify(upstream), this.#verifySockets(upstream)])
+        }),
+      )
+      this.#run(this.#followTip(upstream))
       if (livenessProbeIntervalMs !== null)
-        loop(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
+        this.#run(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
     }
-    const toNextEpochMs = () => epochDurationMs - (clock.wallMs() % epochDurationMs)
-    loop(this.#epochs(toNextEpochMs))
+    this.#run(this.#epochs())
   }
 
   /** Settles when every upstream has been verified once, whatever came of it. */
@@ -83,85 +89,82 @@ export class Watch {
   }
 
   stop(): void {
+    this.#options.pool.onJump = null
     this.#stop.abort()
   }
 
-  /** Asks again and again as long as it is due: 1 s doubling to 30 s, and from 1 s on the next time. */
+  #run(task: Promise<void>): void {
+    task.catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) this.#failed(error)
+    })
+  }
+
+  /** Runs again and again as long as it is due: 1 s doubling to 30 s, and from 1 s on the next time. */
   async #retry(
-    isDue: () => boolean,
+    after: Promise<void>,
+    isDue: (upstream: Upstream) => boolean,
+    upstream: Upstream,
     run: () => Promise<void>,
-    firstRound: Promise<void> | undefined,
   ): Promise<void> {
-    await firstRound
-    for (let waitMs = firstRetryMs; ;) {
-      await sleep(this.#options.clock, this.#jittered(waitMs), this.#stop.signal)
-      if (isDue()) {
-        await run()
-        waitMs = Math.min(waitMs * 2, longestRetryMs)
-      } else waitMs = firstRetryMs
+    const { clock, random } = this.#options
+    await after
+    const backoff = new Backoff(retryBackoff, random)
+    for (;;) {
+      await sleep(clock, backoff.next(), this.#stop.signal)
+      if (isDue(upstream)) await run()
+      else backoff.reset()
     }
   }
 
   async #every(intervalMs: number, run: () => Promise<void>): Promise<void> {
     for (;;) {
-      await sleep(this.#options.clock, this.#jittered(intervalMs), this.#stop.signal)
+      await this.#sleep(intervalMs)
       await run()
     }
   }
 
-  #tendSockets(upstream: Upstream): Promise<void> {
-    return tendSockets(upstream, {
-      ...this.#options,
-      ...this.#verifying,
-      signal: this.#stop.signal,
-      jittered: (ms) => this.#jittered(ms),
-    })
-  }
-
-  get #verifying(): VerifyUrlOptions {
-    return { ...this.#options, ask: this.#ask }
-  }
-
-  /** Asks for the latest block where no traffic has told it. */
+  /** Asks for the latest block where no traffic has shown it. */
   async #followTip(upstream: Upstream): Promise<void> {
     const { pool, clock } = this.#options
-    const { blockTimeMs } = pool.pace
-    const intervalMs = Math.min(Math.max(blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
+    const { least, most } = tipIntervalMs
+    const intervalMs = Math.min(Math.max(pool.pace.blockTimeMs, least), most)
     for (;;) {
-      await sleep(clock, this.#jittered(intervalMs), this.#stop.signal)
+      await this.#sleep(intervalMs)
       const { latest } = upstream
       const isKnown = latest !== null && clock.nowMs() - latest.atMs < intervalMs / 2
       if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
     }
   }
 
-  async #epochs(toNextMs: () => number): Promise<void> {
+  async #epochs(): Promise<void> {
+    const { clock, epochDurationMs, pool } = this.#options
     for (;;) {
-      await sleep(this.#options.clock, toNextMs(), this.#stop.signal)
-      for (const upstream of this.#options.pool.upstreams) upstream.availability.epochBegan()
+      // All replicas share the beginning of an epoch.
+      const restMs = epochDurationMs - (clock.wallMs() % epochDurationMs)
+      await sleep(clock, restMs, this.#stop.signal)
+      for (const upstream of pool.upstreams) upstream.availability.epochBegan()
     }
   }
 
   /** Asks for the latest block: a sign of life, and news of the tip. */
   async #probe(upstream: Upstream): Promise<void> {
-    const { iface, pool } = this.#options
-    const probe = iface.latestBlock
+    const { iface, pool, clock } = this.#options
+    const call = iface.latestBlock
     const [url] = upstream.urlsFor([])
-    if (!probe || !url) return this.#verify(upstream)
-    const askedMs = this.#options.clock.nowMs()
-    const answer = await this.#ask(url, probe)
+    if (!call || !url) return this.#verify(upstream)
+    const askedMs = clock.nowMs()
+    const answer = await this.#probeUrl(url, call)
     if (isTrouble(answer)) {
       applyProbe(upstream, url, answer, 'probe')
       return
     }
     if (answer.kind === 'refused') return
     url.failures = 0
-    url.judgedMs = this.#options.clock.nowMs()
+    url.judgedMs = clock.nowMs()
     // One that serves is judged by its traffic: it may well know its block and nothing else.
-    if (upstream.availability.standing === 'disabled') upstream.availability.succeeded()
-    const block = toBlockNumber(answer.value, probe.result.encoding)
-    if (block === null) return
-    pool.sighted(upstream, block, askedMs)
+    if (isDisabled(upstream)) upstream.availability.succeeded()
+    const block = toBlockNumber(answer.value, call.result.encoding)
+    if (block !== null) pool.sighted(upstream, block, askedMs, url)
   }
 
   /**
@@ -170,7 +173,7 @@ export class Watch {
    */
   async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
     const verifyOne = async (url: NodeUrl) => {
-      await verifyUrl(upstream, url, this.#verifying)
+      await this.#verifyUrl(upstream, url, true)
       if (url.verified === true) upstream.availability.verified()
     }
     await Promise.all(upstream.urls.filter(which).map(verifyOne))
@@ -182,9 +185,28 @@ export class Watch {
       upstream.availability.rejected('no URL of it passes verification')
   }
 
+  async #verifyAfterJump(upstream: Upstream, url: NodeUrl): Promise<void> {
+    await this.#verify(upstream, (each) => each === url)
+    if (url.verified !== true) return
+    url.jumpsPassed += 1
+    await this.#probe(upstream)
+  }
+
+  /** WebSocket URLs that serve no calls. What comes of it concerns subscriptions alone. */
+  async #verifySockets(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
+    const sockets = socketsOf(upstream).filter(which)
+    await Promise.all(sockets.map((socket) => this.#verifyUrl(upstream, socket, false)))
+  }
+
+  #verifyUrl(upstream: Upstream, url: NodeUrl, servesCalls: boolean): Promise<void> {
+    const { iface, observer } = this.#options
+    return verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl, servesCalls })
+  }
+
   /** A tenth more or less, so that upstreams and replicas are not asked in step. */
-  #jittered(ms: number): number {
-    return ms * (0.9 + this.#options.random.next() / 5)
+  #sleep(ms: number): Promise<void> {
+    const { clock, random } = this.#options
+    return sleep(clock, ms * (0.9 + random.next() / 5), this.#stop.signal)
   }
 }
 
@@ -202,4 +224,16 @@ function needsVerification({ availability: { standing }, urls }: Upstream): bool
 /** Another verification may show more of it than the last one did. */
 function mayShowMore({ verified, openAddons }: NodeUrl): boolean {
   return verified !== true || openAddons.size > 0
+}
+
+function socketsOf({ urls, sockets }: Upstream): readonly NodeUrl[] {
+  return sockets.filter((socket) => !(urls as readonly unknown[]).includes(socket))
+}
+
+function hasSocketToVerify(upstream: Upstream): boolean {
+  return socketsOf(upstream).some(isUnverified)
+}
+
+function isUnverified({ verified }: NodeUrl): boolean {
+  return verified !== true
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { wholeBody } from './whole-body.ts'
+import { wholeBody } from './wire.ts'
 import type { BodyStream } from './wire.ts'
 
 const maxBytes = 4

@@ -5,10 +5,9 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ProbeCall } from '../chain/types.ts'
 import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import type { ProbeAnswer } from './ask.ts'
-import { askWhereServed } from './ask-where-served.ts'
+import { probe, type ProbeAnswer } from './probe.ts'
 import { dialects } from './dialect.ts'
-import { HoldOff } from './hold-off.ts'
+import { HoldOff } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
@@ -44,8 +43,8 @@ class PathNode {
   }
 
   async ask(): Promise<ProbeAnswer> {
-    const probe = hub.interfaces.get('rest')?.latestBlock as ProbeCall
-    const answer = askWhereServed(this.url, probe, {
+    const question = hub.interfaces.get('rest')?.latestBlock as ProbeCall
+    const answer = probe(this.url, question, {
       dialect: dialects.rest,
       failures: hub.failures,
       clock: this.clock,

@@ -5,9 +5,9 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain } from '../chain/types.ts'
 import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import { ask } from './ask.ts'
+import { probe } from './probe.ts'
 import { dialects } from './dialect.ts'
-import { HoldOff } from './hold-off.ts'
+import { HoldOff } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
@@ -28,12 +28,12 @@ test.each<[string, number | null, number | null, number]>([
   const clock = new VirtualClock()
   const transport = new ScriptedTransport(clock, () => ({ hang: true }))
   const config = nodeUrlConfig('http://node.test', { timeoutMs: ofUrlMs })
-  const probe = chain.interfaces.get('jsonrpc')?.latestBlock
-  if (!probe) throw new Error('ETH1 lacks its question for the latest block')
+  const question = chain.interfaces.get('jsonrpc')?.latestBlock
+  if (!question) throw new Error('ETH1 lacks its question for the latest block')
   let endedMs = 0
-  const answer = ask(
+  const answer = probe(
     new NodeUrl(config, transport, new HoldOff(clock, seededRandom(1))),
-    { ...probe, timeoutMs: ofSpecMs },
+    { ...question, timeoutMs: ofSpecMs },
     {
       ...{ dialect: dialects.jsonrpc, failures: chain.failures, clock },
       signal: new AbortController().signal,
