@@ -13,9 +13,9 @@ import type { Ailment, UrlPlan } from './schedule.ts'
 /** How long a refusal takes. */
 const refusalMs = 1
 /** How long who says no time is left alone at least. */
-const usualLimitMs = 30_000
+const usualLimitMs = 27_000
 /** The same where it says that it may be asked at once. */
-const soonLimitMs = 1_000
+const soonLimitMs = 900
 /** How long who is unavailable is left alone at most. */
 const longestPauseMs = 30_000
 

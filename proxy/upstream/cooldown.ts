@@ -33,6 +33,8 @@ export class HoldOff {
   readonly #atOnce: Backoff
   #untilMs = -Infinity
   #refusal: Refusal | null = null
+  /** It began with a 429, and not with trouble of the node. */
+  #isLimit = false
 
   /** @param began is called with how long it lasts */
   constructor(clock: Clock, random: Random, began: (cooldownMs: number) => void = () => {}) {
@@ -57,14 +59,14 @@ export class HoldOff {
 
   /** A 429 came. One to a call that was under way when a cooldown began changes nothing. @returns how long it lasts */
   begin(retryAfterMs: number | null, refusal: Refusal | null = null): number {
-    if (this.active) {
+    if (this.active && this.#isLimit) {
       this.#refusal ??= refusal
       return this.leftMs
     }
     let cooldownMs = Math.min(retryAfterMs ?? 0, longestRetryAfterMs)
-    if (cooldownMs === 0)
-      cooldownMs = (retryAfterMs === null ? this.#unnamed : this.#atOnce).next()
-    this.#start(cooldownMs, refusal)
+    if (cooldownMs === 0) cooldownMs = (retryAfterMs === null ? this.#unnamed : this.#atOnce).next()
+    this.#start(Math.max(cooldownMs, this.leftMs), refusal)
+    this.#isLimit = true
     return this.leftMs
   }
 
@@ -84,6 +86,7 @@ export class HoldOff {
 
   #start(cooldownMs: number, refusal: Refusal | null): void {
     this.#untilMs = this.#clock.nowMs() + cooldownMs
+    this.#isLimit = false
     this.#refusal = refusal
     this.#began(cooldownMs)
   }
