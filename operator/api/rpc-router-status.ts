@@ -45,10 +45,10 @@ export const rpcRouterStatus = object(
       {
         replicas: text({ description: 'Ready pods, of those wanted.', max: 16 }).optional(),
         providers: text({
-          description: 'Accepted providers, of those selected.',
+          description: 'Providers in use, of those selected.',
           max: 16,
         }).optional(),
-        listeners: count('How many listeners there are.').optional(),
+        listeners: count('How many listeners are open.').optional(),
       },
       { description: 'Figures for the columns of kubectl get.' },
     ).optional(),

@@ -43,7 +43,7 @@ export class FirstLists {
   }
 
   /** Holds back what is of a scope that was not listed yet. */
-  heeded(reconcile: Reconcile, enqueue: Enqueue): Reconcile {
+  holding(reconcile: Reconcile, enqueue: Enqueue): Reconcile {
     return async (key, context) => {
       const scope = this.#isWhole ? null : (refOf(key).namespace ?? null)
       const held = this.#held.get(scope)

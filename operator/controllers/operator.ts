@@ -12,7 +12,13 @@ import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Store } from '../kube/store.ts'
 import type { BuildContext } from '../resources/build-context.ts'
-import { childKinds, monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import {
+  childKinds,
+  monitorKinds,
+  rpcRouters,
+  secrets,
+  upstreamProviders,
+} from '../resources/kinds.ts'
 import { chainNames } from '../translate/upstream-plan.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
@@ -21,14 +27,10 @@ import { FirstLists, type Scope } from './first-lists.ts'
 import { OptionalKinds } from './optional-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { ProviderResults } from './provider-results.ts'
-import { RedisPasswords } from './redis-passwords.ts'
-import { ReferenceLoader } from './reference-loader.ts'
+import { References } from './references.ts'
 import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
-import { RouterTranslator } from './router-translator.ts'
-import { RunningFleets } from './running-fleets.ts'
 import { StatusWriter } from './status-writer.ts'
-import { TranslationMemo } from './translation-memo.ts'
 import { TerminatingNamespaces } from './terminating-namespaces.ts'
 import { connectTriggers } from './triggers.ts'
 import { reflectChildren, reflectWorld } from './watched-kinds.ts'
@@ -86,31 +88,30 @@ export class Operator {
   readonly routers: Controller
   readonly providers: Controller
   readonly world: World
-  readonly #asked: readonly Reflector<KubeObject>[]
-  readonly #others: readonly Reflector<KubeObject>[]
+  readonly references: References
+  readonly #watched: readonly Reflector<KubeObject>[]
   readonly #optional: OptionalKinds
   readonly #scopes: readonly Scope[]
   readonly #lists: FirstLists
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
-    const { clock, random, observer, workers } = options
+    const { client, clock, random, observer, workers } = options
     const monitors = new Set(options.build.monitors)
     const world = new World(childKinds)
     this.world = world
-    const { asked, others } = reflectWorld(world, monitorKinds, options)
+    this.references = new References(client, ({ plural }, key) =>
+      world.isReferredTo(plural === secrets.plural ? 'secret' : 'configMap', key),
+    )
+    this.#watched = reflectWorld(world, this.references, monitorKinds, options)
     this.#scopes = options.namespaces ?? [null]
     this.#lists = new FirstLists(this.#scopes)
-    this.#asked = asked
-    this.#others = others
     this.#optional = this.#lookForKinds(options, monitors)
     this.#events = new EventRecorder({
       client: options.writer,
       reportingController: 'rpcrouter.dev/operator',
       reportingInstance: options.instance,
-      clock,
-      random,
-      observer,
+      ...{ clock, random, observer },
     })
     const writers = writersOf(options, world)
     const build = { ...options.build, monitors, chainIdOf: chainNames(options.chains) }
@@ -123,7 +124,7 @@ export class Operator {
     ) => {
       const controller: Controller = new Controller({
         name,
-        reconcile: this.#lists.heeded(terminating.skipping(store, reconcile), (key) =>
+        reconcile: this.#lists.holding(terminating.skipping(store, reconcile), (key) =>
           controller.enqueue(key),
         ),
         ...{ clock, random, observer, workers },
@@ -132,9 +133,9 @@ export class Operator {
     }
     this.routers = controllerOf('rpcrouter', world.routers, reconcilers.router)
     this.providers = controllerOf('upstreamprovider', world.providers, reconcilers.provider)
-    const { routers, providers } = this
     const { routerStatuses, providerStatuses } = writers
-    connectTriggers({ world, routers, providers, routerStatuses, providerStatuses })
+    const { routers, providers, references } = this
+    connectTriggers({ world, references, routers, providers, routerStatuses, providerStatuses })
   }
 
   /** @param known names of kinds that are there, which is kept up to date */
@@ -154,20 +155,14 @@ export class Operator {
   }
 
   #reconcilers(
-    { client, clock, chains, generatePassword }: OperatorOptions,
+    options: OperatorOptions,
     { mixed, children, routerStatuses, providerStatuses }: Writers,
     build: BuildContext,
   ) {
-    const { world } = this
+    const { client, clock, chains, generatePassword } = options
+    const { world, references } = this
     const results = new ProviderResults()
-    const references = new ReferenceLoader(client, world.children)
-    const fleets = new RunningFleets(children)
-    const shared = { world, results, clock, events: this.#events }
-    const translator = new RouterTranslator({
-      ...{ world, references, chains },
-      passwords: new RedisPasswords(mixed, children, generatePassword),
-      memo: new TranslationMemo(),
-    })
+    const shared = { world, references, results, clock, chains, events: this.#events }
     const applier = new ApplyOrder(
       children,
       new DeploymentApplier(mixed, children),
@@ -175,14 +170,14 @@ export class Operator {
       (kind) => this.#optional.lost(kind),
     )
     const router = new RouterReconciler({
-      ...{ ...shared, fleets, translator, applier, build },
+      ...{ ...shared, client, children, applier, build, generatePassword },
       statuses: routerStatuses,
-      onVerdicts: (keys) => {
+      onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
     })
     const provider = new ProviderReconciler({
-      ...{ ...shared, references, chains },
+      ...shared,
       statuses: providerStatuses,
       isInWork: (key) => this.routers.queue.has(key),
     })
@@ -190,7 +185,7 @@ export class Operator {
   }
 
   get #reflectors(): readonly Reflector<KubeObject>[] {
-    return [...this.#asked, ...this.#others, ...this.#optional.reflectors]
+    return [...this.#watched, ...this.#optional.reflectors]
   }
 
   /** Every kind was listed once, in every namespace. */
@@ -215,17 +210,14 @@ export class Operator {
   }
 
   async #watchScope(scope: Scope, signal: AbortSignal): Promise<void> {
-    const ofScope = ({ namespace }: Reflector<KubeObject>) => namespace === scope
-    const [asked, others] = [this.#asked.filter(ofScope), this.#others.filter(ofScope)]
-    const run = (reflectors: readonly Reflector<KubeObject>[]) =>
-      Promise.all(reflectors.map((reflector) => reflector.run(signal)))
-    const noted = Promise.all([
-      synced([...asked, ...others], signal),
+    const reflectors = this.#watched.filter(({ namespace }) => namespace === scope)
+    const listed = Promise.all([
+      synced(reflectors, signal),
       this.#optional.synced(scope, signal),
     ]).then(() => {
       if (!signal.aborted) this.#lists.listed(scope)
     })
-    await Promise.all([run(asked), synced(asked, signal).then(() => run(others)), noted])
+    await Promise.all([...reflectors.map((reflector) => reflector.run(signal)), listed])
   }
 
   /** Acts where all is known, until the signal is aborted; resolves when the last reconcile has ended. */

@@ -12,14 +12,14 @@ import { providerOccurrences } from '../status/occurrences.ts'
 import { providerStatus, type RouterVerdict } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
 import { referencesOfProvider } from '../translate/references-of.ts'
-import type { ReferenceLoader } from './reference-loader.ts'
+import type { References } from './references.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { ProviderOutcome, ProviderResults } from './provider-results.ts'
+import type { ProviderResult, ProviderResults } from './provider-results.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
   readonly world: World
-  readonly references: ReferenceLoader
+  readonly references: References
   readonly statuses: StatusWriter<UpstreamProviderStatus>
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
@@ -33,7 +33,7 @@ export interface ProviderReconcilerParts {
  * How long a router may take to give its word on a provider before the status says that it is waited for. It counts from
  * the end of its turn: in a cluster that is new to the operator turns come late, and each provider would be written twice.
  */
-const patienceMs = 60_000
+const pendingAfterMs = 60_000
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
@@ -82,17 +82,10 @@ export class ProviderReconciler {
     if (isJudged && silent.some((router) => world.isUnreadable(router))) return {}
     const waitMs = this.#waitMs(key, provider, silent)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
-    const { refusals, dangling } = await references.read(
-      metadata.namespace,
-      () => referencesOfProvider(provider),
-      () =>
-        judgeProvider(
-          provider,
-          world.dataOf(metadata.namespace),
-          routers.length === 0 ? chains : null,
-        ),
-      signal,
-    )
+    const names = referencesOfProvider(provider)
+    const data = await references.read(metadata.namespace, names, signal)
+    const unused = routers.length === 0 ? chains : null
+    const { refusals, dangling } = judgeProvider(provider, data, unused)
     const status = providerStatus({ provider, refusals, dangling, routers: outcomes, now })
     const occurrences = providerOccurrences(provider, status)
     if (await statuses.write(provider, status, signal))
@@ -129,11 +122,11 @@ export class ProviderReconciler {
     const goesOn = known?.state === state && !silent.some(this.#parts.isInWork)
     const sinceMs = goesOn ? known.sinceMs : nowMs
     this.#waiting.set(key, { state, sinceMs })
-    return sinceMs + patienceMs - nowMs
+    return sinceMs + pendingAfterMs - nowMs
   }
 }
 
-function isOf({ metadata }: KubeObject, outcome: ProviderOutcome): boolean {
+function isOf({ metadata }: KubeObject, outcome: ProviderResult): boolean {
   return outcome.providerUid === metadata.uid && outcome.generation === metadata.generation
 }
 

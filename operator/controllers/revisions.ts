@@ -5,9 +5,10 @@ import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/reflector.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
+import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsIn } from '../resources/pod-ports.ts'
+import { nothingRuns, type Running } from '../translate/translation.ts'
 
 /** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
 export interface Revision extends KubeObject {
@@ -33,6 +34,11 @@ export function revisionOf(object: KubeObject): Revision {
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],
   }
+}
+
+/** What the pods of a Deployment serve. */
+export function runningOf(deployment: Deployment | null): Running {
+  return deployment === null ? nothingRuns : { openPorts: revisionOf(deployment).ports.listen }
 }
 
 /** What the ReplicaSets of routers refer to: old pods may start again, and a rollout may be undone. */

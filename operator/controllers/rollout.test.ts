@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   configMaps,
+  deployments,
   networkPolicies,
+  pods,
   replicaSets,
   rpcRouters,
   secrets,
@@ -232,5 +234,71 @@ describe('what old pods need stays', () => {
     desk.remove(replicaSets, desk.names(replicaSets)[0] ?? '')
     await desk.pass()
     expect(lists()).toHaveLength(before + 1)
+  })
+})
+
+test('a rollout that stalls says why its newest pod is not ready', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  const { labels } = desk.get(deployments, 'r-router').spec.template.metadata ?? {}
+  const message = '{"level":"fatal","msg":"specs: no such chain"}'
+  const containerStatuses = [
+    {
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 2, message } },
+    },
+  ]
+  const pod = { namespace: 'ns', name: 'r-router-1', labels }
+  desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata: pod })
+  desk.keeper.putStatus(pods, pod, { containerStatuses })
+  desk.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
+  await desk.pass()
+  const { Progressing = '' } = desk.conditions(rpcRouters, 'r')
+  expect(Progressing).toMatch(/^False\/RolloutStalled@1/)
+  expect(Progressing).toContain(
+    `Pod r-router-1: CrashLoopBackOff, its container ended with exit code 2: ${message}`,
+  )
+})
+
+describe('the columns', () => {
+  const summary = (desk: OperatorDesk) => desk.status(rpcRouters, 'r')['summary']
+
+  test('count the listeners that are open', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    const of = (name: string, port: number, chainId: string) => ({
+      ...{ name, port, chainId },
+      apiInterface: 'jsonrpc',
+    })
+    desk.router('r', { endpoints: [of('eth', 3360, 'ETH1'), of('sep', 3361, 'SEP1')] })
+    await desk.pass()
+    expect(summary(desk)).toMatchObject({ listeners: 0 })
+    desk.rollOut('r')
+    await desk.pass()
+    expect(summary(desk)).toMatchObject({ listeners: 1, providers: '1/1' })
+  })
+
+  test('count no provider of a router that is refused and never ran', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    const own = { type: 'ConfigMap', configMap: { name: 'none' } }
+    desk.router('r', { specSources: [own] })
+    await desk.pass()
+    expect(summary(desk)).toMatchObject({ listeners: 0, providers: '0/1' })
+  })
+
+  test('count the providers that a router which is held back goes on with', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass()
+    desk.rollOut('r')
+    await desk.pass()
+    desk.router('r', { specSources: [{ type: 'ConfigMap', configMap: { name: 'none' } }] })
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/NotAccepted@2/)
+    expect(summary(desk)).toMatchObject({ listeners: 1, providers: '1/1' })
   })
 })

@@ -4,41 +4,48 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
-import type { ApiError } from '../kube/errors.ts'
-import type { EventRecorder } from '../kube/event-recorder.ts'
-import { keyOf } from '../kube/object.ts'
+import { ApiError } from '../kube/errors.ts'
+import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import { buildFleet, buildRedis } from '../resources/build-children.ts'
 import type { BuildContext } from '../resources/build-context.ts'
+import { type Deployment, deployments, pods } from '../resources/kinds.ts'
+import { selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/pod-ports.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/occurrences.ts'
+import { podProblem } from '../status/pod-problem.ts'
+import { isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
+import { routerObjectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { Translation } from '../translate/translation.ts'
-import type { ApplyOrder, ApplyResult } from './apply-order.ts'
-import { outcomesOf } from './provider-outcomes.ts'
-import type { ProviderResults } from './provider-results.ts'
-import { revisionOf } from './revisions.ts'
-import type { RouterTranslator } from './router-translator.ts'
-import type { RunningFleets } from './running-fleets.ts'
+import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
+import { belongsTo } from './child-applier.ts'
+import { contains } from './contains.ts'
+import { type ProviderResults, resultsOf } from './provider-results.ts'
+import { revisionOf, runningOf } from './revisions.ts'
+import { RolloutDelay } from './rollout-delay.ts'
+import {
+  translateRouter,
+  type TranslatedRouter,
+  type TranslatorParts,
+} from './router-translator.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { World } from './world.ts'
+import type { KubeClient } from '../kube/client.ts'
 
-export interface RouterReconcilerParts {
-  readonly world: World
-  readonly fleets: RunningFleets
-  readonly translator: RouterTranslator
+export interface RouterReconcilerParts extends TranslatorParts {
+  readonly client: Pick<KubeClient, 'get' | 'list'>
   readonly applier: ApplyOrder
   readonly statuses: StatusWriter<RpcRouterStatus>
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
   readonly clock: Clock
-  /** Called with the keys of providers about which a router thinks otherwise now. */
-  readonly onVerdicts: (providers: readonly string[]) => void
+  /** Called with the keys of providers about which a router's result is another one now. */
+  readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Waited for what no watch tells of: a reference of the config that runs, a foreign object of our name. */
+/** Waited for what no watch brings: a reference of the config that runs, a foreign object of our name. */
 const heldAgainMs = 30_000
 
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
@@ -48,39 +55,37 @@ const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
  * What may pass is told in the status when so many tries in a row have failed: after about a second. The log waits longer,
  * and for missing rights alone: see `controller.ts`.
  */
-const patientTries = 8
+const quietTries = 8
 
-function mayPass({ status }: ApiError): boolean {
-  return status >= 500 || passing.includes(status)
-}
+const held: ApplyResult = { applied: { result: 'held' }, error: null, againMs: null }
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
+  readonly #delay: RolloutDelay
 
   constructor(parts: RouterReconcilerParts) {
     this.#parts = parts
+    this.#delay = new RolloutDelay(parts.clock)
   }
 
   readonly reconcile = async (
     key: string,
     { signal, failures }: ReconcileContext,
-  ): Promise<Outcome | undefined> => {
-    const { world, fleets, results, statuses, onVerdicts } = this.#parts
+  ): Promise<Outcome> => {
+    const { world, results, statuses, onResults } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
-      this.#parts.translator.forget(key)
-      onVerdicts(results.forget(key))
-      return undefined
+      this.#delay.forget(key)
+      onResults(results.forget(key))
+      return {}
     }
-    if (object.metadata.deletionTimestamp !== undefined) return undefined
+    if (object.metadata.deletionTimestamp !== undefined) return {}
     const { value, faults } = world.router(object)
-    if (value === null) {
-      const invalid = { object: statuses.latest(object), faults, now: this.#now() }
-      await statuses.write(object, invalidRouterStatus(invalid, fleets.deployment(object)), signal)
-      return undefined
-    }
-    return this.#reconcile(key, statuses.latest(value), failures, signal)
+    if (value !== null) return this.#reconcile(key, statuses.latest(value), failures, signal)
+    const invalid = { object: statuses.latest(object), faults, now: this.#now() }
+    await statuses.write(object, invalidRouterStatus(invalid, this.#deployment(object)), signal)
+    return {}
   }
 
   async #reconcile(
@@ -89,67 +94,102 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { fleets, translator } = this.#parts
-    const before = fleets.deployment(router)?.spec.template ?? null
-    const running = fleets.running(router)
-    const translated = await translator.translate(router, running, signal)
-    const { translation, redisPassword } = translated
-    const attempt = await this.#apply(router, translation, redisPassword, signal)
-    const deployment = fleets.deployment(router)
-    const after = deployment?.spec.template ?? null
+    const present = this.#deployment(router)
+    const translated = await translateRouter(this.#parts, router, runningOf(present), signal)
+    const wanted = this.#wanted(router, translated, present)
+    const delayMs = this.#delayMs(key, wanted, present)
+    if (delayMs > 0) return { requeueAfterMs: delayMs }
+
+    const result = wanted === null ? held : await this.#parts.applier.apply(router, wanted, signal)
+    const deployment = this.#deployment(router)
+    const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
     // The next attempt would not see it: the pods are asked for, whatever else is refused.
-    for (const told of templateOccurrences(before, after))
-      this.#parts.events.record({ ...told, regarding: router })
-    if (attempt.error !== null && mayPass(attempt.error) && failures < patientTries)
-      throw attempt.error
-    const { applied } = attempt
-    const now = this.#now()
-    const rollsOut = isOtherTemplate(before, after)
-    const missingMonitor = this.#missingMonitor(router)
-    const observed = { router, translation, applied, deployment, missingMonitor, rollsOut, now }
-    const status = routerStatus(observed)
+    this.#record(router, templateOccurrences(...templates))
+    if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
+
+    const { translation } = translated
+    const status = routerStatus({
+      ...{ router, translation, applied: result.applied, deployment, now: this.#now() },
+      missingMonitor: this.#missingMonitor(router),
+      rollsOut: isOtherTemplate(...templates),
+      podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
+    })
     const occurrences = routerOccurrences(router, status)
     await this.#parts.statuses.write(router, status, signal)
-    for (const told of occurrences) this.#parts.events.record({ ...told, regarding: router })
-    this.#tell(key, router, translation)
-    if (attempt.error !== null) throw attempt.error
-    // What mends a router that is refused as a whole is told by the watch.
+    this.#record(router, occurrences)
+    this.#report(key, router, translated, deployment)
+    if (result.error !== null) throw result.error
+    // What mends a router that is refused as a whole comes by the watch.
     const isRefused = translation.config === null && translation.refusals.length > 0
-    const isHeld = translation.dangling.length > 0 || applied.result === 'conflict'
-    const waits = [attempt.againMs, isHeld && !isRefused ? heldAgainMs : null]
+    const isHeld = translation.dangling.length > 0 || result.applied.result === 'conflict'
+    const waits = [result.againMs, isHeld && !isRefused ? heldAgainMs : null]
     const againMs = Math.min(...waits.map((ms) => ms ?? Infinity))
     return againMs === Infinity ? {} : { requeueAfterMs: againMs }
   }
 
-  async #apply(
+  /** Null: there is none, or none that is the router's. */
+  #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
+    const ref = { namespace: metadata.namespace, name: routerObjectName({ metadata }) }
+    const found = this.#parts.children.latest<Deployment>(deployments, ref)
+    return found !== null && belongsTo(found, { metadata }) ? found : null
+  }
+
+  /** The objects of a router; null when what runs must stay as it is. */
+  #wanted(
     router: RpcRouter,
-    { config, state }: Translation,
-    redisPassword: string | null,
-    signal: AbortSignal,
-  ): Promise<ApplyResult> {
-    if (config === null || isPaused(router))
-      return { applied: { result: 'held' }, error: null, againMs: null }
-    const { applier, fleets, build } = this.#parts
+    { translation: { config, state }, redisPassword }: TranslatedRouter,
+    present: Deployment | null,
+  ): WantedObjects | null {
+    if (config === null || isPaused(router)) return null
+    const { build } = this.#parts
     const redis =
       redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
-    const { configHash } = config
-    const deployment = fleets.deployment(router)
-    const current = deployment === null ? null : revisionOf(deployment).configHash
-    const others = this.#portsOfOthers(router, config)
-    const objects = [...redis, ...buildFleet(router, config, build, others)]
-    return applier.apply(router, { configHash, current, objects }, signal)
+    const others = this.#portsOfOthers(router, config, present)
+    return {
+      configHash: config.configHash,
+      current: present === null ? null : revisionOf(present).configHash,
+      objects: [...redis, ...buildFleet(router, config, build, others)],
+    }
   }
 
   /** Ports of pods with other configs: they run to the end of a rollout, and again when it is undone. */
-  #portsOfOthers(router: RpcRouter, wanted: RenderedConfig): readonly PodPorts[] {
-    const deployment = this.#parts.fleets.deployment(router)
+  #portsOfOthers(
+    router: RpcRouter,
+    wanted: RenderedConfig,
+    present: Deployment | null,
+  ): readonly PodPorts[] {
     return [
       ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
       // Its ReplicaSet may be yet to come.
-      ...(deployment === null ? [] : [revisionOf(deployment)]),
+      ...(present === null ? [] : [revisionOf(present)]),
     ]
       .filter(({ configHash }) => configHash !== wanted.configHash)
       .map(({ ports }) => ports)
+  }
+
+  /** How long to wait for further changes before pods are made or replaced. */
+  #delayMs(key: string, wanted: WantedObjects | null, present: Deployment | null): number {
+    const deployment = wanted?.objects.find(({ kind }) => kind === deployments.kind)
+    const template = (deployment as Deployment | undefined)?.spec.template
+    const isSame = present !== null && contains(present.spec.template, template)
+    if (template !== undefined && !isSame)
+      return this.#delay.leftMs(key, JSON.stringify(template), present === null)
+    this.#delay.forget(key)
+    return 0
+  }
+
+  async #podProblem(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
+    const { namespace } = router.metadata
+    const labels = Object.entries(selectorLabels(router, 'router'))
+    const labelSelector = labels.map(([label, value]) => `${label}=${value}`).join(',')
+    try {
+      const { items } = await this.#parts.client.list(pods, { namespace, labelSelector }, signal)
+      return podProblem(items)
+    } catch (error) {
+      // The status is worth more than this part of it; the right may be missing.
+      if (error instanceof ApiError) return null
+      throw error
+    }
   }
 
   #missingMonitor({ spec }: RpcRouter): string | null {
@@ -157,18 +197,30 @@ export class RouterReconciler {
     return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
+  #record(router: RpcRouter, occurrences: readonly Omit<Occurrence, 'regarding'>[]): void {
+    for (const each of occurrences) this.#parts.events.record({ ...each, regarding: router })
+  }
+
   /** Lets the providers know. */
-  #tell(key: string, router: RpcRouter, { providers, config }: Translation): void {
-    const { world, results, onVerdicts, fleets } = this.#parts
+  #report(
+    key: string,
+    { metadata }: RpcRouter,
+    { translation, seen }: TranslatedRouter,
+    deployment: Deployment | null,
+  ): void {
     // The pods may have the config though what came after them was refused.
-    const deployment = fleets.deployment(router)
     const applied = deployment === null ? null : revisionOf(deployment).configHash
+    const { config } = translation
     const isHeld = config === null || config.configHash !== applied
-    const find = (provider: string) => world.providers.get(provider)
-    onVerdicts(results.set(key, outcomesOf(router, providers, isHeld, find)))
+    const { results, onResults } = this.#parts
+    onResults(results.set(key, resultsOf(metadata.name, translation, seen, isHeld)))
   }
 
   #now(): string {
     return rfc3339(this.#parts.clock.wallMs())
   }
+}
+
+function mayPass({ status }: ApiError): boolean {
+  return status >= 500 || passing.includes(status)
 }

@@ -3,76 +3,75 @@
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import { canShareState } from '../api/capabilities.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { keyOf } from '../kube/object.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { type Secret, secrets } from '../resources/kinds.ts'
 import { isPaused } from '../status/router-status.ts'
+import { secretData } from '../translate/decode-data.ts'
 import { redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Running, Translation } from '../translate/translation.ts'
-import type { RedisPasswords } from './redis-passwords.ts'
-import type { ReferenceLoader } from './reference-loader.ts'
-import type { TranslationMemo } from './translation-memo.ts'
+import { belongsTo, type ChildApplier, findObject, isOrphanOf } from './child-applier.ts'
+import type { References } from './references.ts'
 import type { World } from './world.ts'
 
-export interface RouterTranslatorParts {
+export interface TranslatorParts {
+  readonly client: Pick<KubeClient, 'get'>
   readonly world: World
-  readonly references: ReferenceLoader
-  readonly passwords: RedisPasswords
-  readonly memo: TranslationMemo
+  readonly references: References
+  readonly children: ChildApplier
   readonly chains: KnownChains
+  /** A new password: unpredictable, of printable characters without spaces. */
+  readonly generatePassword: () => string
 }
 
-/** Brings together what a router's config is made from. */
-export class RouterTranslator {
-  readonly #parts: RouterTranslatorParts
-
-  constructor(parts: RouterTranslatorParts) {
-    this.#parts = parts
-  }
-
-  /** @returns with the password of the Redis that the operator runs for the router; null when it runs none */
-  async translate(
-    router: RpcRouter,
-    running: Running,
-    signal: AbortSignal,
-  ): Promise<{ readonly translation: Translation; readonly redisPassword: string | null }> {
-    const redisPassword = await this.#redisPassword(router, signal)
-    const { world, references } = this.#parts
-    const translation = await references.read(
-      router.metadata.namespace,
-      () => world.referencesOf(router, world.providersOf(router)),
-      () => this.#translate(router, running, redisPassword),
-      signal,
-    )
-    return { translation, redisPassword }
-  }
-
-  /** @param key of a router that is gone */
-  forget(key: string): void {
-    this.#parts.memo.forget(key)
-  }
-
-  #translate(router: RpcRouter, running: Running, redisPassword: string | null): Translation {
-    const { world, chains, memo } = this.#parts
-    const providers = world.providersOf(router)
-    const unreadable = world.unreadableProvidersOf(router)
-    const known = world.dataOf(router.metadata.namespace)
-    const data = redisPassword === null ? known : withPassword(known, router, redisPassword)
-    const objects = world.fingerprint(router, providers)
-    const basis = JSON.stringify([objects, unreadable, redisPassword, running])
-    return memo.of(keyOf(router.metadata), basis, () =>
-      translate({ router, providers, unreadable, data, chains, running }),
-    )
-  }
-
+/** What a router comes to, and what it was made from. */
+export interface TranslatedRouter {
+  readonly translation: Translation
   /** Of the Redis that the operator runs for the router; null when it runs none. */
-  async #redisPassword(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
-    const { store, refusals } = chooseState(router.spec)
-    // Nothing runs for a router whose config will be refused.
-    const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
-    return isHere && !isPaused(router) ? this.#parts.passwords.of(router, signal) : null
-  }
+  readonly redisPassword: string | null
+  /** The providers as they were translated. */
+  readonly seen: readonly KubeObject[]
+}
+
+/** Brings together what a router's config is made from, and translates it. */
+export async function translateRouter(
+  parts: TranslatorParts,
+  router: RpcRouter,
+  running: Running,
+  signal: AbortSignal,
+): Promise<TranslatedRouter> {
+  const { world, references, chains } = parts
+  const redisPassword = await redisPasswordOf(parts, router, signal)
+  // All of one moment: what changes while the data is read wakes the router again.
+  const seen = world.selectedBy(router)
+  const providers = world.providersOf(router)
+  const unreadable = world.unreadableProvidersOf(router)
+  const names = world.referencesOf(router, providers)
+  const known = await references.read(router.metadata.namespace, names, signal)
+  const data = redisPassword === null ? known : withPassword(known, router, redisPassword)
+  const translation = translate({ router, providers, unreadable, data, chains, running })
+  return { translation, redisPassword, seen }
+}
+
+/** A password is made once, and from then on lives in its Secret alone. */
+async function redisPasswordOf(
+  { client, children, generatePassword }: TranslatorParts,
+  router: RpcRouter,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { store, refusals } = chooseState(router.spec)
+  // Nothing runs for a router whose config will be refused.
+  const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
+  if (!isHere || isPaused(router)) return null
+  const ref = { namespace: router.metadata.namespace, name: redisObjectName(router) }
+  const known = children.latest<Secret>(secrets, ref)
+  const secret = known ?? (await findObject(client, secrets, ref, signal))
+  const isOurs = secret !== null && (belongsTo(secret, router) || isOrphanOf(secret, router))
+  const password = isOurs ? secretData({ data: secret.data ?? {} }).get(redisPasswordKey) : null
+  return password || generatePassword()
 }
 
 /** The Secret of the managed Redis may be younger than what the watch has brought. */

@@ -9,11 +9,13 @@ import type { Change } from '../kube/store.ts'
 import { configMaps, deployments, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
+import type { References } from './references.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
 export interface TriggerParts {
   readonly world: World
+  readonly references: References
   readonly routers: Controller
   readonly providers: Controller
   readonly routerStatuses: StatusWriter<RpcRouterStatus>
@@ -25,7 +27,7 @@ const countsSettleMs = 500
 
 /** Enqueues what a change concerns. Our own writes are changes, too: what they come to is nothing. */
 export function connectTriggers(parts: TriggerParts): void {
-  const { world, routers, providers, routerStatuses, providerStatuses } = parts
+  const { world, references, routers, providers, routerStatuses, providerStatuses } = parts
   world.routers.subscribe((change) => {
     const { type, object, previous } = change
     if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
@@ -56,7 +58,7 @@ export function connectTriggers(parts: TriggerParts): void {
     ['secret', secrets],
     ['configMap', configMaps],
   ] as const)
-    world.children.store(resource).subscribe(({ object }) => {
+    references.store(resource).subscribe(({ object }) => {
       const key = keyOf(object.metadata)
       for (const router of world.routersUsing(kind, key)) routers.enqueue(router)
       for (const provider of world.providers.byIndex(kind, key))

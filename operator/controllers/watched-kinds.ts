@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient, Selection } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
-import { keyOf, type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { type KubeObject, withoutManagedFields } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
@@ -15,16 +15,14 @@ import {
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
 import { withForeignFields } from './field-conflicts.ts'
-import { keepReference } from './reference-loader.ts'
+import { outlineOf, type References } from './references.ts'
 import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'
-
-type Reflected = ReflectorOptions<KubeObject>['store']
 
 /** A kind that is watched, with where it goes. */
 interface WatchedKind {
   readonly resource: Resource
-  readonly store: Reflected
+  readonly store: ReflectorOptions<KubeObject>['store']
   readonly selection: Selection
   readonly keep: (object: KubeObject) => KubeObject
 }
@@ -38,26 +36,41 @@ export interface ReflectOptions {
   readonly namespaces: readonly string[] | null
 }
 
-const labelled = { labelSelector: childSelector }
-
-/** Releases of Helm are nobody's keys: there can be many of them, and large ones. */
-const secretFields = 'type!=helm.sh/release.v1'
-
 type Reflectors = readonly Reflector<KubeObject>[]
 
+const labelled = { labelSelector: childSelector }
+
+/** Releases of Helm are nobody's keys, and there can be many of them. */
+const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
+
 /**
- * What fills a world: one reflector a kind, or one a kind and namespace. Those of `asked` go first: what else is kept
- * depends on what routers and providers refer to.
+ * What fills a world: one reflector a kind, or one a kind and namespace.
  *
  * @param apart kinds of children that are not watched here
  */
 export function reflectWorld(
   world: World,
+  references: References,
   apart: readonly Resource[],
   options: ReflectOptions,
-): { readonly asked: Reflectors; readonly others: Reflectors } {
-  const [asked, others] = watchedKinds(world, apart)
-  return { asked: reflect(asked, options), others: reflect(others, options) }
+): Reflectors {
+  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
+  const outlines = (resource: Resource, selection: Selection): WatchedKind => ({
+    ...{ resource, selection, keep: outlineOf },
+    store: references.store(resource),
+  })
+  const kinds: readonly WatchedKind[] = [
+    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
+    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
+    { resource: replicaSets, store: world.replicaSets, selection: labelled, keep: revisionOf },
+    ...world.children.resources
+      .filter((resource) => !apart.includes(resource))
+      .map((resource) => childrenOf(world, resource)),
+    // Those that users keep have no labels of ours.
+    outlines(secrets, keysAlone),
+    outlines(configMaps, { metadataOnly: true }),
+  ]
+  return reflect(kinds, options)
 }
 
 /** What fills the store of one more kind of children. */
@@ -76,49 +89,10 @@ function childrenOf(world: World, resource: Resource): WatchedKind {
 
 function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflectors {
   const { namespaces, ...parts } = options
-  return kinds.flatMap(({ resource, store, selection, keep }) => {
-    if (namespaces === null) return [new Reflector({ ...parts, resource, store, selection, keep })]
+  return kinds.flatMap(({ selection, ...kind }) => {
+    if (namespaces === null) return [new Reflector({ ...parts, ...kind, selection })]
     return namespaces.map((namespace) => {
-      const part = { ...selection, namespace }
-      return new Reflector({ ...parts, resource, store, selection: part, keep })
+      return new Reflector({ ...parts, ...kind, selection: { ...selection, namespace } })
     })
   })
-}
-
-function watchedKinds(
-  world: World,
-  apart: readonly Resource[],
-): readonly [asked: readonly WatchedKind[], others: readonly WatchedKind[]] {
-  const keepReferenced = (kind: 'secret' | 'configMap') => (object: KubeObject) => {
-    const isReferredTo = world.isReferredTo(kind, keyOf(object.metadata))
-    return keepReference(withoutManagedFields(object), isReferredTo)
-  }
-  const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
-  const asked = [
-    { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
-    { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
-  ]
-  const others = [
-    {
-      resource: replicaSets,
-      store: world.replicaSets,
-      selection: labelled,
-      keep: revisionOf,
-    },
-    ...world.children.resources
-      .filter((resource) => !apart.includes(resource))
-      .map((resource) => ({
-        ...childrenOf(world, resource),
-        // Users' own Secrets and ConfigMaps are referred to, and have no labels of ours.
-        ...(resource.plural === secrets.plural && {
-          selection: { fieldSelector: secretFields },
-          keep: keepReferenced('secret'),
-        }),
-        ...(resource.plural === configMaps.plural && {
-          selection: {},
-          keep: keepReferenced('configMap'),
-        }),
-      })),
-  ]
-  return [asked, others]
 }

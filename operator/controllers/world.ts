@@ -8,19 +8,15 @@ import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
-import { configMapData, secretData } from '../translate/decode-data.ts'
-import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import {
   type ReferenceNames,
   referencesOfProvider,
   referencesOfRouter,
 } from '../translate/references-of.ts'
-import type { ReferenceData } from '../translate/reference-data.ts'
 import { selects } from '../translate/select-labels.ts'
 import type { UnreadableProvider } from '../translate/translation.ts'
 import { ChildStores } from './child-stores.ts'
-import { isOutline } from './reference-loader.ts'
 import type { Revision } from './revisions.ts'
 import { TypedReader } from './typed-object.ts'
 
@@ -61,14 +57,14 @@ export class World {
 
   /** The providers that a router selects and that can be read, in no particular order. */
   providersOf(router: RpcRouter): readonly UpstreamProvider[] {
-    return this.#selectedBy(router)
+    return this.selectedBy(router)
       .map((provider) => this.provider(provider).value)
       .filter((provider) => provider !== null)
   }
 
   /** The providers that a router selects and that cannot be read, with the reason, by name. */
   unreadableProvidersOf(router: RpcRouter): readonly UnreadableProvider[] {
-    return this.#selectedBy(router)
+    return this.selectedBy(router)
       .flatMap((provider) => {
         const { faults } = this.provider(provider)
         return faults === null ? [] : [{ name: provider.metadata.name, faults }]
@@ -76,7 +72,8 @@ export class World {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  #selectedBy({ metadata, spec }: RpcRouter): readonly KubeObject[] {
+  /** All providers that a router selects, in no particular order. */
+  selectedBy({ metadata, spec }: RpcRouter): readonly KubeObject[] {
     const [key] = selectorKeys(metadata.namespace, spec.providerSelector)
     if (key === undefined) return []
     return this.providers
@@ -87,7 +84,7 @@ export class World {
   /** The keys of the providers that a router selects. */
   providerKeysOf(router: KubeObject): readonly string[] {
     const { value } = this.router(router)
-    return value === null ? [] : this.#selectedBy(value).map(({ metadata }) => keyOf(metadata))
+    return value === null ? [] : this.selectedBy(value).map(({ metadata }) => keyOf(metadata))
   }
 
   /** The keys of the routers that select a provider, and of those that did and cannot be read any more. */
@@ -146,38 +143,6 @@ export class World {
     }
   }
 
-  /** What the Secrets and ConfigMaps of a namespace hold: of those that were loaded, as they are when first looked up. */
-  dataOf(namespace: string): ReferenceData {
-    const secret = (name: string) => {
-      const found = this.children.get<Secret>(secrets, keyOf({ namespace, name }))
-      if (found === undefined) return null
-      return secretData({ data: whole(found).data ?? {}, uid: found.metadata.uid })
-    }
-    const configMap = (name: string) => {
-      const found = this.children.get<ConfigMap>(configMaps, keyOf({ namespace, name }))
-      return found === undefined ? null : configMapData(whole(found).data)
-    }
-    return { secret: onceEach(secret), configMap: onceEach(configMap) }
-  }
-
-  /** Changes whenever a router, its providers or what they refer to do. */
-  fingerprint(router: RpcRouter, providers: readonly UpstreamProvider[]): string {
-    const { namespace } = router.metadata
-    const names = this.referencesOf(router, providers)
-    const versions = (resource: Resource, all: readonly string[]) =>
-      all.map((name) => {
-        const found = this.children.get(resource, keyOf({ namespace, name }))
-        return `${name}@${found?.metadata.resourceVersion ?? ''}`
-      })
-    return JSON.stringify([
-      ...[router, ...providers]
-        .map(({ metadata }) => `${metadata.uid}@${metadata.generation}`)
-        .toSorted(),
-      versions(secrets, names.secrets),
-      versions(configMaps, names.configMaps),
-    ])
-  }
-
   #selectorKeys(object: KubeObject): readonly string[] {
     const { value } = this.router(object)
     if (value === null) return []
@@ -193,21 +158,6 @@ export class World {
           referencesOfProvider(this.provider(object).value as UpstreamProvider)
     return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
   }
-}
-
-/** Looks each name up once. */
-function onceEach<T>(find: (name: string) => T): (name: string) => T {
-  const known = new Map<string, T>()
-  return (name) => {
-    if (!known.has(name)) known.set(name, find(name))
-    return known.get(name) as T
-  }
-}
-
-/** @throws TypeError when only the outline of the object is there: a mistake in the program, which must not look like a missing key */
-function whole<T extends KubeObject>(object: T): T {
-  if (isOutline(object)) throw new TypeError(`the data of ${keyOf(object.metadata)} was not loaded`)
-  return object
 }
 
 /** Under which a selector looks: one label that it wants, or all of the namespace. */

@@ -42,6 +42,8 @@ export interface Selection {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
+  /** Of each object its metadata alone: where the rest can be large, and is not looked at. */
+  readonly metadataOnly?: boolean
 }
 
 export interface ListOptions extends Selection {
@@ -131,11 +133,20 @@ export class KubeClient {
     options: ListOptions,
     signal: AbortSignal,
   ): Promise<ObjectList<T>> {
-    const { namespace, ...query } = options
+    const { namespace, metadataOnly, ...query } = options
     const path = collectionPathOf(resource, namespace)
+    const accept = metadataOnly ? acceptPart('PartialObjectMetadataList') : undefined
     const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
     return this.#requester.send(
-      { resource, verb: 'list', method: 'GET', path, query: { ...query }, timeoutMs: listMs },
+      {
+        resource,
+        verb: 'list',
+        method: 'GET',
+        path,
+        query: { ...query },
+        accept,
+        timeoutMs: listMs,
+      },
       signal,
       (what, answer) => readList<T>(what, answer, type),
     )
@@ -150,11 +161,12 @@ export class KubeClient {
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, silenceMs, ...rest } = options
+    const { namespace, metadataOnly, silenceMs, ...rest } = options
     const path = collectionPathOf(resource, namespace)
     const query = { ...rest, watch: true, allowWatchBookmarks: true }
+    const accept = metadataOnly ? acceptPart('PartialObjectMetadata') : undefined
     const body = this.#requester.stream(
-      { resource, verb: 'watch', method: 'GET', path, query, timeoutMs: silenceMs },
+      { resource, verb: 'watch', method: 'GET', path, query, accept, timeoutMs: silenceMs },
       signal,
     )
     yield* readWatch<T>(`GET ${path}`, body)
@@ -278,4 +290,8 @@ export class KubeClient {
   close(): Promise<void> {
     return this.#transport.close()
   }
+}
+
+function acceptPart(kind: string): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1`
 }

@@ -22,6 +22,8 @@ export interface ApiRequest {
   readonly method: WireRequest['method']
   readonly path: string
   readonly query?: Query
+  /** Of another form of the answer than the whole objects. */
+  readonly accept?: string | undefined
   readonly contentType?: string
   readonly body?: unknown
   /** For the whole answer; of a stream: for its head and for each silence in it. */
@@ -131,14 +133,21 @@ function nameOf({ method, path }: ApiRequest): string {
   return `${method} ${path}`
 }
 
-function toWire({ method, path, query = {}, contentType, body }: ApiRequest): WireRequest {
+function toWire({
+  method,
+  path,
+  query = {},
+  accept = 'application/json',
+  contentType,
+  body,
+}: ApiRequest): WireRequest {
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)])
   const search = new URLSearchParams(pairs).toString()
   return {
     method,
     path: search === '' ? path : `${path}?${search}`,
     headers: {
-      accept: 'application/json',
+      accept,
       ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),

@@ -160,18 +160,3 @@ test('whoever follows the changes has what the store has, and so have the indexe
     }),
   )
 })
-
-test('more of a version that is known is no news; of a newer one it is; of what is gone it is nothing', () => {
-  const { store, told } = storeOf()
-  const slim = thing('a', '1')
-  const full = { ...slim, colours: ['red'] }
-  store.complete(full)
-  expect(store.get('a')).toBeUndefined()
-  store.set(slim)
-  store.complete(full)
-  expect([store.get('a'), told]).toEqual([full, ['added a -']])
-  store.complete(thing('a', '1', 'blue'))
-  expect(told).toEqual(['added a -', 'updated a 1'])
-  store.complete(full)
-  expect(store.get('a')?.colours).toEqual(['blue'])
-})

@@ -68,15 +68,6 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
   }
 
-  /** Takes over more of the version that is known: no change. A newer one is, and one that is gone stays so. */
-  complete(object: T): void {
-    const key = keyOf(object.metadata)
-    const known = this.#objects.get(key)
-    if (known === undefined) return
-    if (isSame(known, object)) this.#objects.set(key, deepFreeze(object))
-    else this.set(object)
-  }
-
   /** Removes an object, as it was at its end. Nothing happens when there is none, or a newer one. */
   delete(last: T): void {
     const key = keyOf(last.metadata)

@@ -71,6 +71,7 @@ export const namespaceRules: readonly Rule[] = [
     verbs: read.slice(1),
     why: 'which configs are still in use',
   },
+  { group: '', resource: 'pods', verbs: ['list'], why: 'why a rollout does not go on' },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: own, why: 'drains of nodes' },
   { group: 'autoscaling', resource: 'horizontalpodautoscalers', verbs: own, why: 'autoscaling' },
   {

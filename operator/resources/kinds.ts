@@ -7,6 +7,7 @@ import type {
   V1NetworkPolicyPeer,
   V1NetworkPolicyPort,
   V1LabelSelector,
+  V1PodStatus,
   V1PodDisruptionBudgetSpec,
   V1PodTemplateSpec,
   V1ServiceSpec,
@@ -49,6 +50,10 @@ export interface Service extends KubeObject {
 export interface Deployment extends KubeObject {
   readonly spec: Plain<V1DeploymentSpec>
   readonly status?: V1DeploymentStatus
+}
+
+export interface Pod extends KubeObject {
+  readonly status?: V1PodStatus
 }
 
 export interface ReplicaSet extends KubeObject {
@@ -114,6 +119,7 @@ export const secrets = kind<Secret>('', 'v1', 'Secret', 'secrets')
 export const serviceAccounts = kind<ServiceAccount>('', 'v1', 'ServiceAccount', 'serviceaccounts')
 export const services = kind<Service>('', 'v1', 'Service', 'services')
 export const deployments = kind<Deployment>('apps', 'v1', 'Deployment', 'deployments')
+export const pods = kind<Pod>('', 'v1', 'Pod', 'pods')
 export const replicaSets = kind<ReplicaSet>('apps', 'v1', 'ReplicaSet', 'replicasets')
 export const statefulSets = kind<StatefulSet>('apps', 'v1', 'StatefulSet', 'statefulsets')
 export const podDisruptionBudgets = kind<PodDisruptionBudget>(

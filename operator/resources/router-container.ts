@@ -52,6 +52,8 @@ export function routerContainer(
     ...(shutdown.preStopSeconds > 0 && {
       lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
     }),
+    // What a pod that does not start says stands in its status.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
     volumeMounts: volumeMounts(config),
   }

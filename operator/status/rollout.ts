@@ -4,6 +4,7 @@ import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { configHashAnnotation } from '../resources/labels.ts'
+import { portsIn } from '../resources/pod-ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
@@ -36,6 +37,25 @@ export function fleetFigures(deployment: Deployment | null) {
     readyReplicas: counts?.ready ?? 0,
     availableReplicas: counts?.available ?? 0,
   } satisfies RpcRouterStatus
+}
+
+/** How many ports are open: those of the config that pods were made with, while any of them is there. */
+export function openListeners(deployment: Deployment | null): number {
+  if (deployment === null || countReplicas(deployment).available === 0) return 0
+  return portsIn(deployment.spec.template.metadata?.annotations).listen.length
+}
+
+/** Whether the Deployment has given up waiting for new pods. */
+export function isStalled(deployment: Deployment | null): boolean {
+  return (
+    deployment !== null &&
+    isSeen(deployment) &&
+    conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded'
+  )
+}
+
+function conditionOf({ status }: Deployment, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
 }
 
 /** `2/3`. */
@@ -103,11 +123,13 @@ function isSeen({ status, metadata }: Deployment): boolean {
  *
  * @param before what was found last; it holds until the Deployment says more, unless `isNew`
  * @param isNew the pods were just asked to become others
+ * @param problem why a pod is not ready, as far as it is known
  */
 export function progress(
   deployment: Deployment | null,
   before: Finding | undefined,
   isNew: boolean,
+  problem: string | null = null,
 ): Finding {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
@@ -118,19 +140,18 @@ export function progress(
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? only(before) : routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
-  const told = (type: string) =>
-    deployment.status?.conditions?.find((condition) => condition.type === type)
-  const failure = told('ReplicaFailure')
+  const failure = conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status === 'True') {
     const message = `Kubernetes does not create a pod: ${failure.message ?? failure.reason ?? 'it does not say why'}`
     return routerFinding('Progressing', 'ReplicaFailure', sentences([message]))
   }
-  switch (told('Progressing')?.reason) {
+  switch (conditionOf(deployment, 'Progressing')?.reason) {
     case 'NewReplicaSetAvailable':
       return routerFinding('Progressing', 'RolloutComplete', 'All pods are of the newest revision.')
     case 'ProgressDeadlineExceeded': {
       const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s. The old pods keep serving.`
-      return routerFinding('Progressing', 'RolloutStalled', message)
+      const messages = problem === null ? [message] : [message, problem]
+      return routerFinding('Progressing', 'RolloutStalled', sentences(messages))
     }
     default:
       return routerFinding('Progressing', 'RolloutInProgress', underWay)

@@ -9,7 +9,14 @@ import { routerObjectName } from '../translate/object-names.ts'
 import type { ProviderVerdict, Translation } from '../translate/translation.ts'
 import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
-import { availability, fleetFigures, isRolledOut, progress, readyOfWanted } from './rollout.ts'
+import {
+  availability,
+  fleetFigures,
+  isRolledOut,
+  openListeners,
+  progress,
+  readyOfWanted,
+} from './rollout.ts'
 
 /** How applying the objects of a router ended. */
 export type Applied =
@@ -36,6 +43,8 @@ export interface RouterObservation {
   readonly missingMonitor: string | null
   /** The pods were just asked to become others. */
   readonly rollsOut: boolean
+  /** Why a pod of a stalled rollout is not ready, as far as it is known. */
+  readonly podProblem?: string | null
   /** RFC 3339. */
   readonly now: string
 }
@@ -52,7 +61,7 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 /** What the operator has to say of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   const { router, translation, deployment, now } = observation
-  const { spec, metadata, status } = router
+  const { metadata, status } = router
   const selector = Object.entries(selectorLabels(router, 'router'))
   return {
     observedGeneration: metadata.generation,
@@ -71,16 +80,19 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
     })),
     summary: {
       replicas: readyOfWanted(deployment),
-      providers: providersSummary(translation.providers),
-      listeners: spec.endpoints.length,
+      providers: providersSummary(observation),
+      listeners: openListeners(deployment),
     },
   }
 }
 
-/** `5/6`: used as written, of those that have an endpoint. */
-function providersSummary(providers: readonly ProviderVerdict[]): string {
-  const meant = providers.filter((verdict) => !isElsewhere(verdict))
-  return `${meant.filter(({ isUsed }) => isUsed).length}/${meant.length}`
+/** `5/6`: used as written, of those that have an endpoint. A router that is held back goes on with those that it had. */
+function providersSummary({ router, translation, deployment }: RouterObservation): string {
+  const meant = translation.providers.filter((verdict) => !isElsewhere(verdict))
+  const used = meant.filter(({ isUsed }) => isUsed).length
+  if (translation.config !== null) return `${used}/${meant.length}`
+  const before = Number.parseInt(router.status?.summary?.providers ?? '0', 10)
+  return `${deployment === null ? 0 : Math.min(before, meant.length)}/${meant.length}`
 }
 
 /** A provider of a chain that the router does not serve: probably meant for another router. */
@@ -89,9 +101,9 @@ function isElsewhere({ refusals }: ProviderVerdict): boolean {
 }
 
 function findings(observation: RouterObservation): readonly Finding[] {
-  const { router, translation, deployment, rollsOut } = observation
+  const { router, translation, deployment, rollsOut, podProblem = null } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
-  const progressing = progress(deployment, before('Progressing'), rollsOut)
+  const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
   const parts = [
     acceptance(translation),
     resolution(translation),

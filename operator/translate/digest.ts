@@ -17,7 +17,7 @@ export function digest(parts: Iterable<string>): string {
  *
  * @returns 64 lower-case hexadecimal digits
  */
-export function sha256(parts: Iterable<string>): string {
+function sha256(parts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`)
   return hash.digest('hex')

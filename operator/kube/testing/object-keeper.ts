@@ -51,7 +51,7 @@ export class ObjectKeeper {
         this.#answer('get', resource, ref, () => this.#get(resource, ref)),
       list: (resource: Resource, selection: Selection) =>
         this.#answer('list', resource, { ...selection, name: '' }, () => ({
-          items: this.list(resource, selection.labelSelector).filter(isOf(selection)),
+          items: this.list(resource).filter(isOf(selection)).map(shownBy(selection)),
           resourceVersion: String(this.#version),
         })),
       apply: (resource: Resource, object: KubeObject, { subresource }: ApplyOptions) =>
@@ -72,17 +72,10 @@ export class ObjectKeeper {
     } as unknown as KubeClient
   }
 
-  list<T extends KubeObject>({ plural }: Resource<T>, labelSelector?: string): readonly T[] {
-    const wanted = (labelSelector ?? '')
-      .split(',')
-      .filter((each) => each !== '')
-      .map((each) => each.split('='))
+  list<T extends KubeObject>({ plural }: Resource<T>): readonly T[] {
     return [...this.#objects]
       .filter(([path]) => path.startsWith(`${plural} `))
       .map(([, object]) => object as KubeObject as T)
-      .filter(({ metadata }) =>
-        wanted.every(([key = '', value]) => metadata.labels?.[key] === value),
-      )
   }
 
   find<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | null {
@@ -200,7 +193,10 @@ export class ObjectKeeper {
       index += 1
       const isNews = told.plural === plural && told.version > Number(resourceVersion)
       if (!isNews || this.deaf.has(plural)) continue
-      if (told.event.type === 'BOOKMARK' || isOf(selection)(told.event.object)) yield told.event
+      const { event } = told
+      if (event.type === 'BOOKMARK') yield event
+      else if (isOf(selection)(event.object))
+        yield { ...event, object: shownBy(selection)(event.object) }
     }
   }
 
@@ -216,8 +212,22 @@ export class ObjectKeeper {
   }
 }
 
-function isOf({ namespace }: Selection): (object: KubeObject) => boolean {
-  return ({ metadata }) => namespace === undefined || metadata.namespace === namespace
+function isOf({ namespace, labelSelector = '' }: Selection): (object: KubeObject) => boolean {
+  const wanted = labelSelector.split(',').filter((each) => each !== '')
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) &&
+    wanted.every((each) => {
+      const [key = '', value] = each.split('=')
+      return metadata.labels?.[key] === value
+    })
+}
+
+function shownBy({ metadataOnly }: Selection): (object: KubeObject) => KubeObject {
+  return (object) => (metadataOnly ? onlyMetadata(object) : object)
+}
+
+function onlyMetadata({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata }
 }
 
 function pathOf({ plural }: Resource, ref: ObjectRef): string {

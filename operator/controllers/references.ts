@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { KubeClient } from '../kube/client.ts'
+import { isOlder, keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
+import { Store } from '../kube/store.ts'
+import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
+import { configMapData, secretData } from '../translate/decode-data.ts'
+import type { ReferenceData } from '../translate/reference-data.ts'
+import type { ReferenceNames } from '../translate/references-of.ts'
+import { findObject } from './child-applier.ts'
+
+/** What is kept of a Secret or a ConfigMap that the watch brings: that it exists, and in which version. */
+export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }
+}
+
+/**
+ * Secrets and ConfigMaps that routers and providers refer to. A cluster can have many others, and large ones: of all of
+ * them the metadata is watched, and the data is got of those alone that are referred to.
+ */
+export class References {
+  readonly secrets = new Store<KubeObject>()
+  readonly configMaps = new Store<KubeObject>()
+  readonly #client: Pick<KubeClient, 'get'>
+  readonly #isReferredTo: (resource: Resource, key: string) => boolean
+  readonly #loaded = new Map<string, KubeObject>()
+
+  /** @param isReferredTo whether the data of an object is still of use */
+  constructor(
+    client: Pick<KubeClient, 'get'>,
+    isReferredTo: (resource: Resource, key: string) => boolean,
+  ) {
+    this.#client = client
+    this.#isReferredTo = isReferredTo
+    for (const resource of [secrets, configMaps])
+      this.store(resource).subscribe(({ type, object }) => {
+        const key = keyOf(object.metadata)
+        if (type === 'deleted' || !this.#isReferredTo(resource, key))
+          this.#loaded.delete(`${resource.plural} ${key}`)
+      })
+  }
+
+  store({ plural }: Resource): Store<KubeObject> {
+    return plural === secrets.plural ? this.secrets : this.configMaps
+  }
+
+  /** The data of those names that exist, as it is now. */
+  async read(
+    namespace: string,
+    names: ReferenceNames,
+    signal: AbortSignal,
+  ): Promise<ReferenceData> {
+    const load = async <T extends KubeObject>(resource: Resource<T>, all: readonly string[]) => {
+      const found = all.map(async (name) => {
+        return [name, await this.#load(resource, { namespace, name }, signal)] as const
+      })
+      return new Map(await Promise.all(found))
+    }
+    const [secretsByName, configMapsByName] = await Promise.all([
+      load<Secret>(secrets, names.secrets),
+      load<ConfigMap>(configMaps, names.configMaps),
+    ])
+    return {
+      secret: (name) => {
+        const found = secretsByName.get(name) ?? null
+        return found && secretData({ data: found.data ?? {}, uid: found.metadata.uid })
+      },
+      configMap: (name) => {
+        const found = configMapsByName.get(name) ?? null
+        return found && configMapData(found.data)
+      },
+    }
+  }
+
+  async #load<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: Required<Pick<ObjectRef, 'name' | 'namespace'>>,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    const key = keyOf(ref)
+    const path = `${resource.plural} ${key}`
+    const watched = this.store(resource).get(key)?.metadata
+    // The watch tells when it comes.
+    if (watched === undefined) return null
+    const loaded = this.#loaded.get(path) as T | undefined
+    const isCurrent =
+      loaded?.metadata.uid === watched.uid &&
+      !isOlder(loaded?.metadata.resourceVersion, watched.resourceVersion)
+    if (loaded !== undefined && isCurrent) return loaded
+    const found = await findObject(this.#client, resource, ref, signal)
+    if (found !== null) this.#loaded.set(path, found)
+    return found
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { Pod } from '../resources/kinds.ts'
+import { podProblem } from './pod-problem.ts'
+
+const pod = (name: string, status: object, creationTimestamp = '2026-01-01T00:00:00Z') =>
+  ({ metadata: { name, creationTimestamp }, status }) as Pod
+const container = (state: object, lastState = {}) => ({ containerStatuses: [{ state, lastState }] })
+const ready = { conditions: [{ type: 'Ready', status: 'True' }] }
+
+test.each([
+  [
+    'cannot be scheduled',
+    {
+      conditions: [
+        { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' },
+      ],
+    },
+    'Pod new: Unschedulable: 0/1 nodes',
+  ],
+  [
+    'has no image',
+    container({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }),
+    'Pod new: ImagePullBackOff: not found',
+  ],
+  [
+    'ends again and again',
+    container(
+      { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
+      { terminated: { exitCode: 2, message: 'config:\n  endpoints[0]: no URL\n' } },
+    ),
+    'Pod new: CrashLoopBackOff, its container ended with exit code 2: config: endpoints[0]: no URL',
+  ],
+  [
+    'ended',
+    container({ terminated: { exitCode: 1 } }),
+    'Pod new: its container ended with exit code 1',
+  ],
+  ['runs', container({ running: {} }), 'Pod new: it runs and is not ready'],
+])('of a pod that %s is said why', (_, status, text) => {
+  const older = pod('old', container({ running: {} }), '2025-01-01T00:00:00Z')
+  const later = pod('ready', ready, '2026-02-01T00:00:00Z')
+  expect(podProblem([older, pod('new', status), later])).toBe(text)
+})
+
+test('a long log is cut at its beginning', () => {
+  const message = `${'x'.repeat(2_000)} the end`
+  const text = podProblem([pod('new', container({ terminated: { exitCode: 1, message } }))]) ?? ''
+  expect(text.length).toBeLessThan(600)
+  expect(text.endsWith('the end')).toBe(true)
+})
+
+test('pods that are ready say nothing', () => {
+  expect(podProblem([pod('a', ready)])).toBeNull()
+  expect(podProblem([])).toBeNull()
+})
