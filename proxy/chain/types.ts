@@ -179,12 +179,6 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
-  /** How to ask when the block of a height was made; null where there is no way. See `madeMsOf`. */
-  readonly blockTimeAt: ((height: number) => ProbeCall) | null
-  /** A node that is well may not be able to say: of a skipped slot, or for want of the method. */
-  readonly isBlockTimeOptional: boolean
-  /** How to ask for the hash of the block of a height, in whatever form; null where there is no way. */
-  readonly blockHashAt: ((height: number) => ProbeCall) | null
   readonly verifications: readonly Verification[]
   /** Those of the verifications, and of others that specs of the chain know and that are never asked. */
   readonly verificationNames: ReadonlySet<string>

@@ -4,10 +4,10 @@ import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { FailureTable } from '../failure-table.ts'
 import { durationMs } from '../native/schema.ts'
-import type { NativeInterface, NativeProbe, NativeSpec } from '../native/schema.ts'
+import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Chain, ChainInterface, Finality } from '../types.ts'
 import { compileClassify, methodsOf } from './classify.ts'
-import { compileProbe, compileVerifications, questionAt } from './probe.ts'
+import { compileProbe, compileVerifications } from './probe.ts'
 
 /** The failure tables of a chain, by name. */
 export function failureTablesOf({ failures, family = 'other' }: NativeSpec): readonly string[] {
@@ -48,10 +48,7 @@ function compileInterface(
 ): ChainInterface {
   const methods = methodsOf(spec)
   const verifications = compileVerifications(apiInterface, spec)
-  const probe = (own: NativeProbe | undefined, encoding: 'text' | 'decimal') =>
-    own === undefined ? null : compileProbe(apiInterface, own, encoding, spec.aliases)
-  const blockTime = probe(spec['block-time-at'], 'text')
-  const blockHash = probe(spec['block-hash-at'], 'text')
+  const latest = spec['latest-block']
   return {
     apiInterface,
     addons: new Set(Object.keys(spec['add-ons'] ?? {})),
@@ -59,10 +56,7 @@ function compileInterface(
     impliedVersion: spec['implied-version'] ?? null,
     requestHeaders: new Set(spec['request-headers']),
     responseHeaders: new Set(spec['response-headers']),
-    latestBlock: probe(spec['latest-block'], 'decimal'),
-    blockTimeAt: blockTime && questionAt(blockTime),
-    isBlockTimeOptional: spec['optional-block-time'] ?? false,
-    blockHashAt: blockHash && questionAt(blockHash),
+    latestBlock: latest ? compileProbe(apiInterface, latest, 'decimal', spec.aliases) : null,
     verifications,
     verificationNames: new Set([
       ...verifications.map(({ name }) => name),

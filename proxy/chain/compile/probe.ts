@@ -60,23 +60,3 @@ export function compileVerifications(
     })),
   )
 }
-
-/**
- * A question about the block of any height, from one in which `0x%x` stands for it in hexadecimal, `%d`
- * in decimal, and `"%n"` for the bare number.
- */
-export function questionAt(template: ProbeCall): (height: number) => ProbeCall {
-  return (height) => {
-    const filled = (text: string) =>
-      text
-        .replaceAll('0x%x', `0x${height.toString(16)}`)
-        .replaceAll('"%n"', String(height))
-        .replaceAll('%d', String(height))
-    return {
-      ...template,
-      path: filled(template.path),
-      otherPaths: template.otherPaths?.map(filled) ?? [],
-      body: template.body === null ? null : filled(template.body),
-    }
-  }
-}

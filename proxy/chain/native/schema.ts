@@ -280,9 +280,6 @@ const interfaceSchema = strict({
   'behind-tip': z.partialRecord(z.enum(['pending', 'safe', 'finalized']), blocks).optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
-  'block-time-at': probeSchema.optional(),
-  'optional-block-time': z.boolean().optional(),
-  'block-hash-at': probeSchema.optional(),
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),
@@ -323,9 +320,4 @@ export type NativeCondition = z.output<typeof condition>
 /** Milliseconds of a duration that the schema has checked, such as `1m30s`. */
 export function durationMs(text: string): number {
   return parseDuration(text) ?? 0
-}
-
-/** Whether it asks for one block rather than always for the same. */
-export function namesHeight({ path = '', params, body = '' }: NativeProbe): boolean {
-  return /0x%x|"%n"|%d/.test(`${path} ${body} ${JSON.stringify(params) ?? ''}`)
 }

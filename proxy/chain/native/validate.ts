@@ -5,7 +5,6 @@ import type { ApiInterface } from '../../config/types.ts'
 import type { SpecDocument } from '../document.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { partsOf } from './extend.ts'
-import { namesHeight } from './schema.ts'
 import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
 
 /** Places a problem in the file: by path, with what is wrong and what would be right. */
@@ -66,15 +65,6 @@ function validateProbes(
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
   if (own['latest-block'] !== undefined && !asks(own['latest-block']))
     complain(['latest-block'], 'does not say what to ask.', hint)
-  for (const key of ['block-time-at', 'block-hash-at'] as const) {
-    const probe = own[key]
-    if (probe !== undefined && !(asks(probe) && namesHeight(probe)))
-      complain(
-        [key],
-        'does not ask for the block of a height.',
-        `${hint} In it, 0x%x or %d stands for the height, and the parameter "%n" for it as a number.`,
-      )
-  }
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const complete = new Map(partsOf(whole).map(({ addon, part }) => [addon, part.verifications]))

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { namesHeight } from '../native/schema.ts'
 import type {
   NativeInterface,
   NativeMethod,
@@ -84,15 +83,14 @@ function convertInterface(
   const addons: Record<string, Part> = {}
   const partOf = (addon: string) =>
     addon === '' ? standard : (addons[addon] ??= { methods: {}, verifications: {} })
-  const questions: Pick<NativeInterface, 'latest-block' | 'block-time-at' | 'block-hash-at'> = {}
+  let latestBlock: NativeProbe | undefined
   for (const collection of collections) {
     const data = collection.collection_data
     partOf(data.add_on)
     for (const { name } of collection.extensions) partOf(name)
     const asked = directiveOf(collection, 'GET_BLOCKNUM')
     const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
-    if (probe) questions['latest-block'] ??= probe
-    Object.assign(questions, { ...blockQuestions(collection), ...questions })
+    latestBlock ??= probe ?? undefined
     for (const api of collection.apis) {
       if (!api.enabled) continue
       const isTip = probe !== null && api.name === asked?.api_name
@@ -114,7 +112,7 @@ function convertInterface(
     .flatMap(({ name, rule }) => (name === 'archive' && rule?.block ? [rule.block] : []))
   return {
     ...standard,
-    ...questions,
+    'latest-block': latestBlock,
     'add-ons': addons,
     'archive-after': archiveRules.length === 0 ? undefined : Math.min(...archiveRules),
     'request-headers': headersOf(collections, ['pass_send', 'pass_both']),
@@ -130,20 +128,6 @@ function verbOf({ collection_data: data }: CatalogCollection): string {
 
 function directiveOf(collection: CatalogCollection, tag: string): CatalogDirective | undefined {
   return collection.parse_directives.find((each) => each.function_tag === tag)
-}
-
-/** How to ask about the block of a height; of other chains' answers the catalog does not say where its time stands. */
-function blockQuestions(
-  collection: CatalogCollection,
-): Pick<NativeInterface, 'block-time-at' | 'block-hash-at'> {
-  const directive = directiveOf(collection, 'GET_BLOCK_BY_NUM')
-  if (directive?.api_name !== 'eth_getBlockByNumber') return {}
-  const question: NativeProbe | null = convertProbe(directive, collection.collection_data)
-  if (question === null || !namesHeight(question)) return {}
-  return {
-    'block-time-at': { ...question, result: ['timestamp'], encoding: 'hex' },
-    'block-hash-at': { ...question, result: ['hash'], encoding: 'text' },
-  }
 }
 
 function headersOf(collections: readonly CatalogCollection[], kinds: readonly string[]): string[] {

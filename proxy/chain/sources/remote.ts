@@ -2,11 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileProblem } from '../spec-error.ts'
 import type { SpecProblem } from '../spec-error.ts'
-import { ArchiveFailure, tooLong } from './archive-failure.ts'
-import type { ArchiveLimits } from './archive-failure.ts'
 import { sourceLimits } from './spec-file.ts'
 import type { SourceFiles } from './spec-file.ts'
-import { unpack } from './unpack.ts'
+import { ArchiveFailure, unpack } from './unpack.ts'
+import type { ArchiveLimits } from './unpack.ts'
 
 /**
  * Downloads a `.tar.gz` archive and gives the YAML and JSON files in it, or in the folder of it
@@ -21,7 +20,8 @@ export async function readArchive(
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.downloadMs)])
     const response = await download(source, within, limits)
-    const files = await unpack(response, shown, folderOf(source), within, limits)
+    const packed = await bodyOf(response, limits)
+    const files = await unpack(packed, shown, folderOf(source), limits)
     if (files.length === 0)
       throw new ArchiveFailure(
         'holds no YAML or JSON file there. Name an archive of a specs repository.',
@@ -58,7 +58,7 @@ async function download(
     // The runtime follows up to 20 redirects and does not say to which protocol.
     const { url, headers } = request(at)
     const response = await fetch(url, { headers, signal, redirect: 'manual' })
-    if (response.status < 300 || response.status >= 400) return checked(response, limits)
+    if (response.status < 300 || response.status >= 400) return checked(response)
     await response.body?.cancel()
     const next: URL | null = URL.parse(response.headers.get('location') ?? '', at)
     if (next !== null && at.protocol === 'https:' && next.protocol === 'http:')
@@ -81,15 +81,27 @@ function request(at: URL): { readonly url: URL; readonly headers: Record<string,
   return { url, headers: { ...identity, authorization } }
 }
 
-function checked(response: Response, limits: ArchiveLimits): Response {
+function checked(response: Response): Response {
   if (response.status === 404)
     throw new ArchiveFailure(
       'does not exist (HTTP 404). Give the URL of a `.tar.gz` archive, such as `https://github.com/<owner>/<repository>/archive/refs/heads/main.tar.gz`.',
     )
   if (response.status !== 200) throw new ArchiveFailure(`answered with HTTP ${response.status}.`)
-  if (Number(response.headers.get('content-length') ?? 0) > limits.archiveBytes)
-    throw new ArchiveFailure(tooLong(limits.archiveBytes))
   return response
+}
+
+async function bodyOf(response: Response, limits: ArchiveLimits): Promise<Buffer> {
+  const tooLong = new ArchiveFailure(`is longer than ${limits.archiveBytes >> 20} MiB.`)
+  if (Number(response.headers.get('content-length') ?? 0) > limits.archiveBytes) throw tooLong
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const body: AsyncIterable<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > limits.archiveBytes) throw tooLong
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 function explain(shown: string, cause: unknown, limits: ArchiveLimits): SpecProblem {

@@ -1,65 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import type { Header as EntryHeader } from 'tar-stream'
-import { ArchiveFailure, tooLong } from './archive-failure.ts'
-import type { ArchiveLimits } from './archive-failure.ts'
 import { isSpecName } from './spec-file.ts'
-import type { SpecFile } from './spec-file.ts'
+import type { sourceLimits, SpecFile } from './spec-file.ts'
+
+/** An archive that cannot be used, told as the user needs it: a sentence without its subject. */
+export class ArchiveFailure extends Error {
+  override readonly name = 'ArchiveFailure'
+}
+
+/** The limits that hold for one archive. */
+export type ArchiveLimits = { readonly [Key in keyof typeof sourceLimits]: number }
 
 /**
- * The YAML and JSON files of a `.tar.gz` as it comes in. Nothing is written to disk, so a path in
- * the archive is only a name; links are not followed. `folder` is where they must be: empty for
- * anywhere, else it ends in `/`.
- * @throws ArchiveFailure, or the error of a broken stream
+ * The YAML and JSON files of a `.tar.gz`. Nothing is written to disk, so a path in the archive is only a
+ * name; links are not followed. `folder` is where they must be: empty for anywhere, else it ends in `/`.
+ * @throws ArchiveFailure, or the error of a broken archive
  */
 export async function unpack(
-  response: Response,
+  packed: Buffer,
   shown: string,
   folder: string,
-  signal: AbortSignal,
   limits: ArchiveLimits,
 ): Promise<SpecFile[]> {
-  if (response.body === null) throw new ArchiveFailure('answered with nothing.')
+  if (packed.length < 2) throw new ArchiveFailure('answered with nothing.')
+  if (packed.readUInt16BE() !== 0x1f8b) throw new ArchiveFailure(notGzip(packed))
+  const archive = extract()
+  archive.end(await unzip(packed, limits))
   const files: SpecFile[] = []
   let entries = 0
-  let kept = 0
-  const archive = extract()
-  archive.on('entry', (header, stream, next) => {
-    // First of all: destroying the archive ends the entry with the same error.
-    stream.on('error', next)
+  for await (const entry of archive) {
     const chunks: Buffer[] = []
-    const wanted = isWanted(header, folder, limits)
-    kept += wanted ? (header.size ?? 0) : 0
-    if (++entries > limits.entries || files.length >= limits.files || kept > limits.totalBytes) {
-      archive.destroy(new ArchiveFailure('holds more files than a specs repository would.'))
-      return
-    }
-    stream.on('data', (chunk: unknown) => {
-      if (wanted) chunks.push(chunk as Buffer)
-    })
-    stream.on('end', () => {
-      if (wanted)
-        files.push({
-          file: `${shown}!${header.name}`,
-          text: Buffer.concat(chunks).toString('utf8'),
-        })
-      next()
-    })
-  })
-  await pipeline(
-    Readable.fromWeb(response.body),
-    atMost(limits.archiveBytes, tooLong(limits.archiveBytes)),
-    gzipOnly(),
-    createGunzip(),
-    atMost(limits.totalBytes, `unpacks to more than ${limits.totalBytes >> 20} MiB.`),
-    archive,
-    { signal },
-  )
+    for await (const chunk of entry) chunks.push(chunk as Buffer)
+    const { header } = entry
+    if (isWanted(header, folder, limits))
+      files.push({ file: `${shown}!${header.name}`, text: Buffer.concat(chunks).toString() })
+    if (++entries > limits.entries || files.length > limits.files)
+      throw new ArchiveFailure('holds more files than a specs repository would.')
+  }
   return files.toSorted((a, b) => (a.file < b.file ? -1 : 1))
+}
+
+async function unzip(packed: Buffer, limits: ArchiveLimits): Promise<Buffer> {
+  try {
+    return await promisify(gunzip)(packed, { maxOutputLength: limits.totalBytes })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cause
+    throw new ArchiveFailure(`unpacks to more than ${limits.totalBytes >> 20} MiB.`)
+  }
 }
 
 /** Regular files that may be specs, with a name that stays inside the archive. */
@@ -75,39 +66,8 @@ function isWanted(header: EntryHeader, folder: string, limits: ArchiveLimits): b
   )
 }
 
-function atMost(bytes: number, message: string): Transform {
-  let seen = 0
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length
-      done(seen > bytes ? new ArchiveFailure(message) : null, chunk)
-    },
-  })
-}
-
-/** Tells a page of HTML from an archive before the decompressor stumbles over it. */
-function gzipOnly(): Transform {
-  let head: Buffer | null = Buffer.alloc(0)
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (head === null) return done(null, chunk)
-      head = Buffer.concat([head, chunk])
-      if (head.length < 2) return done()
-      const [first, second] = head
-      const whole = head
-      head = null
-      if (first !== 0x1f || second !== 0x8b) return done(new ArchiveFailure(notGzip(whole)))
-      done(null, whole)
-    },
-    flush(done) {
-      done(head === null ? null : new ArchiveFailure('answered with nothing.'))
-    },
-  })
-}
-
 function notGzip(head: Buffer): string {
-  const kind = head.subarray(0, 64).toString('latin1').trimStart().startsWith('<')
-    ? 'is a web page'
-    : 'is no gzip archive'
+  const isPage = head.subarray(0, 64).toString('latin1').trimStart().startsWith('<')
+  const kind = isPage ? 'is a web page' : 'is no gzip archive'
   return `${kind}. Give the URL of a \`.tar.gz\` archive of the repository.`
 }
