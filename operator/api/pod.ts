@@ -118,7 +118,7 @@ export const pod = object(
     ).optional(),
     resources: resources({
       description:
-        'What the container asks for. Unset: 250m of CPU and 512Mi of memory, which is the limit too.',
+        'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
       example: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
     }).optional(),
     ...schedulingFields,

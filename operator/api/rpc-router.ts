@@ -44,9 +44,10 @@ const spec = object(
     sharedState: sharedState.default({ mode: 'None' }),
     specSources: specSources.optional(),
     skipWebsocketVerification: boolean({
-      description: 'Start without a WebSocket URL on chains whose spec has subscriptions.',
-      example: true,
-    }).default(false),
+      description:
+        'Whether to serve chains that have subscriptions without a WebSocket URL: calls are served, subscriptions are not. Unset: as the providers in use need it, and the condition Accepted says what is not served. False: such a router is not accepted.',
+      example: false,
+    }).optional(),
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
     maxRequestSize: byteSize({

@@ -85,8 +85,8 @@ export class ProviderReconciler {
     const names = referencesOfProvider(provider)
     const data = await references.read(metadata.namespace, names, signal)
     const unused = routers.length === 0 ? chains : null
-    const { refusals, dangling } = judgeProvider(provider, data, unused)
-    const status = providerStatus({ provider, refusals, dangling, routers: outcomes, now })
+    const { refusals, dangling, notes } = judgeProvider(provider, data, unused)
+    const status = providerStatus({ provider, refusals, dangling, notes, routers: outcomes, now })
     const occurrences = providerOccurrences(provider, status)
     if (await statuses.write(provider, status, signal))
       for (const told of occurrences) events.record({ ...told, regarding: provider })

@@ -3,7 +3,7 @@
 import { group } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { egressPorts, isPort } from './egress-ports.ts'
+import { egressPorts, isPort } from '../translate/egress-ports.ts'
 
 /** The TCP ports of the pods of one config. */
 export interface PodPorts {

@@ -15,10 +15,15 @@ import { listenerNames } from './listener-names.ts'
 import { containerSecurity } from './pod-security.ts'
 import { livenessProbe, readinessProbe, startupProbe } from './probes.ts'
 
-/** No CPU limit: it would only add latency. */
-const usualResources: Resources = {
-  requests: { cpu: '250m', memory: '512Mi' },
-  limits: { memory: '512Mi' },
+const usualCpu = '250m'
+const usualMemory = '512Mi'
+
+/** With the usual amount of what is neither requested nor limited. No CPU limit: it would only add latency. */
+function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
+  const isSet = (name: string) => name in requests || name in limits
+  const cpu = isSet('cpu') ? {} : { cpu: usualCpu }
+  const memory = isSet('memory') ? {} : { memory: usualMemory }
+  return { requests: { ...cpu, ...memory, ...requests }, limits: { ...memory, ...limits } }
 }
 
 /** The one container of a router's pod. */
@@ -44,7 +49,7 @@ export function routerContainer(
     args: [`${configDirectory}/${configFile}`],
     ...(config.variables.length > 0 && { env: config.variables.map(envVar) }),
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
-    resources: resourcesOf(resources ?? usualResources),
+    resources: resourcesOf(withUsual(resources)),
     startupProbe,
     readinessProbe,
     livenessProbe,

@@ -50,6 +50,8 @@ export interface ProviderObservation {
   /** What is wrong with it whatever the router. */
   readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
+  /** What it does, and its owner may not expect. */
+  readonly notes?: readonly string[]
   readonly routers: readonly RouterVerdict[]
   /** RFC 3339. */
   readonly now: string
@@ -108,7 +110,7 @@ export function routerStatuses(
 /** As many as the status can hold. */
 const mostRouters = 256
 
-function acceptance({ refusals, routers }: ProviderObservation): Finding {
+function acceptance({ refusals, routers, notes }: ProviderObservation): Finding {
   const judged = routers.filter(({ isPending }) => !isPending)
   const isServed = judged.some((verdict) => !verdict.refusals.some(isElsewhere))
   const all = [...refusals, ...judged.flatMap((verdict) => verdict.refusals)]
@@ -117,7 +119,7 @@ function acceptance({ refusals, routers }: ProviderObservation): Finding {
   const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
   if (counted.length === 0 && judged.length === 0 && routers.length > 0)
     return providerFinding('Accepted', 'Pending', 'No router that selects it has judged it yet.')
-  return refusalFinding(counted)
+  return refusalFinding(counted, notes)
 }
 
 /** Said by a router that it was probably not meant for. */
@@ -133,9 +135,13 @@ function asOne([first, ...others]: readonly ProviderRefusal[]): readonly Provide
   return [{ ...first, message }]
 }
 
-function refusalFinding(refusals: readonly ProviderRefusal[]): Finding {
+function refusalFinding(
+  refusals: readonly ProviderRefusal[],
+  notes: readonly string[] = [],
+): Finding {
   const [first] = refusals
-  if (first === undefined) return providerFinding('Accepted', 'Accepted', 'It is good.')
+  if (first === undefined)
+    return providerFinding('Accepted', 'Accepted', sentences(['It is good', ...notes]))
   const message = sentences(refusals.map(violationText))
   return providerFinding('Accepted', first.reason, message)
 }

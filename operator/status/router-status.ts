@@ -115,17 +115,18 @@ function findings(observation: RouterObservation): readonly Finding[] {
   return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
 }
 
-function acceptance({ refusals, providers }: Translation): Finding<'Accepted'> {
+function acceptance({ refusals, providers, notes }: Translation): Finding<'Accepted'> {
   const [first] = refusals
   if (first !== undefined)
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
   const others = providers.filter((verdict) => !verdict.isUsed && !isElsewhere(verdict))
-  if (others.length === 0) return routerFinding('Accepted', 'Accepted', 'The config is good.')
+  if (others.length === 0)
+    return routerFinding('Accepted', 'Accepted', sentences(['The config is good', ...notes]))
   const named = others.map(({ provider, refusals: why, dangling }) => {
     const reason = why[0]?.reason ?? dangling[0]?.reason ?? 'unused'
     return `UpstreamProvider ${provider} is left out (${reason})`
   })
-  return routerFinding('Accepted', 'PartiallyAccepted', sentences(named))
+  return routerFinding('Accepted', 'PartiallyAccepted', sentences([...named, ...notes]))
 }
 
 function resolution({ dangling }: Translation): Finding<'ResolvedRefs'> {

@@ -36,10 +36,17 @@ export interface Scenario {
 
 /** Chains that stay as they are, whatever specs the project has. */
 const chains = knownChains([
-  ['ETH1', ['ETH', 'ETHEREUM'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning']],
-  ['SEP1', ['SEPOLIA'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning']],
-  ['HUBCHAIN', ['COSMOSHUB'], 'rest', ['archive'], ['chain-id']],
-  ['HUBCHAIN', ['COSMOSHUB'], 'grpc', ['archive'], ['chain-id']],
+  [
+    'ETH1',
+    ['ETH', 'ETHEREUM'],
+    'jsonrpc',
+    ['archive', 'debug', 'trace'],
+    ['chain-id', 'pruning'],
+    true,
+  ],
+  ['SEP1', ['SEPOLIA'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning'], true],
+  ['HUBCHAIN', ['COSMOSHUB'], 'rest', ['archive'], ['chain-id'], false],
+  ['HUBCHAIN', ['COSMOSHUB'], 'grpc', ['archive'], ['chain-id'], false],
 ])
 
 export function readScenario(text: string): Scenario {

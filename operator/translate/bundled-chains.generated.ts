@@ -4,17 +4,18 @@
 import type { ChainRow } from './known-chains.ts'
 
 export const bundledChains: readonly ChainRow[] = [
-  ['BTC', ['BITCOIN'], 'jsonrpc', ['archive'], ['chain-id', 'pruning']],
-  ['BTC-REGTEST', ['BTCR'], 'jsonrpc', ['archive'], ['chain-id', 'pruning']],
-  ['BTC-SIGNET', ['BTCS'], 'jsonrpc', ['archive'], ['chain-id', 'pruning']],
-  ['BTC-TESTNET4', ['BTCT4'], 'jsonrpc', ['archive'], ['chain-id', 'pruning']],
-  ['BTCT', ['BTC-TESTNET3'], 'jsonrpc', ['archive'], ['chain-id', 'pruning']],
+  ['BTC', ['BITCOIN'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],
+  ['BTC-REGTEST', ['BTCR'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],
+  ['BTC-SIGNET', ['BTCS'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],
+  ['BTC-TESTNET4', ['BTCT4'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],
+  ['BTCT', ['BTC-TESTNET3'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],
   [
     'ETH1',
     ['ETH', 'ETHEREUM'],
     'jsonrpc',
     ['archive', 'debug', 'trace', 'bundler'],
     ['chain-id', 'pruning', 'enabled', 'trace', 'bundler', 'trustless-rpc'],
+    true,
   ],
   [
     'HOODI',
@@ -22,6 +23,7 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive', 'debug', 'trace', 'bundler'],
     ['chain-id', 'pruning', 'enabled', 'trace', 'bundler', 'trustless-rpc'],
+    true,
   ],
   [
     'HUBCHAIN',
@@ -29,6 +31,7 @@ export const bundledChains: readonly ChainRow[] = [
     'rest',
     ['archive'],
     ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning', 'simulate'],
+    false,
   ],
   [
     'HUBCHAIN',
@@ -36,6 +39,7 @@ export const bundledChains: readonly ChainRow[] = [
     'tendermintrpc',
     ['archive'],
     ['chain-id', 'tx-indexing', 'pruning', 'minimum-gas-price'],
+    true,
   ],
   [
     'HUBCHAIN',
@@ -43,6 +47,7 @@ export const bundledChains: readonly ChainRow[] = [
     'grpc',
     ['archive'],
     ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning'],
+    false,
   ],
   [
     'HUBCHAINT',
@@ -50,6 +55,7 @@ export const bundledChains: readonly ChainRow[] = [
     'rest',
     ['archive'],
     ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning', 'simulate'],
+    false,
   ],
   [
     'HUBCHAINT',
@@ -57,6 +63,7 @@ export const bundledChains: readonly ChainRow[] = [
     'tendermintrpc',
     ['archive'],
     ['chain-id', 'tx-indexing', 'pruning', 'minimum-gas-price'],
+    true,
   ],
   [
     'HUBCHAINT',
@@ -64,14 +71,16 @@ export const bundledChains: readonly ChainRow[] = [
     'grpc',
     ['archive'],
     ['chain-id', 'tx-indexing', 'minimum-gas-price', 'pruning'],
+    false,
   ],
-  ['MOVECHAIN', ['APT1', 'APTOS'], 'rest', ['archive'], ['chain-id', 'pruning']],
+  ['MOVECHAIN', ['APT1', 'APTOS'], 'rest', ['archive'], ['chain-id', 'pruning'], false],
   [
     'MOVECHAINT',
     ['MOVECHAIN-TESTNET', 'APT1T', 'APTOS-TESTNET'],
     'rest',
     ['archive'],
     ['chain-id', 'pruning'],
+    false,
   ],
   [
     'PERPEVM',
@@ -79,6 +88,7 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive', 'debug', 'trace', 'bundler'],
     ['chain-id', 'pruning', 'enabled', 'trace', 'bundler', 'trustless-rpc'],
+    false,
   ],
   [
     'PERPEVMT',
@@ -86,6 +96,7 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive', 'debug', 'trace', 'bundler'],
     ['chain-id', 'pruning', 'enabled', 'trace', 'bundler', 'trustless-rpc'],
+    false,
   ],
   [
     'SEP1',
@@ -93,6 +104,7 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive', 'debug', 'trace', 'bundler'],
     ['chain-id', 'pruning', 'enabled', 'trace', 'bundler', 'trustless-rpc'],
+    true,
   ],
   [
     'SLOTCHAIN',
@@ -100,6 +112,7 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive'],
     ['chain-id', 'pruning', 'tokens-owner-indexed', 'version'],
+    true,
   ],
   [
     'SLOTCHAIND',
@@ -107,5 +120,6 @@ export const bundledChains: readonly ChainRow[] = [
     'jsonrpc',
     ['archive'],
     ['chain-id', 'pruning', 'tokens-owner-indexed', 'version'],
+    true,
   ],
 ]

@@ -3,6 +3,7 @@
 import type { ChainUse } from '../../proxy/config/check-chains.ts'
 import { checkChains, type KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
+import type { SocketFacts } from '../../proxy/config/socket-check.ts'
 import type { SpecSource } from '../api/spec-sources.ts'
 import { type OwnSpec, readOwnSpec } from './own-spec.ts'
 import { type SpecsRead, usesBundledSpecsAlone } from './spec-source-section.ts'
@@ -14,6 +15,8 @@ export type ChainCheck = (uses: readonly ChainUse[]) => readonly Problem[]
 export interface JudgedSpecs {
   readonly refusals: readonly ConfigRefusal[]
   readonly check: ChainCheck
+  /** Whether clients can subscribe; null where only the router knows. */
+  readonly subscribes: SocketFacts['subscribes']
 }
 
 /**
@@ -27,7 +30,12 @@ export function judgeSpecs(
   image: KnownChains,
 ): JudgedSpecs {
   if (usesBundledSpecsAlone(sources))
-    return { refusals: [], check: (uses) => checkChains(uses, image, () => null) }
+    return {
+      refusals: [],
+      check: (uses) => checkChains(uses, image, () => null),
+      subscribes: (chainId, apiInterface) =>
+        image.find(chainId)?.interfaces.get(apiInterface)?.subscribes ?? null,
+    }
   const refusals: ConfigRefusal[] = []
   const specs: OwnSpec[] = []
   for (const text of texts) {
@@ -39,9 +47,10 @@ export function judgeSpecs(
     }
   }
   const own = areAll ? namesOf(specs) : null
-  if (own === null) return { refusals, check: () => [] }
+  const subscribes = () => null
+  if (own === null) return { refusals, check: () => [], subscribes }
   const isBundled = sources?.some(({ type }) => type === 'Bundled') ?? true
-  return { refusals, check: checkAmong(own, isBundled ? image : null) }
+  return { refusals, check: checkAmong(own, isBundled ? image : null), subscribes }
 }
 
 /** How all chains of these specs are called; null when that is not known of one. */

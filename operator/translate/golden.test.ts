@@ -13,11 +13,12 @@ import { type Violation, violationText } from './violation.ts'
 
 /** What a translation says, in the form of a golden file. */
 function shown(translation: Translation): YamlMap {
-  const { config, refusals, dangling, providers, endpoints, state } = translation
+  const { config, refusals, dangling, notes, providers, endpoints, state } = translation
   return {
     applied: config !== null,
     refusals: some(refusals.map(violation)),
     dangling: some(dangling.map(violation)),
+    notes: some(notes),
     providers: Object.fromEntries(
       providers.map(({ provider, isUsed, refusals: own, dangling: waits }) => {
         const fate = isUsed ? 'used' : 'left-out'

@@ -3,9 +3,13 @@
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import { parseConfig, unsetVariableHint } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
+import {
+  type ListenerWithoutSocket,
+  listenersWithoutSocket,
+} from '../../proxy/config/socket-check.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/placeholder.ts'
 import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
-import type { ChainCheck } from './chain-check.ts'
+import type { JudgedSpecs } from './chain-check.ts'
 import { providerField, routerField } from './config-field.ts'
 import { standIn } from './environment.ts'
 import { configFile } from './pod-paths.ts'
@@ -17,6 +21,8 @@ export interface Judgement {
   readonly ofRouter: readonly RouterRefusal[]
   /** By name of the provider. */
   readonly ofProviders: ReadonlyMap<string, readonly ProviderRefusal[]>
+  /** Listeners whose upstreams have no WebSocket URL; none while the config has errors. */
+  readonly withoutSocket: readonly ListenerWithoutSocket[]
 }
 
 /**
@@ -26,10 +32,10 @@ export interface Judgement {
 export function judgeConfig(
   document: RouterDocument,
   environment: Readonly<Record<string, string>>,
-  checkUses: ChainCheck,
+  { check, subscribes }: Pick<JudgedSpecs, 'check' | 'subscribes'>,
 ): Judgement {
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
-  const ofChains = checkUses(parsed.chainUses)
+  const ofChains = check(parsed.chainUses)
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, ConfigRefusal[]>()
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')
@@ -49,7 +55,9 @@ export function judgeConfig(
     refusals.push(refusal)
     ofProviders.set(provider, refusals)
   }
-  return { ofRouter, ofProviders }
+  const facts = { chainIdOf: (chainId: string) => chainId, subscribes }
+  const withoutSocket = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, facts)
+  return { ofRouter, ofProviders, withoutSocket }
 }
 
 /** A place in the entry of an upstream. */

@@ -4,6 +4,7 @@ import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import { notesOfProvider } from './notes.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { translate } from './translate.ts'
 import { nothingRuns } from './translation.ts'
@@ -15,6 +16,8 @@ import type { Dangling, ProviderRefusal } from './violation.ts'
 export interface ProviderJudgement {
   readonly refusals: readonly ProviderRefusal[]
   readonly dangling: readonly Dangling[]
+  /** What it does, and its owner may not expect. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -31,7 +34,8 @@ export function judgeProvider(
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { dangling } = collector
-  if (chains === null || refusals.length > 0) return { refusals, dangling }
+  const notes = notesOfProvider(provider)
+  if (chains === null || refusals.length > 0) return { refusals, dangling, notes }
   const { chainId, apiInterface } = provider.spec
   const router = rpcRouterSchema.parse({
     apiVersion,
@@ -47,5 +51,5 @@ export function judgeProvider(
     chains,
     running: nothingRuns,
   })
-  return { refusals: providers[0]?.refusals ?? [], dangling }
+  return { refusals: providers[0]?.refusals ?? [], dangling, notes }
 }

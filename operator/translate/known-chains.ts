@@ -10,6 +10,7 @@ export type ChainRow = readonly [
   apiInterface: ApiInterface,
   addons: readonly string[],
   verificationNames: readonly string[],
+  subscribes: boolean,
 ]
 
 /** Chains to check a config against. Ids are matched without regard to case, as the router does. */
@@ -17,11 +18,12 @@ export function knownChains(rows: readonly ChainRow[]): KnownChains {
   const chains = new Map<string, KnownChain>()
   const names = new Map<string, KnownChain>()
   for (const [id, sameRows] of Map.groupBy(rows, ([id]) => id)) {
-    const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames]) => {
+    const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames, subscribes]) => {
       const offered = {
         apiInterface,
         addons: new Set(addons),
         verificationNames: new Set(verificationNames),
+        subscribes,
       }
       return [apiInterface, offered] as const
     })

@@ -6,8 +6,8 @@ export const configDirectory = '/etc/rpc-router/config'
 /** Where the pods find files from Secrets. */
 export const secretDirectory = '/etc/rpc-router/secrets'
 
-/** Where the image has the bundled chain specs, from its working directory. */
-export const bundledSpecs = 'specs'
+/** Where the image has the bundled chain specs. */
+export const bundledSpecs = '/usr/share/rpc-router/specs'
 
 /** The key of our ConfigMap with the router's config. */
 export const configFile = 'router.yml'

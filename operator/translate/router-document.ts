@@ -67,13 +67,18 @@ export function planRouter(
   return { settings, storeField, variables, files, copies, dangling, specs }
 }
 
-/** Puts a config together. Upstreams stand in the order of their names, so that the same set gives the same text. */
+/**
+ * Puts a config together. Upstreams stand in the order of their names, so that the same set gives the same text.
+ *
+ * @param skipsSockets whether it serves chains with subscriptions without a WebSocket URL
+ */
 export function routerDocument(
   { spec }: RpcRouter,
   plan: RouterPlan,
   endpoints: readonly Endpoint[],
   chainIdOf: (chainId: string) => string,
   upstreams: readonly UpstreamPlan[],
+  skipsSockets: boolean,
 ): RouterDocument {
   const sorted = upstreams.toSorted((a, b) => (a.provider < b.provider ? -1 : 1))
   const ofTier = (tier: Tier) =>
@@ -89,6 +94,7 @@ export function routerDocument(
     'direct-rpc': ofTier('primary'),
     'backup-direct-rpc': backups.length === 0 ? undefined : backups,
     ...plan.settings,
+    ...(skipsSockets && { 'skip-websocket-verification': true }),
   }
   return {
     text: canonicalYaml(document),

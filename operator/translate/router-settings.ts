@@ -71,7 +71,8 @@ export const settingSources: readonly SettingSource[] = [
   {
     key: 'skip-websocket-verification',
     field: 'spec.skipWebsocketVerification',
-    read: (spec) => spec.skipWebsocketVerification,
+    // Unset it follows from the upstreams.
+    read: (spec) => spec.skipWebsocketVerification ?? false,
   },
   {
     key: 'websocket-max-message-bytes',

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Endpoint } from '../api/endpoints.ts'
-import { type ChainCheck, judgeSpecs } from './chain-check.ts'
+import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
+import { judgeSpecs, type JudgedSpecs } from './chain-check.ts'
 import { environmentOf } from './environment.ts'
-import { judgeConfig } from './judge-config.ts'
+import { type Judgement, judgeConfig } from './judge-config.ts'
 import { refusalsOfTls } from './judge-tls.ts'
+import { notesOfRouter } from './notes.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
@@ -37,23 +39,25 @@ export function translate(input: TranslateInput): Translation {
   const state = chooseState(spec)
   const plan = planRouter(router, state, data, chainIdOf)
   const specs = judgeSpecs(spec.specSources, plan.specs, chains)
-  const write = (opened: readonly Listener[], upstreams: readonly UpstreamPlan[]) =>
+  const write: Judging['write'] = (opened, upstreams, skipsSockets = true) =>
     routerDocument(
       router,
       plan,
       opened.map(({ endpoint }) => endpoint),
       chainIdOf,
       upstreams,
+      skipsSockets,
     )
 
+  const judging = { plan, data, specs, write }
   const planned = planUpstreams(metadata.name, listeners, chainIdOf, input)
-  const candidates = judgeCandidates(planned, listeners, { plan, data, check: specs.check, write })
+  const candidates = judgeCandidates(planned, listeners, judging)
   const accepted = candidates.filter(({ refusals }) => refusals.length === 0)
   const complete = accepted.filter(({ dangling }) => dangling.length === 0)
 
   const opened = openListeners(listeners, plansOf(complete))
   const upstreams = plansOf(complete).filter((each) => isServedBy(opened, each))
-  const document = write(opened, upstreams)
+  const { ofRouter, withoutSocket } = judgeWhole(opened, upstreams, judging)
   const closed = listeners.filter((listener) => !opened.includes(listener))
   const closing = closed.filter(
     (listener) =>
@@ -63,15 +67,18 @@ export function translate(input: TranslateInput): Translation {
     ...refusalsOfSpec(spec),
     ...state.refusals,
     ...specs.refusals,
-    ...(upstreams.length === 0 ? [] : refusalsOfRouter(document, plan, data, specs.check)),
+    ...ofRouter,
+    ...(spec.skipWebsocketVerification === false ? withoutSocket.flatMap(refusalOfSocket) : []),
   ]
+  const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
   const unserved = unservedEndpoints(router, closed, plansOf(accepted), candidates, specs.check)
   const isBlocked =
     blocking.length > 0 || plan.dangling.length > 0 || closing.length > 0 || upstreams.length === 0
   return {
-    config: isBlocked ? null : renderConfig(document, plan, data),
+    config: isBlocked ? null : renderConfig(write(opened, upstreams, skipsSockets), plan, data),
     refusals: [...blocking, ...unserved.map((refusal) => withHold(refusal, closing))],
     dangling: [...plan.dangling, ...missingFor(closed, accepted, closing)],
+    notes: isBlocked ? [] : notesOfRouter(spec, upstreams, withoutSocket),
     providers: candidates.map(({ plan: { provider }, refusals, dangling }) => ({
       provider,
       isUsed: upstreams.some((upstream) => upstream.provider === provider),
@@ -99,10 +106,11 @@ function isServedBy(listeners: readonly Listener[], { serves }: UpstreamPlan): b
 interface Judging {
   readonly plan: RouterPlan
   readonly data: ReferenceData
-  readonly check: ChainCheck
+  readonly specs: JudgedSpecs
   readonly write: (
     listeners: readonly Listener[],
     upstreams: readonly UpstreamPlan[],
+    skipsSockets?: boolean,
   ) => RouterDocument
 }
 
@@ -110,7 +118,7 @@ interface Judging {
 function judgeCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
-  { plan, data, check, write }: Judging,
+  { plan, data, specs, write }: Judging,
 ): readonly Candidate[] {
   const refused = new Map<string, readonly ProviderRefusal[]>()
   for (;;) {
@@ -119,7 +127,7 @@ function judgeCandidates(
       .map((each): UpstreamPlan => ({ ...each.plan, tier: 'primary' }))
     if (upstreams.length === 0) break
     const document = write(openListeners(listeners, upstreams), upstreams)
-    const { ofProviders } = judgeConfig(document, environmentOf([plan, ...upstreams], data), check)
+    const { ofProviders } = judgeConfig(document, environmentOf([plan, ...upstreams], data), specs)
     for (const upstream of upstreams) {
       const refusals = [
         ...(ofProviders.get(upstream.provider) ?? []),
@@ -137,14 +145,18 @@ function judgeCandidates(
 }
 
 /** What the parser says of the config that pods would get; of an upstream it has nothing more to say. */
-function refusalsOfRouter(
-  document: RouterDocument,
-  plan: RouterPlan,
-  data: ReferenceData,
-  check: ChainCheck,
-): readonly RouterRefusal[] {
-  const environment = environmentOf([plan, ...document.upstreams], data)
-  const { ofRouter, ofProviders } = judgeConfig(document, environment, check)
+function judgeWhole(
+  opened: readonly Listener[],
+  upstreams: readonly UpstreamPlan[],
+  { plan, data, specs, write }: Judging,
+): Pick<Judgement, 'ofRouter' | 'withoutSocket'> {
+  if (upstreams.length === 0) return { ofRouter: [], withoutSocket: [] }
+  const environment = environmentOf([plan, ...upstreams], data)
+  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(
+    write(opened, upstreams),
+    environment,
+    specs,
+  )
   const others = [...ofProviders].flatMap(([provider, refusals]) =>
     refusals.map(({ field, message }) => ({
       reason: 'InvalidConfig' as const,
@@ -152,7 +164,13 @@ function refusalsOfRouter(
       message: `UpstreamProvider ${provider}: ${field}: ${message}`,
     })),
   )
-  return [...ofRouter, ...others]
+  return { ofRouter: [...ofRouter, ...others], withoutSocket }
+}
+
+function refusalOfSocket(listener: ListenerWithoutSocket): readonly RouterRefusal[] {
+  if (!listener.isCertain) return []
+  const message = `${listener.serves} has subscriptions, and ${socketText(listener)}: add one, or unset it to serve without subscriptions`
+  return [{ reason: 'InvalidConfig', field: 'spec.skipWebsocketVerification', message }]
 }
 
 /** Whether one of the providers that should serve a listener cannot; what an unreadable one serves is not known. */

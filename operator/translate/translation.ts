@@ -63,6 +63,8 @@ export interface Translation {
   readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
   readonly dangling: readonly Dangling[]
+  /** What a config that is good does, and its owner may not expect. */
+  readonly notes: readonly string[]
   /** By name. */
   readonly providers: readonly ProviderVerdict[]
   readonly endpoints: readonly EndpointVerdict[]

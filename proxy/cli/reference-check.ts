@@ -5,8 +5,9 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Problem } from '../config/problem.ts'
+import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
+import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import type { CheckReferences } from './judged-config.ts'
-import { checkSockets } from './socket-check.ts'
 import { checkTlsFiles } from './tls-check.ts'
 
 /**
@@ -34,7 +35,7 @@ export function createReferenceCheck(): ReferenceCheck {
         if (!parsed.config) return ofChains
         return [
           ...ofChains,
-          ...checkSockets(parsed.config, chains, locate),
+          ...checkSockets(parsed.config, socketFacts(chains), locate),
           ...checkTlsFiles(parsed.config),
         ]
       } catch (error) {
@@ -43,6 +44,17 @@ export function createReferenceCheck(): ReferenceCheck {
       }
     },
     catalog: () => catalog,
+  }
+}
+
+function socketFacts(chains: ChainCatalog): SocketFacts {
+  return {
+    chainIdOf: (written) => chains.find(written)?.id ?? null,
+    subscribes(chainId, apiInterface) {
+      const chain = chains.find(chainId)
+      const offered = chain?.interfaces.get(apiInterface)
+      return chain !== null && offered !== undefined && subscriptionFormOf(chain, offered) !== null
+    },
   }
 }
 

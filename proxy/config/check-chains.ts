@@ -30,6 +30,8 @@ export interface KnownInterface {
   readonly addons: ReadonlySet<string>
   /** What `skip-verifications` may name: also what the router never asks, and so skips anyway. */
   readonly verificationNames: ReadonlySet<string>
+  /** Whether clients can subscribe; undefined where that is not known. */
+  readonly subscribes?: boolean
 }
 
 /** A chain, as far as a config can ask for it. */

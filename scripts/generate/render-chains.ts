@@ -3,6 +3,7 @@
 import { format } from 'prettier'
 import type { ChainRow } from '../../operator/translate/known-chains.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
+import { subscriptionFormOf } from '../../proxy/subscription/forms/form-of.ts'
 
 const path = 'operator/translate/bundled-chains.generated.ts'
 
@@ -11,12 +12,14 @@ export async function renderChains(): Promise<{ path: string; text: string }> {
   const catalog = await loadCatalog([])
   const rows = catalog.ids.toSorted().flatMap((id): readonly ChainRow[] => {
     const chain = catalog.find(id)
-    return [...(chain?.interfaces.values() ?? [])].map((offered) => [
+    if (chain === null) return []
+    return [...chain.interfaces.values()].map((offered) => [
       id,
-      chain?.aliases ?? [],
+      chain.aliases,
       offered.apiInterface,
       [...offered.addons],
       [...offered.verificationNames],
+      subscriptionFormOf(chain, offered) !== null,
     ])
   })
   const source = `// SPDX-License-Identifier: Apache-2.0

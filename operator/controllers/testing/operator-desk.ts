@@ -46,8 +46,8 @@ export class OperatorDesk implements AsyncDisposable {
       namespaces,
       build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
       chains: knownChains([
-        ['ETH1', ['ETH'], 'jsonrpc', [], []],
-        ['SEP1', [], 'jsonrpc', [], []],
+        ['ETH1', ['ETH'], 'jsonrpc', [], [], false],
+        ['SEP1', [], 'jsonrpc', [], [], false],
       ]),
       workers: 2,
       instance: 'desk',

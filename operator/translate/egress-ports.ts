@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { redisPort } from '../translate/object-names.ts'
-import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { chooseState } from '../translate/state-store.ts'
+import { redisPort } from './object-names.ts'
+import type { RenderedConfig } from './rendered-config.ts'
+import type { UpstreamPlan } from './router-document.ts'
+import { chooseState } from './state-store.ts'
 
 const usualPorts: ReadonlyMap<string, number> = new Map([
   ['http', 80],
@@ -25,9 +26,16 @@ export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly
 }
 
 function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[] {
-  return upstreams.flatMap(({ entry }) =>
-    (entry['node-urls'] as readonly { readonly url: string }[]).map(({ url }) => portOf(url)),
-  )
+  return upstreams.flatMap(portsOf)
+}
+
+function portsOf({ entry }: Pick<UpstreamPlan, 'entry'>): readonly (number | null)[] {
+  return (entry['node-urls'] as readonly { readonly url: string }[]).map(({ url }) => portOf(url))
+}
+
+/** Whether the port of a URL of an upstream stands in a Secret. */
+export function hidesPort(upstream: Pick<UpstreamPlan, 'entry'>): boolean {
+  return portsOf(upstream).includes(null)
 }
 
 function storePorts({ spec }: RpcRouter): readonly (number | null)[] {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ParsedConfig } from './parse.ts'
+import type { Problem } from './problem.ts'
+import type { ApiInterface, RouterConfig, UpstreamConfig } from './types.ts'
+
+/** What is known of the chains of a config, by whatever name it calls them. */
+export interface SocketFacts {
+  /** Null for a chain that is not known. */
+  readonly chainIdOf: (chainId: string) => string | null
+  /** Whether clients can subscribe on the interface of a chain; null where that is not known. */
+  readonly subscribes: (chainId: string, apiInterface: ApiInterface) => boolean | null
+}
+
+/** A listener whose clients may want to subscribe, and whose upstreams have no WebSocket URL. */
+export interface ListenerWithoutSocket {
+  /** Of its endpoint in the config. */
+  readonly index: number
+  /** `ETH1 jsonrpc`. */
+  readonly serves: string
+  /** Names of its upstreams. */
+  readonly upstreams: readonly string[]
+  /** False where it is not known whether the chain has subscriptions. */
+  readonly isCertain: boolean
+}
+
+/** The listeners that lack a WebSocket URL, each chain and interface once. */
+export function listenersWithoutSocket(
+  { endpoints, upstreams }: Pick<RouterConfig, 'endpoints' | 'upstreams'>,
+  { chainIdOf, subscribes }: SocketFacts,
+): readonly ListenerWithoutSocket[] {
+  const found = new Map<string, ListenerWithoutSocket>()
+  for (const [index, { chainId, apiInterface }] of endpoints.entries()) {
+    const id = chainIdOf(chainId) ?? chainId
+    const serves = `${id} ${apiInterface}`
+    const hasTopics = subscribes(id, apiInterface)
+    const own = upstreams.filter(
+      (each) =>
+        each.apiInterface === apiInterface && (chainIdOf(each.chainId) ?? each.chainId) === id,
+    )
+    if (hasTopics === false || found.has(serves) || own.some(hasSocket)) continue
+    const names = own.map(({ name }) => name)
+    found.set(serves, { index, serves, upstreams: names, isCertain: hasTopics === true })
+  }
+  return [...found.values()]
+}
+
+function hasSocket({ nodeUrls }: UpstreamConfig): boolean {
+  return nodeUrls.some(({ scheme }) => scheme === 'ws' || scheme === 'wss')
+}
+
+/** `none of its upstreams (alpha) has a WebSocket URL`. */
+export function socketText({ upstreams }: Pick<ListenerWithoutSocket, 'upstreams'>): string {
+  return `none of its upstreams (${upstreams.join(', ')}) has a WebSocket URL`
+}
+
+/** Says of a config that is to serve subscriptions where it cannot, and which line to add. */
+export function checkSockets(
+  config: RouterConfig,
+  facts: SocketFacts,
+  locate: ParsedConfig['locate'],
+): readonly Problem[] {
+  if (config.skipWebsocketVerification) return []
+  const without = listenersWithoutSocket(config, facts).filter(({ isCertain }) => isCertain)
+  return without.map((listener) => {
+    const path = `endpoints[${listener.index}]`
+    const { line = null, column = null } = locate(path) ?? {}
+    const message = `${listener.serves} has subscriptions, and ${socketText(listener)}`
+    return { severity: 'error', path, line, column, message, hint }
+  })
+}
+
+const hint =
+  'To serve without subscriptions add the line "skip-websocket-verification: true" to the file, or start with --skip-websocket-verification. To serve them add a ws or wss URL to one of the upstreams.'
