@@ -9,8 +9,7 @@ import type { CommandIo } from './validate.ts'
 import { exitCodes } from './exit-codes.ts'
 import { problemLine } from './problem-text.ts'
 import { run } from './run.ts'
-import { runSchema } from './schema.ts'
-import { runValidate } from './validate.ts'
+import { runSchema, runValidate } from './validate.ts'
 
 /** What `SR_CONFIG` stands for when it is not set: the Ethereum example. */
 const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', import.meta.url))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from '../config/command-line.ts'
+import { configJsonSchema } from '../config/json-schema.ts'
 import type { Problem } from '../config/problem.ts'
 import { createRedactor } from '../config/redactor.ts'
 import type { RouterConfig } from '../config/types.ts'
@@ -65,4 +66,10 @@ function summary(config: RouterConfig): string {
 
 function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`
+}
+
+/** Prints the JSON Schema of the config file. Always succeeds. */
+export function runSchema(io: { readonly stdout: TextSink }): number {
+  io.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+  return exitCodes.done
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
@@ -21,31 +22,25 @@ export interface AdminServerOptions {
   readonly logger: Logger
 }
 
-interface Page {
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-}
-
 const plainText = 'text/plain; charset=utf-8'
 
 /** The server is made, and its engine loaded, only on `start()`. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { address } = options
+  const { host, port } = options.address
   let server: FastifyInstance | null = null
   return {
     async start() {
       server = await makeServer(options)
       try {
-        await server.listen({ host: address.host, port: address.port })
+        await server.listen({ host, port })
       } catch (cause) {
         await server.close()
         const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
-        const at = `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
+        const at = formatAddress(options.address)
         throw new Error(`metrics-listen-address ${at} cannot be bound: ${reason}`, { cause })
       }
       const [bound] = server.addresses()
-      return { host: address.host, port: typeof bound === 'object' ? bound.port : address.port }
+      return { host, port: typeof bound === 'object' ? bound.port : port }
     },
     async close() {
       await server?.close()
@@ -53,30 +48,17 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   }
 }
 
-function pagesOf({ metrics, health }: AdminServerOptions): Record<string, () => Promise<Page>> {
-  const answered = ({ status, body }: HealthAnswer) =>
-    Promise.resolve({ status, contentType: plainText, body })
-  return {
-    '/metrics': async () => {
-      const body = await metrics.scrape()
-      return { status: 200, contentType: metrics.contentType, body }
-    },
-    '/metrics/overall-health': () => answered(health.overall()),
-    '/livez': () => answered({ status: 200, body: 'live\n' }),
-    '/readyz': () => answered(health.readiness()),
-  }
-}
-
-async function makeServer(options: AdminServerOptions): Promise<FastifyInstance> {
+async function makeServer({
+  metrics,
+  health,
+  logger,
+}: AdminServerOptions): Promise<FastifyInstance> {
   const { default: fastify } = await import('fastify')
-  const pages = pagesOf(options)
   const answerError = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
-    const isOurs = (error.statusCode ?? 500) >= 500
-    if (isOurs) options.logger.error('admin request failed', { error })
-    void reply
-      .code(error.statusCode ?? 500)
-      .type(plainText)
-      .send(isOurs ? 'internal error\n' : 'bad request\n')
+    const { statusCode = 500 } = error
+    if (statusCode >= 500) logger.error('admin request failed', { error })
+    const text = statusCode >= 500 ? 'internal error\n' : 'bad request\n'
+    void reply.code(statusCode).type(plainText).send(text)
   }
   const server = fastify({
     // Health has to answer until the very end; see the two phases of a stop.
@@ -89,20 +71,25 @@ async function makeServer(options: AdminServerOptions): Promise<FastifyInstance>
     frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true },
   })
-  for (const [path, page] of Object.entries(pages)) {
-    server.get(path, async (_request, reply) => {
-      const { status, contentType, body } = await page()
-      return reply.code(status).type(contentType).header('cache-control', 'no-store').send(body)
-    })
-    server.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url: path,
-      // Before the body is looked at: whatever it holds, the answer is the same.
-      onRequest: async (_request, reply) =>
-        reply.code(405).header('allow', 'GET, HEAD').type(plainText).send('only GET is served\n'),
-      handler: () => {},
-    })
+  const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
+    reply.code(status).type(plainText).send(body)
+  const pages: Record<string, (reply: FastifyReply) => unknown> = {
+    '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
+    '/metrics/overall-health': (reply) => answered(reply, health.overall()),
+    '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),
+    '/readyz': (reply) => answered(reply, health.readiness()),
   }
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    // Before the body is looked at: whatever it holds, the answer is the same.
+    if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
+      await reply
+        .code(405)
+        .header('allow', 'GET, HEAD')
+        .type(plainText)
+        .send('only GET is served\n')
+  })
+  for (const [url, page] of Object.entries(pages)) server.all(url, (_request, reply) => page(reply))
   server.setNotFoundHandler((_request, reply) =>
     reply
       .code(404)

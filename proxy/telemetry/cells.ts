@@ -12,34 +12,37 @@ import type { Series } from './series.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
+/** Makes a value when its key is first asked for, and keeps it. */
+export function memo<V>(make: (key: string) => V): (key: string) => V {
+  const known = new Map<string, V>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) known.set(key, (value = make(key)))
+    return value
+  }
+}
+
 /** One counter with its labels resolved. Only ever raise it. */
 export interface CounterCell {
   count: number
 }
 
-/** One histogram with its labels resolved. */
-export interface HistogramCell {
-  observe(value: number): void
-}
-
 /** Registers a counter; the function makes a cell, which adds to others of the same labels. */
 export function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
-  const cells: { labels: Labels; told: number; cell: CounterCell }[] = []
+  const cells: { readonly labels: Labels; readonly cell: CounterCell }[] = []
   new Counter({
     name: counter.name,
     help: counter.help,
     labelNames: counter.labels,
     registers: [registry],
     collect() {
-      for (const entry of cells) {
-        this.inc(entry.labels, entry.cell.count - entry.told)
-        entry.told = entry.cell.count
-      }
+      this.reset()
+      for (const { labels, cell } of cells) this.inc(labels, cell.count)
     },
   })
   return (labels) => {
     const cell = { count: 0 }
-    cells.push({ labels, told: 0, cell })
+    cells.push({ labels, cell })
     return cell
   }
 }
@@ -47,36 +50,25 @@ export function counterCells(registry: Registry, counter: Series): (labels: Labe
 /** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
 export function histogramCells(
   registry: Registry,
-  histogram: Series & { readonly buckets: readonly number[] },
+  { name, help, buckets }: Series & { readonly buckets: readonly number[] },
 ): (labels: Labels) => HistogramCell {
-  const cells = new Map<string, Buckets>()
-  const family = {
-    name: histogram.name,
-    get: () =>
-      Promise.resolve({
-        name: histogram.name,
-        help: histogram.help,
-        type: 'histogram',
-        values: [...cells.values()].flatMap((cell) => cell.lines(histogram.name)),
-      }),
+  const cells = new Map<string, HistogramCell>()
+  const get = async () => {
+    const values = [...cells.values()].flatMap((cell) => cell.lines(name))
+    return { name, help, type: 'histogram', values }
   }
   // prom-client cannot take over counted buckets; its registry asks no more of a metric than these.
-  registry.registerMetric(family as unknown as Metric)
+  registry.registerMetric({ name, get } as unknown as Metric)
   return (labels) => {
     const key = JSON.stringify(labels)
-    const cell = cells.get(key) ?? new Buckets(labels, histogram.buckets)
+    const cell = cells.get(key) ?? new HistogramCell(labels, buckets)
     cells.set(key, cell)
     return cell
   }
 }
 
-interface Line {
-  readonly metricName: string
-  readonly labels: Readonly<Record<string, string | number>>
-  readonly value: number
-}
-
-class Buckets implements HistogramCell {
+/** One histogram with its labels resolved. */
+export class HistogramCell {
   readonly #labels: Labels
   readonly #bounds: readonly number[]
   /** One more than bounds: the last takes what is above all of them. */
@@ -96,15 +88,18 @@ class Buckets implements HistogramCell {
     this.#sum += value
   }
 
-  lines(name: string): Line[] {
+  lines(name: string) {
+    const labels = this.#labels
     let count = 0
-    const lines: Line[] = this.#counts.map((inBucket, at) => {
-      count += inBucket
-      const le = this.#bounds[at] ?? '+Inf'
-      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: count }
-    })
-    lines.push({ metricName: `${name}_sum`, labels: this.#labels, value: this.#sum })
-    lines.push({ metricName: `${name}_count`, labels: this.#labels, value: count })
-    return lines
+    const buckets = this.#counts.map((inBucket, at) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: this.#bounds[at] ?? '+Inf' },
+      value: (count += inBucket),
+    }))
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ]
   }
 }

@@ -27,7 +27,7 @@ function make(level: LogLevel = 'info') {
 
 const on = 'chain=ETH1 interface=jsonrpc'
 
-function fail(listener: ListenerObserver, times = 1): void {
+function fail(listener: Pick<ListenerObserver, 'callEnded' | 'requestRefused'>, times = 1): void {
   const error = new RelayError(errorKinds.noUpstream, 'no upstream')
   for (let at = 0; at < times; at += 1) listener.callEnded(aCall(), { kind: 'error', error }, 1)
 }
@@ -83,7 +83,11 @@ test('a defect is told as an error, with its stack', () => {
   expect(lines[0]).toContain('"cause":{"code":"TypeError","message":"x is null","stack":["at ')
 })
 
-const calm: [string, (listener: ListenerObserver) => void, number][] = [
+const calm: [
+  string,
+  (listener: Pick<ListenerObserver, 'callEnded' | 'requestRefused'>) => void,
+  number,
+][] = [
   ['a success', (listener) => listener.callEnded(aCall(), repliedBy('node-a'), 1), 0],
   ['a client that left', (listener) => listener.callEnded(aCall(), { kind: 'abandoned' }, 1), 1],
   [

@@ -7,16 +7,16 @@ import type { Call } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
 import type { RelayObserver } from '../relay/observer.ts'
-import { LineLimit } from './line-limit.ts'
-import type { LineRate } from './line-limit.ts'
+import { lineLimits } from './line-limit.ts'
+import type { LineRate, TakeLine } from './line-limit.ts'
 import type { LogFields, Logger } from './log.ts'
-import type { Observers } from './observers.ts'
+import type { PartialObservers } from './observers.ts'
 import { isFailure, outcomeOf, resultOf } from './outcome.ts'
 import { poolLog } from './pool-log.ts'
 import { subscriptionLog } from './subscription-log.ts'
 
 /** Writes what happens as lines of the log. */
-export interface EventLog extends Observers {
+export interface EventLog extends PartialObservers {
   /** A listener is bound; `address` has the real port. */
   listenerStarted(chainId: string, apiInterface: ApiInterface, address: Address): void
 }
@@ -39,30 +39,24 @@ export function createEventLog(options: EventLogOptions): EventLog {
       const bound = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
-    relayObserver(chain, apiInterface) {
-      return relayLog(logger, clock, { chain, interface: apiInterface })
-    },
-    poolObserver(chain, apiInterface) {
-      return poolLog(logger, clock, { chain, interface: apiInterface })
-    },
-    subscriptionObserver(chain, apiInterface) {
-      return subscriptionLog(logger, clock, { chain, interface: apiInterface })
-    },
-    listenerObserver(chain, apiInterface) {
-      return listenerLog(logger, clock, { chain, interface: apiInterface })
-    },
+    relayObserver: (chain, apiInterface) =>
+      relayLog(logger, clock, { chain, interface: apiInterface }),
+    poolObserver: (chain, apiInterface) =>
+      poolLog(logger, clock, { chain, interface: apiInterface }),
+    subscriptionObserver: (chain, apiInterface) =>
+      subscriptionLog(logger, clock, { chain, interface: apiInterface }),
+    listenerObserver: (chain, apiInterface) =>
+      listenerLog(logger, clock, { chain, interface: apiInterface }),
   }
 }
 
 function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserver {
-  const limit = new LineLimit(clock, debugRelayRate, (leftOut) => {
-    logger.info('attempts left out of the log', { ...labels, leftOut })
-  })
+  const takeDebug = lineLimits(logger, clock, labels)(debugRelayRate, 'info', 'attempts')
   const violations = violationLog(logger, clock, labels)
   return {
     attemptEnded(call, attempt) {
       violations(call, attempt)
-      if (!call.directives.debugRelay || !limit.take()) return
+      if (!call.directives.debugRelay || !takeDebug()) return
       logger.info('attempt ended', {
         ...labels,
         guid: call.guid,
@@ -83,54 +77,50 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
 
 /** Once for each upstream and check in a while: a liar lies on every request. */
 function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
-  const limits = new Map<string, LineLimit>()
+  const takes = new Map<string, TakeLine>()
   return (call: Call, { upstream, violation }: AttemptRecord) => {
     if (!violation) return
     const { check, evidence, certain } = violation
     const fields = { ...labels, upstream, check }
     const key = `${check} ${upstream}`
-    let limit = limits.get(key)
-    if (!limit) {
-      limit = new LineLimit(clock, violationRate, (leftOut) => {
-        logger.warn('untrue or doubted answers left out of the log', { ...fields, leftOut })
-      })
-      limits.set(key, limit)
-    }
-    if (!limit.take()) return
+    const take =
+      takes.get(key) ??
+      lineLimits(logger, clock, fields)(violationRate, 'warn', 'untrue or doubted answers')
+    takes.set(key, take)
+    if (!take()) return
     const message = certain ? 'answer cannot be true' : 'answer may be untrue'
     logger.warn(message, { ...fields, guid: call.guid, method: methodOf(call), evidence })
   }
 }
 
-function listenerLog(logger: Logger, clock: Clock, labels: LogFields): ListenerObserver {
-  const limit = new LineLimit(clock, failureRate, (leftOut) => {
-    logger.warn('failed requests left out of the log', { ...labels, leftOut })
-  })
-  const debugLimit = new LineLimit(clock, failureRate, (leftOut) => {
-    logger.debug('requests left out of the log', { ...labels, leftOut })
-  })
+function listenerLog(
+  logger: Logger,
+  clock: Clock,
+  labels: LogFields,
+): Pick<ListenerObserver, 'callEnded' | 'requestRefused'> {
+  const limit = lineLimits(logger, clock, labels)
+  const takeFailure = limit(failureRate, 'warn', 'failed requests')
+  const takeDebug = limit(failureRate, 'debug', 'requests')
   return {
     callEnded(call, end, durationMs) {
       const outcome = outcomeOf(call, end)
       if (!isFailure(outcome)) {
-        if (outcome !== 'success' && logger.writes('debug') && debugLimit.take())
+        if (outcome !== 'success' && logger.writes('debug') && takeDebug())
           logger.debug('request ended', { ...labels, ...storyOf(call, end, outcome, durationMs) })
         return
       }
-      if (!limit.take()) return
+      if (!takeFailure()) return
       const level = outcome === errorKinds.internal.reason ? 'error' : 'warn'
       logger[level]('request failed', { ...labels, ...storyOf(call, end, outcome, durationMs) })
     },
     requestRefused(error, guid) {
       if (error.kind === errorKinds.internal) {
-        if (limit.take()) logger.error('request failed', { ...labels, guid, error })
+        if (takeFailure()) logger.error('request failed', { ...labels, guid, error })
         return
       }
-      if (logger.writes('debug') && debugLimit.take())
+      if (logger.writes('debug') && takeDebug())
         logger.debug('request refused', { ...labels, guid, error })
     },
-    connectionsChanged() {},
-    socketsChanged() {},
   }
 }
 

@@ -33,25 +33,27 @@ export interface HealthAnswer {
  * up the others for the grace time only. From then on the router stays started: without upstreams
  * it still gives its clients an answer that says so, which no other replica could better.
  */
-function isStarted(state: HealthState): boolean {
-  const answered = state.listeners.filter((listener) => listener.answered).length
-  return answered > 0 && (answered === state.listeners.length || state.graceOver)
+function isStarted({ listeners, graceOver }: HealthState): boolean {
+  const answered = listeners.filter((listener) => listener.answered).length
+  return answered > 0 && (answered === listeners.length || graceOver)
 }
 
 /** `/readyz`: whether to send clients here; the lines after the first are for people. */
 export function readiness(state: HealthState): HealthAnswer {
-  const lines = state.listeners.map(lineOf)
-  if (state.draining) return answer(503, 'not ready: draining', lines)
-  if (isStarted(state)) return answer(200, 'ready', lines)
-  const waiting = state.listeners.filter((listener) => !listener.answered).length
-  const why = `no upstream answered yet on ${waiting} of ${state.listeners.length} listeners`
-  return answer(503, `not ready: ${why}`, lines)
+  const { listeners, draining } = state
+  const waiting = listeners.filter(({ answered }) => !answered).length
+  const why = draining
+    ? 'draining'
+    : `no upstream answered yet on ${waiting} of ${listeners.length} listeners`
+  const isReady = !draining && isStarted(state)
+  const lines = [isReady ? 'ready' : `not ready: ${why}`, ...listeners.map(lineOf), '']
+  return { status: isReady ? 200 : 503, body: lines.join('\n') }
 }
 
 /** `/metrics/overall-health`: started, not draining, and at least one upstream is serving now. */
 export function overallHealth(state: HealthState): HealthAnswer {
-  const serving = state.listeners.some((listener) => servingOf(listener) > 0)
-  return isStarted(state) && !state.draining && serving
+  const isServed = state.listeners.some(({ pool }) => servingIn(pool) > 0)
+  return isStarted(state) && !state.draining && isServed
     ? { status: 200, body: 'Health status OK' }
     : { status: 503, body: 'Unhealthy' }
 }
@@ -72,26 +74,25 @@ interface HealthOptions {
   readonly graceMs?: number
 }
 
-const defaultGraceMs = 30_000
-
 /** Time starts when it is made. */
-export function createHealth({ clock, graceMs = defaultGraceMs }: HealthOptions): Health {
+export function createHealth({ clock, graceMs = 30_000 }: HealthOptions): Health {
   const graceEndsMs = clock.nowMs() + graceMs
-  const listeners: Registered[] = []
+  const listeners: (() => ListenerHealth)[] = []
   let draining = false
   const look = (): HealthState => ({
     draining,
     graceOver: clock.nowMs() >= graceEndsMs,
-    listeners: listeners.map((listener) => {
-      const pool = listener.snapshot()
-      listener.answered ||= servingIn(pool) > 0
-      const { chainId, apiInterface, answered } = listener
-      return { chainId, apiInterface, answered, pool }
-    }),
+    listeners: listeners.map((listener) => listener()),
   })
   return {
     register(chainId, apiInterface, snapshot) {
-      listeners.push({ chainId, apiInterface, snapshot, answered: false })
+      // Stays true: what was once well is no start-up trouble any more.
+      let answered = false
+      listeners.push(() => {
+        const pool = snapshot()
+        answered ||= servingIn(pool) > 0
+        return { chainId, apiInterface, answered, pool }
+      })
     },
     drain() {
       draining = true
@@ -101,33 +102,16 @@ export function createHealth({ clock, graceMs = defaultGraceMs }: HealthOptions)
   }
 }
 
-interface Registered {
-  readonly chainId: string
-  readonly apiInterface: ApiInterface
-  readonly snapshot: () => PoolSnapshot
-  /** Stays true: what was once well is no start-up trouble any more. */
-  answered: boolean
-}
-
-function answer(status: 200 | 503, first: string, lines: readonly string[]): HealthAnswer {
-  return { status, body: [first, ...lines, ''].join('\n') }
-}
-
 /** `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled`. */
-function lineOf(listener: ListenerHealth): string {
-  const { chainId, apiInterface, pool } = listener
-  const serving = servingOf(listener)
-  const count = `${serving} of ${pool.upstreams.length} upstreams serving`
+function lineOf({ chainId, apiInterface, pool }: ListenerHealth): string {
+  const serving = servingIn(pool)
   const others = pool.upstreams
-    .filter((upstream) => upstream.state !== 'eligible')
-    .map((upstream) => `; ${upstream.name} ${upstream.state}`)
+    .filter(({ state }) => state !== 'eligible')
+    .map(({ name, state }) => `; ${name} ${state}`)
+  const count = `${serving} of ${pool.upstreams.length} upstreams serving`
   return `${chainId} ${apiInterface}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`
 }
 
-function servingOf(listener: ListenerHealth): number {
-  return servingIn(listener.pool)
-}
-
 function servingIn(pool: PoolSnapshot): number {
-  return pool.upstreams.filter((upstream) => isServing(upstream.state)).length
+  return pool.upstreams.filter(({ state }) => isServing(state)).length
 }

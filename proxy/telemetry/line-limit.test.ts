@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import { LineLimit } from './line-limit.ts'
+import { lineLimit } from './line-limit.ts'
 
 test('whatever comes when: each line is written or counted, and no window has too many', async () => {
   const rate = { lines: 3, perMs: 1_000 }
@@ -15,10 +15,10 @@ test('whatever comes when: each line is written or counted, and no window has to
       const clock = new VirtualClock()
       let leftOut = 0
       const written: number[] = []
-      const limit = new LineLimit(clock, rate, (count) => (leftOut += count))
+      const take = lineLimit(clock, rate, (count) => (leftOut += count))
       for (const [waitMs, lines] of all) {
         await clock.advance(waitMs)
-        for (let line = 0; line < lines; line += 1) if (limit.take()) written.push(clock.nowMs())
+        for (let line = 0; line < lines; line += 1) if (take()) written.push(clock.nowMs())
       }
       await clock.advance(rate.perMs)
       expect(clock.pending).toBe(0)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import type { LogLevel } from '../config/types.ts'
+import type { LogFields, Logger } from './log.ts'
 
 /** So many lines in so long a time. */
 export interface LineRate {
@@ -8,48 +10,48 @@ export interface LineRate {
   readonly perMs: number
 }
 
+/** Whether one more line may be written; when not, it was counted. */
+export type TakeLine = () => boolean
+
 /**
  * Keeps one kind of event from flooding the log. Time is cut into windows that begin with an event;
  * what comes after the first lines of a window is left out, and counted when the window ends, so
  * that the log never looks calmer than the router was.
  */
-export class LineLimit {
-  readonly #clock: Clock
-  readonly #rate: LineRate
-  readonly #tellLeftOut: (count: number) => void
-  #opened = Number.NEGATIVE_INFINITY
-  #written = 0
-  #leftOut = 0
-
-  constructor(clock: Clock, rate: LineRate, tellLeftOut: (count: number) => void) {
-    this.#clock = clock
-    this.#rate = rate
-    this.#tellLeftOut = tellLeftOut
+export function lineLimit(
+  clock: Clock,
+  { lines, perMs }: LineRate,
+  reportLeftOut: (count: number) => void,
+): TakeLine {
+  let openedMs = Number.NEGATIVE_INFINITY
+  let written = 0
+  let leftOut = 0
+  const endWindow = () => {
+    const count = leftOut
+    leftOut = 0
+    openedMs = Number.NEGATIVE_INFINITY
+    reportLeftOut(count)
   }
-
-  /** Whether the line may be written; when not, it was counted. */
-  take(): boolean {
-    const nowMs = this.#clock.nowMs()
-    if (this.#leftOut === 0 && nowMs - this.#opened >= this.#rate.perMs) {
-      this.#opened = nowMs
-      this.#written = 0
+  return () => {
+    const nowMs = clock.nowMs()
+    if (leftOut === 0 && nowMs - openedMs >= perMs) {
+      openedMs = nowMs
+      written = 0
     }
-    if (this.#written < this.#rate.lines) {
-      this.#written += 1
+    if (written < lines) {
+      written += 1
       return true
     }
-    this.#leftOut += 1
-    if (this.#leftOut === 1)
-      this.#clock.after(this.#opened + this.#rate.perMs - nowMs, () => {
-        this.#endWindow()
-      })
+    leftOut += 1
+    if (leftOut === 1) clock.after(openedMs + perMs - nowMs, endWindow)
     return false
   }
+}
 
-  #endWindow(): void {
-    const count = this.#leftOut
-    this.#leftOut = 0
-    this.#opened = Number.NEGATIVE_INFINITY
-    this.#tellLeftOut(count)
-  }
+/** Limits of kinds of lines, each of which says in the log what it left out: `failed requests left out of the log`. */
+export function lineLimits(logger: Logger, clock: Clock, labels: LogFields) {
+  return (rate: LineRate, level: LogLevel, what: string, more?: () => LogFields): TakeLine =>
+    lineLimit(clock, rate, (leftOut) => {
+      logger[level](`${what} left out of the log`, { ...labels, leftOut, ...more?.() })
+    })
 }

@@ -5,19 +5,19 @@ import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
 import type { RelayObserver } from '../relay/observer.ts'
 import type { PoolSnapshot } from '../upstream/snapshot.ts'
-import { counterCells, histogramCells } from './cells.ts'
-import type { CounterCell, HistogramCell, Labels } from './cells.ts'
-import type { Observers } from './observers.ts'
+import { counterCells, histogramCells, memo } from './cells.ts'
+import type { Labels } from './cells.ts'
+import type { Observers, PartialObservers } from './observers.ts'
 import { outcomeOf, resultOf } from './outcome.ts'
 import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
-import { countSubscriptions } from './subscription-metrics.ts'
 import type { Series } from './series.ts'
 
-/** Counts what the router does, and tells it in the text format of Prometheus. */
-export interface Metrics extends Observers {
-  /** The pool's gauges are read from `snapshot` whenever somebody scrapes. Once for each listener. */
+/** Counts what the router does, and gives it in the text format of Prometheus. */
+export interface Metrics extends PartialObservers {
+  readonly listenerObserver: Observers['listenerObserver']
+  /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
   registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot): void
   /** The whole page. */
   scrape(): Promise<string>
@@ -34,26 +34,32 @@ interface MetricsOptions {
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   registerProcess(registry, options.version)
-  const calls = callFamilies(registry)
-  const attempts = {
-    total: counterCells(registry, series.attempts),
-    duration: histogramCells(registry, series.attemptDuration),
-  }
-  const violations = counter(registry, series.integrityViolations)
-  const doubts = counter(registry, series.integrityDoubts)
-  const missingBlocks = counter(registry, series.missingBlockAnswers)
-  const refused = counter(registry, series.refused)
-  const connections = gauge(registry, series.connections)
-  const sockets = gauge(registry, series.sockets)
-  const breakerTrips = counter(registry, series.breakerTrips)
+  const counter = ({ name, help, labels }: Series) =>
+    new Counter({ name, help, labelNames: labels, registers: [registry] })
+  const gauge = ({ name, help, labels }: Series) =>
+    new Gauge({ name, help, labelNames: labels, registers: [registry] })
+  const countCalls = callCounter(registry)
+  const countAttempts = attemptCounter(registry)
+  const violations = counter(series.integrityViolations)
+  const doubts = counter(series.integrityDoubts)
+  const missingBlocks = counter(series.missingBlockAnswers)
+  const refused = counter(series.refused)
+  const connections = gauge(series.connections)
+  const sockets = gauge(series.sockets)
+  const breakerTrips = counter(series.breakerTrips)
   const pools = new PoolGauges(registry)
-  const stateChanges = counter(registry, series.stateChanges)
-  const holdOffs = counter(registry, series.holdOffs)
-  const verificationFailures = counter(registry, series.verificationFailures)
-  const subscriptionObserver = countSubscriptions(registry)
+  const stateChanges = counter(series.stateChanges)
+  const holdOffs = counter(series.holdOffs)
+  const verificationFailures = counter(series.verificationFailures)
+  const subscriptions = gauge(series.subscriptions)
+  const upstreamSubscriptions = gauge(series.upstreamSubscriptions)
+  const moves = counter(series.subscriptionMoves)
+  const filled = counter(series.subscriptionFilled)
+  const duplicates = counter(series.subscriptionDuplicates)
+  const fetchFailures = counter(series.subscriptionFetchFailures)
+  const ended = counter(series.subscriptionsEnded)
 
   return {
-    subscriptionObserver,
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
@@ -62,7 +68,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     relayObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       breakerTrips.inc(listener, 0)
-      const countAttempt = countAttempts(attempts, listener)
+      const countAttempt = countAttempts(listener)
       return {
         attemptEnded(call, attempt) {
           countAttempt(call, attempt)
@@ -81,134 +87,80 @@ export function createMetrics(options: MetricsOptions): Metrics {
     poolObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       return {
-        stateChanged(upstream, _from, to) {
-          stateChanges.inc({ ...listener, upstream, to })
-        },
-        heldOff(upstream) {
-          holdOffs.inc({ ...listener, upstream })
-        },
-        verificationFailed(upstream, _url, verification) {
-          verificationFailures.inc({ ...listener, upstream, verification })
-        },
+        stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
+        heldOff: (upstream) => holdOffs.inc({ ...listener, upstream }),
+        verificationFailed: (upstream, _url, verification) =>
+          verificationFailures.inc({ ...listener, upstream, verification }),
       }
     },
     listenerObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
-      let connected = 0
-      let upgraded = 0
-      connections.inc(listener, 0)
-      sockets.inc(listener, 0)
+      // Two listeners of one chain and interface add up.
+      const follow = (of: Gauge) => {
+        let last = 0
+        of.inc(listener, 0)
+        return (open: number) => {
+          of.inc(listener, open - last)
+          last = open
+        }
+      }
       return {
-        callEnded: countCalls(calls, listener),
-        requestRefused(error) {
-          refused.inc({ ...listener, reason: error.kind.reason })
-        },
-        connectionsChanged(open) {
-          connections.inc(listener, open - connected)
-          connected = open
-        },
-        socketsChanged(open) {
-          sockets.inc(listener, open - upgraded)
-          upgraded = open
-        },
+        callEnded: countCalls(listener),
+        requestRefused: (error) => refused.inc({ ...listener, reason: error.kind.reason }),
+        connectionsChanged: follow(connections),
+        socketsChanged: follow(sockets),
+      }
+    },
+    subscriptionObserver(chain, apiInterface) {
+      const listener = { chain, interface: apiInterface }
+      return {
+        clientsChanged: (topic, clients) => subscriptions.set({ ...listener, topic }, clients),
+        upstreamChanged: (upstream, change) =>
+          upstreamSubscriptions.inc({ ...listener, upstream }, change),
+        left: (topic) => moves.inc({ ...listener, topic }),
+        filled: (topic, blocks) => filled.inc({ ...listener, topic }, blocks),
+        duplicateDropped: (topic) => duplicates.inc({ ...listener, topic }),
+        fetchFailed: (topic) => fetchFailures.inc({ ...listener, topic }),
+        ended: (topic) => ended.inc({ ...listener, topic }),
       }
     },
   }
 }
 
-function counter(registry: Registry, { name, help, labels }: Series): Counter {
-  return new Counter({ name, help, labelNames: labels, registers: [registry] })
-}
-
-function gauge(registry: Registry, { name, help, labels }: Series): Gauge {
-  return new Gauge({ name, help, labelNames: labels, registers: [registry] })
-}
-
-function callFamilies(registry: Registry) {
-  return {
-    total: counterCells(registry, series.requests),
-    duration: histogramCells(registry, series.requestDuration),
-    retries: counterCells(registry, series.retries),
-  }
-}
-
-interface MethodCells {
-  readonly outcomes: Map<string, CounterCell>
-  readonly duration: HistogramCell
-  readonly retries: CounterCell
-}
-
-function countCalls(
-  families: ReturnType<typeof callFamilies>,
-  listener: Labels,
-): ListenerObserver['callEnded'] {
-  const methods = new Map<string, MethodCells>()
-  const addMethod = (method: string): MethodCells => {
-    const labels = { ...listener, method }
-    const cells = {
-      outcomes: new Map<string, CounterCell>(),
-      duration: families.duration(labels),
-      retries: families.retries(labels),
+function callCounter(registry: Registry): (listener: Labels) => ListenerObserver['callEnded'] {
+  const total = counterCells(registry, series.requests)
+  const duration = histogramCells(registry, series.requestDuration)
+  const retries = counterCells(registry, series.retries)
+  return (listener) => {
+    const cellsOf = memo((method) => ({
+      ofOutcome: memo((outcome) => total({ ...listener, method, outcome })),
+      duration: duration({ ...listener, method }),
+      retries: retries({ ...listener, method }),
+    }))
+    return (call, end, durationMs) => {
+      const cells = cellsOf(call.asked.known ? call.asked.method : 'other')
+      cells.ofOutcome(outcomeOf(call, end)).count += 1
+      if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
+      if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
     }
-    methods.set(method, cells)
-    return cells
-  }
-  const addOutcome = (cells: MethodCells, method: string, outcome: string): CounterCell => {
-    const cell = families.total({ ...listener, method, outcome })
-    cells.outcomes.set(outcome, cell)
-    return cell
-  }
-  return (call, end, durationMs) => {
-    const method = call.asked.known ? call.asked.method : 'other'
-    const cells = methods.get(method) ?? addMethod(method)
-    const outcome = outcomeOf(call, end)
-    const total = cells.outcomes.get(outcome) ?? addOutcome(cells, method, outcome)
-    total.count += 1
-    if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
-    if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
   }
 }
 
-interface AttemptFamilies {
-  readonly total: (labels: Labels) => CounterCell
-  readonly duration: (labels: Labels) => HistogramCell
-}
-
-interface UpstreamCells {
-  /** By the attempt's kind, then by its result. */
-  readonly kinds: Map<string, Map<string, CounterCell>>
-  readonly duration: HistogramCell
-}
-
-function countAttempts(families: AttemptFamilies, listener: Labels): RelayObserver['attemptEnded'] {
-  const upstreams = new Map<string, UpstreamCells>()
-  const addUpstream = (upstream: string): UpstreamCells => {
-    const duration = families.duration({ ...listener, upstream })
-    const cells = { kinds: new Map<string, Map<string, CounterCell>>(), duration }
-    upstreams.set(upstream, cells)
-    return cells
+function attemptCounter(registry: Registry): (listener: Labels) => RelayObserver['attemptEnded'] {
+  const total = counterCells(registry, series.attempts)
+  const duration = histogramCells(registry, series.attemptDuration)
+  return (listener) => {
+    const cellsOf = memo((upstream) => ({
+      ofKind: memo((kind) => memo((result) => total({ ...listener, upstream, kind, result }))),
+      duration: duration({ ...listener, upstream }),
+    }))
+    return (_call, attempt) => {
+      const { upstream, kind, startedMs, endedMs } = attempt
+      const cells = cellsOf(upstream)
+      const result = resultOf(attempt)
+      cells.ofKind(kind)(result).count += 1
+      if (result !== 'aborted' && endedMs !== null)
+        cells.duration.observe((endedMs - startedMs) / 1_000)
+    }
   }
-  const addResult = (cells: UpstreamCells, labels: Labels & ResultLabels): CounterCell => {
-    const results = cells.kinds.get(labels.kind) ?? new Map<string, CounterCell>()
-    cells.kinds.set(labels.kind, results)
-    const cell = families.total(labels)
-    results.set(labels.result, cell)
-    return cell
-  }
-  return (_call, attempt) => {
-    const { upstream, kind, startedMs, endedMs } = attempt
-    const cells = upstreams.get(upstream) ?? addUpstream(upstream)
-    const result = resultOf(attempt)
-    const total =
-      cells.kinds.get(kind)?.get(result) ??
-      addResult(cells, { ...listener, upstream, kind, result })
-    total.count += 1
-    if (result !== 'aborted' && endedMs !== null)
-      cells.duration.observe((endedMs - startedMs) / 1_000)
-  }
-}
-
-interface ResultLabels {
-  readonly kind: string
-  readonly result: string
 }

@@ -11,7 +11,7 @@ function recorder(heard: unknown[], name: string): Observers {
   const ear =
     (chain: string, what: string) =>
     (...told: unknown[]) =>
-      void heard.push([name, chain, what, ...told])
+      void heard.push([name, chain, what, ...told.filter((each) => each !== undefined)])
   return {
     relayObserver: (chain) => ({
       attemptEnded: ear(chain, 'attemptEnded'),

@@ -15,6 +15,8 @@ export function outcomeOf(call: Call, end: CallEnd): string {
 
 /** What came of the attempts at the upstream that the reply is from. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
+  const [first, second] = journal.attempts
+  if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
   const made = journal.attempts.filter(
     (attempt) =>
       attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',

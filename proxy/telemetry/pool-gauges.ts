@@ -8,58 +8,57 @@ import type { Labels } from './cells.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'
 
-type Say = (labels: Labels, value: number | null) => void
+interface RegisteredPool {
+  readonly listener: Labels
+  readonly snapshot: () => PoolSnapshot
+}
+
+type Sample = readonly [labels: Labels, value: number | null]
+
+const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => number | null])[] = [
+  [series.sessions, ({ sessions }) => sessions],
+  [series.latestBlock, ({ latestBlock }) => latestBlock],
+  [series.lagBlocks, ({ lagBlocks }) => lagBlocks],
+  [series.lagSeconds, ({ lagSeconds }) => lagSeconds],
+  [series.score, ({ score }) => score],
+  [series.urlsHeldOff, ({ urlsHeldOff }) => urlsHeldOff],
+]
 
 /** Gauges that mirror the pools: read when somebody scrapes, and costing nothing in between. */
 export class PoolGauges {
-  readonly #pools: { listener: Labels; snapshot: () => PoolSnapshot }[] = []
-  /** By chain and interface: how many relays fail calls at once, until the next call finds somebody. */
+  readonly #pools: RegisteredPool[] = []
+  /** By chain and interface: how many relays fail calls at once, until the next call finds an upstream. */
   readonly #openBreakers = new Map<string, number>()
 
   constructor(registry: Registry) {
-    const mirror = (one: Series, tell: (say: Say) => void): void => {
+    const mirror = ({ name, help, labels: labelNames }: Series, read: () => Iterable<Sample>) =>
       new Gauge({
-        name: one.name,
-        help: one.help,
-        labelNames: one.labels,
-        registers: [registry],
+        ...{ name, help, labelNames, registers: [registry] },
         collect() {
           this.reset()
-          tell((labels, value) => {
-            if (value !== null) this.set(labels, value)
-          })
+          for (const [labels, value] of read()) if (value !== null) this.set(labels, value)
         },
       })
-    }
-    const mirrorUpstreams = (one: Series, value: (upstream: UpstreamSnapshot) => number | null) => {
-      mirror(one, (say) => {
-        this.#eachUpstream((labels, upstream) => {
-          say(labels, value(upstream))
-        })
-      })
-    }
-    mirror(series.tip, (say) => {
-      for (const { listener, snapshot } of this.#pools) say(listener, snapshot().tip)
-    })
-    mirror(series.breakerOpen, (say) => {
-      for (const { listener, snapshot } of this.#pools) {
-        const open = this.#openBreakers.get(keyOf(listener)) ?? 0
+    mirror(series.tip, () =>
+      this.#pools.map(({ listener, snapshot }) => [listener, snapshot().tip]),
+    )
+    mirror(series.breakerOpen, () =>
+      this.#pools.map(({ listener, snapshot }) => {
         const isEmpty = !snapshot().upstreams.some(({ state }) => isServing(state))
-        say(listener, open > 0 && isEmpty ? 1 : 0)
-      }
-    })
-    mirror(series.upstreamState, (say) => {
-      this.#eachUpstream((labels, upstream) => {
-        for (const state of upstreamStates)
-          say({ ...labels, state }, upstream.state === state ? 1 : 0)
-      })
-    })
-    mirrorUpstreams(series.sessions, (upstream) => upstream.sessions)
-    mirrorUpstreams(series.latestBlock, (upstream) => upstream.latestBlock)
-    mirrorUpstreams(series.lagBlocks, (upstream) => upstream.lagBlocks)
-    mirrorUpstreams(series.lagSeconds, (upstream) => upstream.lagSeconds)
-    mirrorUpstreams(series.score, (upstream) => upstream.score)
-    mirrorUpstreams(series.urlsHeldOff, (upstream) => upstream.urlsHeldOff)
+        const open = this.#openBreakers.get(keyOf(listener)) ?? 0
+        return [listener, open > 0 && isEmpty ? 1 : 0]
+      }),
+    )
+    mirror(series.upstreamState, () =>
+      this.#upstreams().flatMap(([labels, upstream]) =>
+        upstreamStates.map((state): Sample => [
+          { ...labels, state },
+          upstream.state === state ? 1 : 0,
+        ]),
+      ),
+    )
+    for (const [one, value] of ofUpstream)
+      mirror(one, () => this.#upstreams().map(([labels, upstream]) => [labels, value(upstream)]))
   }
 
   register(listener: Labels, snapshot: () => PoolSnapshot): void {
@@ -72,10 +71,13 @@ export class PoolGauges {
     this.#openBreakers.set(key, (this.#openBreakers.get(key) ?? 0) + (open ? 1 : -1))
   }
 
-  #eachUpstream(visit: (labels: Labels, upstream: UpstreamSnapshot) => void): void {
-    for (const { listener, snapshot } of this.#pools)
-      for (const upstream of snapshot().upstreams)
-        visit({ ...listener, upstream: upstream.name, tier: upstream.tier }, upstream)
+  #upstreams(): readonly (readonly [Labels, UpstreamSnapshot])[] {
+    return this.#pools.flatMap(({ listener, snapshot }) =>
+      snapshot().upstreams.map((upstream) => {
+        const { name, tier } = upstream
+        return [{ ...listener, upstream: name, tier }, upstream] as const
+      }),
+    )
   }
 }
 

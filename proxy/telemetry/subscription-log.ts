@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
-import { LineLimit } from './line-limit.ts'
+import { lineLimits } from './line-limit.ts'
 import type { LineRate } from './line-limit.ts'
 import type { LogFields, Logger } from './log.ts'
 
@@ -19,42 +19,34 @@ export function subscriptionLog(
   logger: Logger,
   clock: Clock,
   labels: LogFields,
-): SubscriptionObserver {
-  const moves = new LineLimit(clock, moveRate, (leftOut) => {
-    logger.info('moves of subscriptions left out of the log', { ...labels, leftOut })
-  })
-  const delays = new LineLimit(clock, delayRate, (leftOut) => {
-    logger.warn('delays of subscriptions left out of the log', { ...labels, leftOut })
-  })
-  const failures = new LineLimit(clock, failureRate, (leftOut) => {
-    logger.error('failures of subscriptions left out of the log', { ...labels, leftOut })
-  })
+): Omit<SubscriptionObserver, 'clientsChanged' | 'upstreamChanged' | 'duplicateDropped'> {
+  const limit = lineLimits(logger, clock, labels)
+  const takeMove = limit(moveRate, 'info', 'moves of subscriptions')
+  const takeDelay = limit(delayRate, 'warn', 'delays of subscriptions')
+  const takeFailure = limit(failureRate, 'error', 'failures of subscriptions')
   return {
-    clientsChanged() {},
-    upstreamChanged() {},
     joined(topic, upstream) {
-      if (!moves.take()) return
+      if (!takeMove()) return
       const source = upstream ?? 'polling'
       logger.info('subscription is told by', { ...labels, topic, source })
     },
     left(topic, upstream, why) {
-      if (!moves.take()) return
+      if (!takeMove()) return
       logger.warn('subscription left its upstream', { ...labels, topic, upstream, why })
     },
     filled(topic, blocks) {
-      if (moves.take()) logger.info('subscription made whole', { ...labels, topic, blocks })
+      if (takeMove()) logger.info('subscription made whole', { ...labels, topic, blocks })
     },
-    duplicateDropped() {},
     fetchFailed(topic, forMs, why) {
-      if (forMs < quietForMs || !delays.take()) return
+      if (forMs < quietForMs || !takeDelay()) return
       const delayMs = Math.round(forMs)
       logger.warn('subscription cannot go on', { ...labels, topic, delayMs, why })
     },
     ended(topic, reason) {
-      if (failures.take()) logger.error('subscription ended', { ...labels, topic, reason })
+      if (takeFailure()) logger.error('subscription ended', { ...labels, topic, reason })
     },
     failed(topic, error) {
-      if (!failures.take()) return
+      if (!takeFailure()) return
       logger.error('subscription failed', { ...labels, topic, error: error as Error })
     },
   }
