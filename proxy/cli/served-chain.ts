@@ -76,6 +76,7 @@ function serveChain(
   const ownUpstreams = router.upstreams.filter(
     (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
   )
+  const userAgent = `rpc-router/${parts.version}`
   const pool = createPool(ownUpstreams, {
     chain,
     iface,
@@ -85,11 +86,12 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createTransport(apiInterface, url, parts),
+    createTransport: (url) => createTransport(apiInterface, url, { ...parts, userAgent }),
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,
         random,
+        userAgent,
         subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
       }),
   })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { HoldOff } from './cooldown.ts'
-import { SecretMask } from './secret-mask.ts'
+import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport } from './socket-transport.ts'
 import type { Transport } from './transport.ts'
 

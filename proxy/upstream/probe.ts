@@ -110,7 +110,8 @@ async function probeOnce(
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
-    return { kind: 'failed', failure: failures.ofTransport(fault), why: fault }
+    const why = fault === 'tls' ? error.message : fault
+    return { kind: 'failed', failure: failures.ofTransport(fault), why }
   } finally {
     limit.end()
   }

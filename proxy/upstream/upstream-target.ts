@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { decoded } from '../config/key-looks.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
-import { QueryNames } from './query-names.ts'
 import { readTls, type TlsOptions } from './tls.ts'
 import type { HeaderList } from './wire.ts'
 
@@ -18,20 +18,25 @@ export class UpstreamTarget {
   readonly #basePath: string
   readonly #query: string
   readonly #keyNames: readonly string[]
-  readonly #queryNames: QueryNames
+  readonly #ownNames: ReadonlySet<string>
 
-  /** @throws TlsFileError */
-  constructor(config: NodeUrlConfig) {
+  /**
+   * @param userAgent how the router names itself, unless the URL's own headers do
+   * @throws TlsFileError
+   */
+  constructor(config: NodeUrlConfig, userAgent: string | null = null) {
     const url = new URL(config.url.reveal())
     this.host = url.host
     this.origin = `${url.protocol}//${url.host}`
     this.authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
-    this.#authNames = new Set(config.authHeaders.keys())
+    if (userAgent !== null && !config.authHeaders.has('user-agent'))
+      this.authHeaders = [...this.authHeaders, 'user-agent', userAgent]
+    this.#authNames = new Set(this.authHeaders.filter((_, at) => at % 2 === 0))
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
     this.#keyNames = [...new URLSearchParams(this.#query).keys()]
-    this.#queryNames = new QueryNames(this.#query)
+    this.#ownNames = new Set(this.#keyNames.map((name) => name.toLowerCase()))
   }
 
   /** The headers of a request, where the URL's own stand in place of any that have their names. */
@@ -54,8 +59,17 @@ export class UpstreamTarget {
     const joined = this.#basePath + path || '/'
     if (!this.#query) return joined
     const [bare, query] = splitAtMark(joined)
-    const others = this.#queryNames.without(query)
+    const others = this.#foreign(query)
     return `${bare}?${this.#query}${others && '&'}${others}`
+  }
+
+  /** A query without the parameters that have the name of one of the URL's own. */
+  #foreign(query: string): string {
+    const isForeign = (parameter: string) => {
+      const [name = ''] = parameter.split('=', 1)
+      return !this.#ownNames.has(decoded(name.replaceAll('+', ' ')).toLowerCase())
+    }
+    return query.split('&').filter(isForeign).join('&')
   }
 
   /**
@@ -66,7 +80,7 @@ export class UpstreamTarget {
     let path = location
     if (this.#query) {
       const [bare, query] = splitAtMark(path)
-      const others = this.#queryNames.without(query)
+      const others = this.#foreign(query)
       path = others ? `${bare}?${others}` : bare
     }
     if (this.#keyNames.some((name) => path.includes(`${name}=`))) return null

@@ -31,6 +31,8 @@ const lingerMs = 5
 const pieceBytes = 64 * 1024
 
 export interface GrpcTransportOptions {
+  /** `rpc-router/1.2.3`. */
+  readonly userAgent?: string
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
   readonly streamed?: ((bytes: number) => void) | undefined
@@ -45,7 +47,7 @@ export function createGrpcTransport(
   config: NodeUrlConfig,
   options: GrpcTransportOptions,
 ): Transport {
-  const target = new UpstreamTarget(config)
+  const target = new UpstreamTarget(config, options.userAgent)
   const isTls = config.scheme === 'grpcs' || config.scheme === 'https'
   const authority = `${isTls ? 'https' : 'http'}://${target.host}`
   const sessions = new Http2Sessions(authority, target.tls, options.clock)

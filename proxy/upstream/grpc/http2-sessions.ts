@@ -70,8 +70,10 @@ export class Http2Sessions {
     for (const { http2 } of this.#sessions) http2.close()
   }
 
+  /** What is under way ends, and no node is to blame for that. */
   destroy(): void {
-    for (const { http2 } of this.#sessions) http2.destroy()
+    const closed = new TransportError('aborted', 'the connection was closed')
+    for (const { http2 } of this.#sessions) http2.destroy(closed)
   }
 
   #open(): Session {

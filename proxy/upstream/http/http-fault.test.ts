@@ -25,3 +25,18 @@ test.each([
 ])('%s', (_, cause, fault, sent) => {
   expect(faultOf(cause)).toMatchObject({ fault, sent })
 })
+
+test.each([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name'],
+  ['CERT_HAS_EXPIRED', 'the certificate has expired'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the certificate is of an unknown authority'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server does not speak TLS'],
+  ['EPROTO', 'the server does not speak TLS'],
+])('%s is told in words', (code, words) => {
+  expect(faultOf(errorOf(code)).message).toBe(`TLS: ${words} (${code})`)
+})
+
+test('a connection that the router closes itself is no fault of the node', () => {
+  expect(faultOf(errorOf('UND_ERR_DESTROYED')).fault).toBe('aborted')
+})

@@ -25,6 +25,8 @@ const bodyLimits: ReplyBodyLimits = {
 }
 
 export interface HttpTransportOptions {
+  /** `rpc-router/1.2.3`. */
+  readonly userAgent?: string
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
   readonly streamed?: ((bytes: number) => void) | undefined
@@ -39,7 +41,7 @@ export function createHttpTransport(
   config: NodeUrlConfig,
   options: HttpTransportOptions,
 ): Transport {
-  const target = new UpstreamTarget(config)
+  const target = new UpstreamTarget(config, options.userAgent)
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
     // A request that is taken back while its body is on its way stops the process for good: decision 0027.

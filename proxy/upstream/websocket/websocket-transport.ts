@@ -23,6 +23,8 @@ const subscriptionLimits: Omit<LaneLimits, 'fullAt'> = {
 }
 
 export interface WebSocketTransportOptions {
+  /** `rpc-router/1.2.3`. */
+  readonly userAgent?: string
   readonly clock: Clock
   readonly random: Random
   /** More of them are spread over several connections: nodes take no more on one. */
@@ -40,7 +42,7 @@ export function createWebSocketTransport(
   config: NodeUrlConfig,
   options: WebSocketTransportOptions,
 ): SocketTransport {
-  const target = new UpstreamTarget(config)
+  const target = new UpstreamTarget(config, options.userAgent)
   const calls = new SocketLane({ ...options, target, limits: callLimits })
   const subscriptions = new SocketLane({
     ...options,

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it, test } from 'vitest'
+import { Secret } from '../../config/secret.ts'
+import { nodeUrlConfig } from '../testing/node-url-config.ts'
+import type { Incoming } from '../wire.ts'
+import { SecretMask } from './mask.ts'
+
+function maskOf(...secrets: readonly string[]): SecretMask {
+  const url = new Secret('http://node.test/', 'http://node.test', secrets)
+  return new SecretMask(nodeUrlConfig('http://node.test', { url }))
+}
+
+function answer(body: Incoming['body'], headers: readonly string[] = []): Incoming {
+  return { status: 404, headers, body, trailers: () => [] }
+}
+
+function maskedText(mask: SecretMask, text: string): string {
+  const { body } = mask.incoming(answer(Buffer.from(text)))
+  return Buffer.from(body as Uint8Array).toString()
+}
+
+describe.each(['SEKRETONE', 'a/b+c=d==', 'key with spaces', 'schlüssel-é', "o'hara;x"])(
+  'the key %s is not passed on',
+  (key) => {
+    test.each<[string, (text: string) => string]>([
+      ['as it is', (text) => text],
+      ['in upper case', (text) => text.replace(/[a-z]/g, (char) => char.toUpperCase())],
+      ['percent-encoded', encodeURIComponent],
+      ['percent-encoded with small digits', (text) => encodeURIComponent(text).toLowerCase()],
+      ['as a URL has it', (text) => encodeURI(text)],
+    ])('%s', (_name, spell) => {
+      const text = `Cannot GET /${spell(key)}/v1`
+      const masked = maskedText(maskOf(key), text)
+      expect(masked).toMatch(/^Cannot GET \/\*+\/v1$/)
+      expect(masked).toHaveLength(Buffer.byteLength(text))
+    })
+  },
+)
+
+test('what is no key stays as it is, byte for byte', () => {
+  const bytes = Buffer.from([0, 0xff, 0xfe, ...Buffer.from('{"error":"no such block"}')])
+  expect(maskOf('SEKRETONE').incoming(answer(bytes)).body).toBe(bytes)
+})
+
+test.each(['', 'short', '12345678901', 'message'])(
+  '%j cannot be told from innocent text',
+  (key) => {
+    const text = '{"message":"block 12345678901 is too short"}'
+    expect(maskedText(maskOf(key), text)).toBe(text)
+  },
+)
+
+test('of two keys the longer one goes as a whole', () => {
+  expect(maskedText(maskOf('abcdef', 'abcdef123'), 'x abcdef123 y')).toBe('x ********* y')
+})
+
+test('a key of digits leaves JSON as JSON', () => {
+  const masked = maskedText(maskOf('123456789012'), '{"error":{"data":123456789012}}')
+  expect(JSON.parse(masked)).toEqual({ error: { data: 111_111_111_111 } })
+})
+
+test('a body over 64 KiB is passed on as it is', () => {
+  const body = Buffer.from('SEKRETONE'.padEnd(64 * 1024 + 1))
+  expect(maskOf('SEKRETONE').incoming(answer(body)).body).toBe(body)
+})
+
+it('masks headers and trailers, also those in base64', () => {
+  const details = Buffer.from('\x08\x0c\x12\x19unknown service SEKRETONE').toString('base64')
+  const mask = maskOf('SEKRETONE', 'O-x/y', 'unused-key')
+  const incoming: Incoming = {
+    ...answer(Buffer.from('SEKRETONE'), [
+      ...['Content-Type', 'application/grpc', 'x-url', '/sekretone/v1'],
+    ]),
+    trailers: () => ['grpc-message', 'no SEKRETONE/x', 'grpc-status-details-bin', details],
+  }
+  const kept = mask.incoming(incoming)
+  expect(kept.headers).toEqual(['Content-Type', 'application/grpc', 'x-url', '/*********/v1'])
+  const [, message, , masked = ''] = kept.trailers()
+  expect(message).toBe('no *********/x')
+  expect(Buffer.from(masked, 'base64').toString()).toBe('\x08\x0c\x12\x19unknown service *********')
+  // Its messages are results.
+  expect(kept.body).toBe(incoming.body)
+})

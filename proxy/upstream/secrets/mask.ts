@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { decoded } from '../../config/key-looks.ts'
+import { isTellable } from '../../config/secret-parts.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
+import { bufferOf } from '../../json/text.ts'
+import { header, type HeaderList, type Incoming } from '../wire.ts'
+
+/** Longer bodies are passed on as they are. */
+const maxMaskedBytes = 64 * 1024
+/** What frames an answer or says how to read it. */
+const structuralHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'grpc-encoding',
+  'grpc-status',
+  'retry-after',
+  'trailer',
+  'transfer-encoding',
+])
+/** A password that is one of the names in an answer would hide the answer. */
+const protocolNames = 'jsonrpc id method params result error code message data details'
+
+/**
+ * Hides the keys of one URL in errors of its node: a page that names the URL that it was asked by, an error that
+ * repeats a header. Keys are found as they are and percent-encoded. Each byte of a key becomes an asterisk, so
+ * that no length changes. Results are never scanned.
+ */
+export class SecretMask {
+  readonly #pattern: RegExp | null
+
+  constructor({ url, authHeaders, authQuery }: NodeUrlConfig) {
+    const secrets = [url, ...authHeaders.values(), ...authQuery.values()]
+    const keys = secrets.flatMap((secret) => secret.keys()).flatMap(spellingsOf)
+    // The longest first, or a key that begins with another one would be found only in part.
+    const longestFirst = [...new Set(keys)].toSorted((a, b) => b.length - a.length)
+    this.#pattern =
+      longestFirst.length > 0 ? new RegExp(longestFirst.map(escapePattern).join('|'), 'gi') : null
+  }
+
+  /** The same answer without the keys: its headers, its body, its trailers. */
+  incoming(incoming: Incoming): Incoming {
+    if (this.#pattern === null) return incoming
+    const { headers, body } = incoming
+    // Messages of gRPC are results; its errors stand in trailers.
+    const isGrpc = header(headers, 'content-type')?.startsWith('application/grpc') ?? false
+    return {
+      ...incoming,
+      headers: this.#headers(headers),
+      body: isGrpc || !(body instanceof Uint8Array) ? body : this.bytes(body),
+      trailers: () => this.#headers(incoming.trailers()),
+    }
+  }
+
+  bytes(bytes: Uint8Array): Uint8Array {
+    if (this.#pattern === null || bytes.length > maxMaskedBytes) return bytes
+    const text = bufferOf(bytes).toString('latin1')
+    const masked = this.#text(text)
+    return masked === text ? bytes : Buffer.from(masked, 'latin1')
+  }
+
+  #headers(headers: HeaderList): HeaderList {
+    let masked: string[] | null = null
+    for (let at = 1; at < headers.length; at += 2) {
+      const name = (headers[at - 1] as string).toLowerCase()
+      if (structuralHeaders.has(name)) continue
+      const value = headers[at] as string
+      const kept = name.endsWith('-bin') ? this.#binary(value) : this.#text(value)
+      if (kept !== value) (masked ??= [...headers])[at] = kept
+    }
+    return masked ?? headers
+  }
+
+  /** Metadata of gRPC in base64, such as the details of an error. */
+  #binary(value: string): string {
+    const bytes = Buffer.from(value, 'base64')
+    const masked = this.bytes(bytes)
+    return masked === bytes ? value : Buffer.from(masked).toString('base64').replace(/=+$/, '')
+  }
+
+  #text(text: string): string {
+    return this.#pattern === null ? text : text.replace(this.#pattern, stars)
+  }
+}
+
+/** A number stays a number: it may stand outside of a string of JSON. */
+function stars(found: string): string {
+  return (/^\d+$/.test(found) ? '1' : '*').repeat(found.length)
+}
+
+/** How answers may repeat a key, read as Latin-1: as it stands in the config, decoded, and percent-encoded. */
+function spellingsOf(key: string): readonly string[] {
+  const plain = decoded(key.trim())
+  const found = [key.trim(), plain].filter(isMaskable)
+  if (found.length === 0) return []
+  const encoded = [encodeURI(plain), encodeURIComponent(plain)]
+  const spellings = [...found, ...encoded]
+  // A query has one for the other.
+  const inQuery = [
+    plain.replaceAll(' ', '+'),
+    ...encoded.map((each) => each.replaceAll('%20', '+')),
+  ]
+  return [...spellings, ...inQuery].map((each) => Buffer.from(each).toString('latin1'))
+}
+
+function isMaskable(key: string): boolean {
+  return isTellable(key) && !protocolNames.includes(key.toLowerCase())
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
