@@ -67,7 +67,7 @@ const chains = {
   'skip-websocket-verification': setting(
     boolean(),
     'false',
-    'Start although a chain with subscriptions has no upstream with a WebSocket URL. Subscriptions to blocks and logs are then made from polling.',
+    'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error in words.',
   ),
 } as const
 

@@ -50,6 +50,28 @@ export function isTemporary(error: unknown): error is RelayError | BackfillError
   return error instanceof RelayError || error instanceof BackfillError
 }
 
+/** Upstreams that answer, and for so long not with what is needed, end a subscription. */
+const failureLimitMs = 6 * 60_000
+
+/** How long the next event could not be fetched. While no upstream answers at all, nothing is missed. */
+export class FetchFailures {
+  #sinceMs: number | null = null
+  #answeredSinceMs: number | null = null
+
+  /** @returns how long it has been failing, and whether it has to end */
+  add(error: Error, nowMs: number): { readonly forMs: number; readonly isOver: boolean } {
+    this.#sinceMs ??= nowMs
+    this.#answeredSinceMs = error instanceof BackfillError ? (this.#answeredSinceMs ?? nowMs) : null
+    const isOver = this.#answeredSinceMs !== null && nowMs - this.#answeredSinceMs >= failureLimitMs
+    return { forMs: nowMs - this.#sinceMs, isOver }
+  }
+
+  reset(): void {
+    this.#sinceMs = null
+    this.#answeredSinceMs = null
+  }
+}
+
 /** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
 const mostAtOnce = 64
 /** Longer answers are not taken: no block of any chain is. */

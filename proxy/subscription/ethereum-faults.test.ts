@@ -14,12 +14,11 @@ interface Lie {
 }
 
 /** Two blocks, the first of which was missed; whoever is asked first lies about what it is asked. */
-async function told(topic: string, lie: Lie, sockets?: readonly string[]) {
+async function told(topic: string, lie: Lie) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,
-    ...(sockets ? { sockets, others: ['one', 'two'] } : {}),
     answer: (method, params: never, node) => {
       const answer = chain.answer(method, params)
       const isLie = chain.head.number !== '0xa' && node === 'one' && method === lie.method
@@ -45,16 +44,6 @@ describe('where the first upstream says something else in any place of its answe
         const heads = blocks.map((each) => JSON.stringify(headOf(each)))
         expect(hearing.texts, `${method} ${path.join('.')}`).toEqual(heads)
       }
-  })
-
-  test.each(all)('heads that are polled: %s', async (fault) => {
-    for (const path of pathsOf(block)) {
-      const lie = { method: 'eth_getBlockByNumber', path, fault }
-      const { hearing, blocks } = await told('newHeads', lie, [])
-      expect(hearing.ended).toBeNull()
-      const heads = blocks.map((each) => JSON.stringify(headOf(each)))
-      expect(hearing.texts, path.join('.')).toEqual(heads)
-    }
   })
 
   /** What is not of the block asked for, or cannot be told apart by its index, is no answer. */

@@ -53,8 +53,6 @@ export interface ChainReader {
   readonly request: TopicRequest
   /** Blocks may be replaced by those of another branch. */
   readonly forks: boolean
-  /** Its numbers are those of the pool's tip. */
-  readonly followsTip: boolean
   /** @returns null when it is not such an event */
   read(event: Uint8Array): Block | null
   /** The newest block that is sure to be followed by others. @throws what asking throws */

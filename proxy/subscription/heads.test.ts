@@ -298,14 +298,13 @@ describe('an upstream that is not good enough', () => {
     expect(hearing.texts).toEqual(heads(Array.from({ length: 10 }, (_, at) => chain.at(11 + at))))
   })
 
-  test('is left when it asks to be left alone and another one does not', async () => {
+  test('is left when it turns out to serve another chain', async () => {
     const scene = await setUp()
     await joinHeads(scene)
-    scene.fixture.pool.upstreams[0]?.sockets[0]?.holdOff.begin(null)
+    const url = scene.fixture.pool.upstreams[0]?.sockets[0]
+    if (url) url.verified = false
     await scene.fixture.clock.advance(5 * blockMs)
-    expect(scene.fixture.events).toContain(
-      'newHeads leaves one: another upstream is in service, and this one is not',
-    )
+    expect(scene.fixture.events).toContain('newHeads leaves one: it serves another chain')
     expect(scene.two.held.size).toBe(1)
   })
 
@@ -321,7 +320,7 @@ describe('an upstream that is not good enough', () => {
       })
       await fixture.clock.advance(1_000)
     }
-    expect(fixture.events.join()).toMatch(/leaves one: no upstream has block 11/)
+    expect(fixture.events.join()).toMatch(/leaves one: eth_getBlockByHash: no usable answer/)
     tell(scene.two, chain.mine())
     await fixture.clock.advance(100)
     expect(hearing.texts).toEqual(heads([chain.at(11)]))
@@ -387,52 +386,28 @@ describe('a branch that was left', () => {
   })
 })
 
-describe('without a WebSocket', () => {
-  test('heads are made from polling, in full', async () => {
-    const scene = await setUp({ sockets: [], others: ['one', 'two'] })
-    const hearing = await joinHeads(scene)
-    scene.chain.mine(3)
-    await scene.fixture.clock.advance(5_000)
-    scene.chain.reorg(1)
-    scene.chain.mine()
-    await scene.fixture.clock.advance(5_000)
-    expect(hearing.texts).toHaveLength(5)
-    expect(hearing.texts.slice(-2)).toEqual(heads([scene.chain.at(13), scene.chain.at(14)]))
-    hearing.leave()
-    await scene.fixture.clock.advance(10)
-    expect(scene.fixture.clock.pending).toBe(0)
-  })
+test('where no upstream has a WebSocket URL, a client is told what has to be added', async () => {
+  const scene = await setUp({ sockets: [], others: ['one'] })
+  const hearing = await joinHeads(scene)
+  expect(hearing.refused).toBeInstanceOf(RelayError)
+  expect(String(hearing.refused)).toMatch(/has to add a ws:\/\/ or wss:\/\/ URL to node-urls/)
+  expect(scene.fixture.clock.pending).toBe(0)
+})
 
-  test('polling stands in until one can be subscribed at again', async () => {
-    const scene = await setUp()
-    const { chain, one, two, fixture } = scene
-    const hearing = await joinHeads(scene)
-    one.answer = two.answer = 'refused'
-    one.cut()
-    await fixture.clock.advance(100)
-    chain.mine()
-    await fixture.clock.advance(5_000)
-    expect(hearing.texts).toEqual(heads([chain.at(11)]))
-    await fixture.clock.advance(60_000)
-    // What failed rests, longer each time.
-    expect(one.asked.length).toBeLessThan(10)
-    two.answer = 'yes'
-    await fixture.clock.advance(120_000)
-    expect(fixture.events.at(-1)).toBe('newHeads by two')
-    tell(two, chain.mine())
-    await fixture.clock.advance(0)
-    expect(hearing.texts).toEqual(heads([chain.at(11), chain.at(12)]))
-    const asked = fixture.calls.length
-    await fixture.clock.advance(10_000)
-    expect(fixture.calls).toHaveLength(asked)
-  })
-
-  test('a subscription fails in words when nobody answers at all', async () => {
-    const scene = await setUp({ sockets: [], others: ['one'], answer: () => undefined })
-    const hearing = await joinHeads(scene)
-    expect(hearing.refused).toBeInstanceOf(RelayError)
-    expect(scene.fixture.clock.pending).toBe(0)
-  })
+test('while no socket can be opened, what is missed is kept for later', async () => {
+  const scene = await setUp()
+  const { chain, one, two, fixture } = scene
+  const hearing = await joinHeads(scene)
+  one.answer = two.answer = 'refused'
+  one.cut()
+  chain.mine(3)
+  await fixture.clock.advance(60_000)
+  // A URL that failed cools down, longer each time.
+  expect(one.asked.length).toBeLessThan(10)
+  expect(hearing).toMatchObject({ texts: [], ended: null })
+  two.answer = 'yes'
+  await fixture.clock.advance(60_000)
+  expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
 })
 
 test('an upstream that never says whether it will is left for another one', async () => {
@@ -442,18 +417,4 @@ test('an upstream that never says whether it will is left for another one', asyn
   await scene.fixture.clock.advance(11_000)
   expect(hearing.subscription).not.toBeNull()
   expect(scene.two.held.size).toBe(1)
-})
-
-test('polling stands in soon where all upstreams hang', async () => {
-  const scene = await setUp({ sockets: ['a', 'b', 'c', 'd'] })
-  for (const socket of Object.values(scene.fixture.sockets)) socket.answer = 'never'
-  const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
-  await scene.fixture.clock.advance(5_200)
-  expect(hearing.subscription).not.toBeNull()
-  const block = scene.chain.mine()
-  await scene.fixture.clock.advance(5_000)
-  expect(hearing.texts).toEqual(heads([block]))
-  hearing.leave()
-  await scene.fixture.clock.advance(10)
-  expect(scene.fixture.clock.pending).toBe(0)
 })

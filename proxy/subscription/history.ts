@@ -6,7 +6,6 @@ import type { Position, SentChain } from './family.ts'
 export class History implements SentChain {
   readonly #most: number
   readonly #positions: Position[] = []
-  readonly #byId = new Map<string, Position>()
 
   /** @param most how many positions are remembered */
   constructor(most: number) {
@@ -22,24 +21,17 @@ export class History implements SentChain {
   }
 
   find(id: string): Position | null {
-    return this.#byId.get(id) ?? null
+    return this.#positions.findLast((each) => each.id === id) ?? null
   }
 
   append({ number, id, parent }: Position): void {
-    const position = { number, id, parent }
-    this.#positions.push(position)
-    this.#byId.set(id, position)
-    if (this.#positions.length > this.#most) this.#byId.delete(this.#positions.shift()?.id ?? '')
+    this.#positions.push({ number, id, parent })
+    if (this.#positions.length > this.#most) this.#positions.shift()
   }
 
   /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */
   goBackTo(fork: Position | null): readonly Position[] {
-    const removed: Position[] = []
-    for (let tip = this.tip; tip !== null && tip.id !== fork?.id; tip = this.tip) {
-      this.#positions.pop()
-      this.#byId.delete(tip.id)
-      removed.push(tip)
-    }
-    return removed
+    const kept = fork ? this.#positions.findIndex(({ id }) => id === fork.id) + 1 : 0
+    return this.#positions.splice(kept).toReversed()
   }
 }

@@ -9,7 +9,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TopicClient } from './client.ts'
 import type { ChainReader, Family } from './family.ts'
-import { Feed, type FeedListener, type Polling } from './feed.ts'
+import { Feed, type FeedListener } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
 import { SocketUrls } from './socket-urls.ts'
@@ -40,9 +40,6 @@ export interface HubOptions {
 }
 
 const leastStallMs = 3_000
-/** What cannot be fetched for so many stalls, and at least so long, ends a subscription. */
-const failureLimit = { stalls: 10, leastMs: 60_000 }
-const pollMs = { least: 250, most: 4_000 }
 /** Sent logs that are kept for reorganisations: for each filter, and for all of them. */
 const mostKeptBytes = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
@@ -152,7 +149,7 @@ export class Hub implements Subscriptions {
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
   #liveRun(topic: Topic, audience: TopicAudience): TopicRun {
-    const feed = this.#createFeed(topic.name, null, topic, null, {
+    const feed = this.#createFeed(topic.name, topic, {
       event: (event) => {
         audience.event(topic.shared?.(event) ?? event)
         if (topic.isLast?.(event) !== true) return
@@ -209,42 +206,27 @@ export class Hub implements Subscriptions {
     const { each, all } = mostKeptBytes
     const options = {
       ...this.#options,
-      ...{ name, filter, fetchLogs, sequence, failureLimitMs: this.#failureLimitMs },
+      ...{ name, filter, fetchLogs, sequence },
       mostKeptBytes: () => Math.min(each, all / Math.max(this.#filters, 1)),
     }
     return new LogsTopic(options, audience)
   }
 
   #beginSequence(name: string, reader: ChainReader): SharedSequence {
-    const { blockTimeMs, allowedLagBlocks } = this.#options.chain
     const sequence = new Sequence({
       ...this.#options,
-      ...{ name, reader, allowedLagBlocks, stallMs: this.#stallMs },
-      failureLimitMs: this.#failureLimitMs,
-      pollIntervalMs: Math.min(Math.max(blockTimeMs / 4, pollMs.least), pollMs.most),
-      createFeed: (polling, listener) =>
-        this.#createFeed(name, name, reader.request, polling, listener),
+      ...{ name, reader },
+      createFeed: (listener) => this.#createFeed(name, reader.request, listener),
     })
     const shared = { sequence, opened: sequence.open() }
     this.#sequences.set(name, shared)
     return shared
   }
 
-  #createFeed(
-    name: string,
-    sequence: string | null,
-    request: TopicRequest,
-    polling: Polling | null,
-    listener: FeedListener,
-  ): Feed {
+  #createFeed(name: string, request: TopicRequest, listener: FeedListener): Feed {
     const { clock, observer } = this.#options
     const [urls, sources, watches] = [this.#urls, this.#sources, this.#watches]
-    const options = { name, sequence, request, urls, sources, watches, clock, observer }
-    return new Feed(options, polling, listener)
-  }
-
-  get #failureLimitMs(): number {
-    return Math.max(failureLimit.stalls * this.#stallMs, failureLimit.leastMs)
+    return new Feed({ name, request, urls, sources, watches, clock, observer }, listener)
   }
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {

@@ -18,9 +18,8 @@ function setUp(bytesPerBlock: readonly number[], mostKeptBytes: number) {
       fetchLogs: () => Promise.resolve([Buffer.alloc(bytes, '{}')]),
       clock,
       observer: { ended() {}, failed() {}, fetchFailed() {} },
-      sequence: { upstream: null, observedSinceMs: null },
+      sequence: { upstream: null },
       maxGapBlocks: 1_000,
-      failureLimitMs: 60_000,
       mostKeptBytes: () => mostKeptBytes,
     }
     const topic = new LogsTopic(options, { event() {}, ended: (reason) => ended.push(reason) })

@@ -44,21 +44,6 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
-test('of a range, only the blocks in it are told, and all ranges share what is asked', async () => {
-  const { chain, fixture, mine } = await setUp()
-  const range = { fromBlock: '0xc', toBlock: '0xd' }
-  const hearing = await fixture.join('eth_subscribe', ['logs', range])
-  for (let each = 0; each < 20; each++)
-    await fixture.join('eth_subscribe', ['logs', { fromBlock: `0x${each}` }])
-  await mine(5)
-  expect(hearing.texts).toEqual(logs([chain.at(12), chain.at(13)]))
-  expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toEqual(
-    [11, 12, 13, 14, 15].map(
-      (number) => `one eth_getLogs [{"blockHash":"${chain.at(number).hash}"}]`,
-    ),
-  )
-})
-
 test('logs are asked of who tells of the block, and when that one fails of another', async () => {
   const chain = new BlockChain()
   const { fixture, one } = await setUp({

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
-import type { Cancel, Clock } from '../clock/clock.ts'
-import { isTemporary } from './ask.ts'
-import { FailureDeadline } from './failure-deadline.ts'
+import { sleep, type Clock } from '../clock/clock.ts'
+import { FetchFailures, isTemporary } from './ask.ts'
 import type { Block, FetchLogs, Position } from './family.ts'
 import { markRemoved } from './families/ethereum-logs.ts'
 import type { Sequence, SequenceListener } from './sequence.ts'
@@ -21,10 +20,8 @@ export interface LogsOptions {
   readonly fetchLogs: FetchLogs
   readonly clock: Clock
   readonly observer: Pick<SubscriptionObserver, 'fetchFailed' | 'ended' | 'failed'>
-  readonly sequence: Pick<Sequence, 'upstream' | 'observedSinceMs'>
+  readonly sequence: Pick<Sequence, 'upstream'>
   readonly maxGapBlocks: number
-  /** What keeps failing for so long ends the topic. */
-  readonly failureLimitMs: number
   /** Bytes of sent logs that are kept, for the case that a reorganisation removes them. */
   mostKeptBytes(): number
 }
@@ -38,8 +35,8 @@ export interface LogsListener {
 interface Pending {
   readonly position: Position
   readonly removed: AbortController
-  logs: readonly Uint8Array[] | null
-  state: 'new' | 'asked' | 'failed'
+  /** Asked for already. Null when it is not wanted any more. */
+  logs: Promise<readonly Uint8Array[] | null> | null
 }
 
 /** The logs that were sent of a block. */
@@ -56,21 +53,17 @@ interface Sent {
 export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
   readonly #listener: LogsListener
-  readonly #deadline: FailureDeadline
-  readonly #backoff = new Backoff(retryBackoff)
   readonly #pending: Pending[] = []
   readonly #sent = new Map<string, Sent>()
   #keptBytes = 0
   /** Of the blocks up to this one more logs were sent than are kept. */
   #forgottenUpTo: number | null = null
   #isClosed = false
-  #cancelRetry: Cancel = () => {}
+  #isRunning = false
 
   constructor(options: LogsOptions, listener: LogsListener) {
-    const { clock, failureLimitMs, sequence } = options
     this.#options = options
     this.#listener = listener
-    this.#deadline = new FailureDeadline(clock, failureLimitMs, sequence)
   }
 
   get keptBytes(): number {
@@ -80,10 +73,11 @@ export class LogsTopic implements SequenceListener {
   appended({ number, id, parent }: Block): void {
     const { maxGapBlocks } = this.#options
     const position = { number, id, parent }
-    this.#pending.push({ position, removed: new AbortController(), logs: null, state: 'new' })
+    this.#pending.push({ position, removed: new AbortController(), logs: null })
     if (this.#pending.length > maxGapBlocks + 1)
       return this.#end(`the events of more than ${maxGapBlocks} blocks could not be fetched`)
     this.#fetchNext()
+    void this.#run()
   }
 
   removed(position: Position): void {
@@ -91,7 +85,6 @@ export class LogsTopic implements SequenceListener {
     if (newest?.position.id === position.id) {
       newest.removed.abort()
       this.#pending.pop()
-      if (this.#pending.length === 0) this.#succeeded()
       return
     }
     const sent = this.#sent.get(position.id)
@@ -110,62 +103,55 @@ export class LogsTopic implements SequenceListener {
 
   close(): void {
     this.#isClosed = true
-    this.#cancelRetry()
     for (const { removed } of this.#pending) removed.abort()
     this.#pending.length = 0
     this.#sent.clear()
     this.#keptBytes = 0
   }
 
-  #fetchNext(): void {
-    for (const block of this.#pending.slice(0, atOnce))
-      if (block.state === 'new') void this.#fetch(block)
+  /** Sends block by block; the logs of the next ones are asked for meanwhile. */
+  async #run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    for (let first = this.#pending[0]; first; first = this.#pending[0]) {
+      this.#fetchNext()
+      const logs = await first.logs
+      if (logs === null || this.#pending[0] !== first) continue
+      this.#pending.shift()
+      this.#keep(first.position, logs)
+      for (const log of logs) this.#listener.event(log)
+    }
+    this.#isRunning = false
   }
 
-  async #fetch(block: Pending): Promise<void> {
-    const { fetchLogs, filter, sequence, observer, name } = this.#options
-    const { signal } = block.removed
-    // The upstream that reported the block has it; when that one fails, the pool chooses.
-    const prefer = block.state === 'new' ? sequence.upstream : null
-    block.state = 'asked'
+  #fetchNext(): void {
+    for (const block of this.#pending.slice(0, atOnce)) block.logs ??= this.#fetch(block)
+  }
+
+  /** Asks until there is an answer. Never rejects. @returns null when it is not wanted any more */
+  async #fetch({ position, removed }: Pending): Promise<readonly Uint8Array[] | null> {
+    const { fetchLogs, filter, sequence, observer, name, clock } = this.#options
+    const { signal } = removed
+    const backoff = new Backoff(retryBackoff)
+    const failures = new FetchFailures()
     try {
-      block.logs = await fetchLogs(block.position, filter, prefer, signal)
-      if (!signal.aborted) this.#send()
+      // The upstream that reported the block has it; when that one fails, the pool chooses.
+      for (let prefer = sequence.upstream; ; prefer = null)
+        try {
+          return await fetchLogs(position, filter, prefer, signal)
+        } catch (error) {
+          if (signal.aborted || !isTemporary(error)) throw error
+          const { forMs, isOver } = failures.add(error, clock.nowMs())
+          observer.fetchFailed(name, forMs, error.message)
+          if (isOver) this.#end(`the events of block ${position.number} could not be fetched`)
+          await sleep(clock, backoff.next(), signal)
+        }
     } catch (error) {
-      if (signal.aborted) return
-      if (isTemporary(error)) return this.#failed(block, error)
+      if (signal.aborted) return null
       observer.failed(name, error)
       this.ended('internal error')
+      return null
     }
-  }
-
-  /** Nothing is sent before the first block: the others are asked about again when they are the first. */
-  #failed(block: Pending, error: Error): void {
-    block.state = 'failed'
-    if (block !== this.#pending[0]) return
-    const { clock, observer, name } = this.#options
-    observer.fetchFailed(name, this.#deadline.failed(), error.message)
-    if (this.#deadline.isOver)
-      return this.#end(`the events of block ${block.position.number} could not be fetched`)
-    this.#cancelRetry = clock.after(this.#backoff.next(), () => void this.#fetch(block))
-  }
-
-  #send(): void {
-    if (!this.#pending[0]?.logs) return
-    for (let block = this.#pending[0]; block?.logs; block = this.#pending[0]) {
-      this.#pending.shift()
-      this.#keep(block.position, block.logs)
-      for (const log of block.logs) this.#listener.event(log)
-    }
-    this.#succeeded()
-    if (this.#pending[0]?.state === 'failed') void this.#fetch(this.#pending[0])
-    this.#fetchNext()
-  }
-
-  #succeeded(): void {
-    this.#cancelRetry()
-    this.#backoff.reset()
-    this.#deadline.reset()
   }
 
   #end(reason: string): void {

@@ -3,12 +3,10 @@
 import { Backoff } from '../clock/backoff.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { BackfillError, GapTooLarge, isTemporary } from './ask.ts'
-import { FailureDeadline, type ObservedChain } from './failure-deadline.ts'
+import { BackfillError, FetchFailures, GapTooLarge, isTemporary } from './ask.ts'
 import type { Block, ChainReader, Path, Position } from './family.ts'
-import type { Feed, FeedListener, Polling } from './feed.ts'
+import type { Feed, FeedListener } from './feed.ts'
 import { History } from './history.ts'
 import type { SubscriptionObserver } from './subscriptions.ts'
 
@@ -28,12 +26,7 @@ export interface SequenceOptions {
   readonly pool: Pick<Pool, 'tip'>
   readonly observer: SubscriptionObserver
   readonly maxGapBlocks: number
-  readonly allowedLagBlocks: number
-  readonly stallMs: number
-  readonly pollIntervalMs: number
-  /** What keeps failing for so long ends the sequence. */
-  readonly failureLimitMs: number
-  createFeed(polling: Polling, listener: FeedListener): Feed
+  createFeed(listener: FeedListener): Feed
 }
 
 /** Gets a chain block by block, each once and in order. */
@@ -55,12 +48,12 @@ interface Observed {
  * Makes one unbroken sequence of what sources report: known blocks are dropped, missing ones are
  * fetched first, and another branch begins where the branches part.
  */
-export class Sequence implements ObservedChain {
+export class Sequence {
   readonly #options: SequenceOptions
   readonly #feed: Feed
   readonly #history: History
-  readonly #deadline: FailureDeadline
   readonly #backoff = new Backoff(retryBackoff)
+  readonly #failures = new FetchFailures()
   readonly #listeners = new Set<SequenceListener>()
   readonly #closing = new AbortController()
   #waiting: Observed[] = []
@@ -70,29 +63,19 @@ export class Sequence implements ObservedChain {
   /** The source changed while the latest block was asked for. */
   #mustCatchUpAgain = false
   #unusable = 0
-  /** The upstream that polling stays with as long as it answers. */
-  #polled: string | null = null
-  #observedMs = -Infinity
-  #observedSinceMs = -Infinity
   #cancelRetry: Cancel = () => {}
 
   constructor(options: SequenceOptions) {
-    const { clock, maxGapBlocks, failureLimitMs, pollIntervalMs } = options
     this.#options = options
-    this.#history = new History(maxGapBlocks + 1)
-    this.#deadline = new FailureDeadline(clock, failureLimitMs, this)
-    const poll = () => this.#catchUp()
-    this.#feed = options.createFeed(
-      { intervalMs: pollIntervalMs, poll },
-      {
-        event: (event) => {
-          this.#received(event)
-        },
-        moved: () => {
-          void this.#catchUp()
-        },
+    this.#history = new History(options.maxGapBlocks + 1)
+    this.#feed = options.createFeed({
+      event: (event) => {
+        this.#received(event)
       },
-    )
+      moved: () => {
+        void this.#catchUp()
+      },
+    })
   }
 
   /** @throws NodeRefused @throws RelayError */
@@ -119,11 +102,6 @@ export class Sequence implements ObservedChain {
     return this.#feed.upstream
   }
 
-  get observedSinceMs(): number | null {
-    const { clock, stallMs } = this.#options
-    return clock.nowMs() - this.#observedMs <= stallMs ? this.#observedSinceMs : null
-  }
-
   close(): void {
     this.#closing.abort()
     this.#cancelRetry()
@@ -132,20 +110,18 @@ export class Sequence implements ObservedChain {
     this.#waiting = []
   }
 
-  /** The block that is the newest now is not sent: clients get what follows it. */
+  /**
+   * The block that is the newest now is not sent: clients get what follows it. Where no upstream has
+   * an answer in time, they get what comes next.
+   */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#options
-    // Polling has nothing else to begin from, and takes the time it needs.
-    const limit = new TimeLimit(clock, this.#closing.signal, this.#feed.isPolling ? null : beginMs)
+    const limit = new TimeLimit(clock, this.#closing.signal, beginMs)
     try {
-      const { block, upstream } = await reader.newest(this.#feed.upstream, limit.signal)
-      this.#polled = upstream
+      const { block } = await reader.newest(this.#feed.upstream, limit.signal)
       this.#history.append(block)
     } catch (error) {
-      const isDefect = !isTemporary(error) && !limit.signal.aborted
-      if (isDefect || this.#closing.signal.aborted) throw error
-      if (!this.#feed.isPolling) return
-      throw error instanceof RelayError ? error : noBeginning(error)
+      if (!isTemporary(error) && limit.spentMs === null) throw error
     } finally {
       limit.end()
     }
@@ -158,10 +134,6 @@ export class Sequence implements ObservedChain {
   }
 
   #observe(observed: Observed): void {
-    const { clock, stallMs } = this.#options
-    const nowMs = clock.nowMs()
-    if (nowMs - this.#observedMs > stallMs) this.#observedSinceMs = nowMs
-    this.#observedMs = nowMs
     this.#waiting.push(observed)
     while (this.#waiting.length > 1 && this.#isTooMuchWaiting) this.#waiting.shift()
     void this.#run()
@@ -190,7 +162,7 @@ export class Sequence implements ObservedChain {
 
   async #follow(observed: Observed): Promise<void> {
     const { block, isLatest } = observed
-    const { observer, name } = this.#options
+    const { observer, name, reader } = this.#options
     const { tip } = this.#history
     // Nothing was sent yet: what is the latest then was there before the subscription.
     if (tip === null) return isLatest ? this.#history.append(block) : this.#append(block)
@@ -199,7 +171,8 @@ export class Sequence implements ObservedChain {
       if (block.id === tip.id) this.#succeeded()
       return
     }
-    if (block.number <= tip.number && !this.#isOtherBranch(observed, tip)) return
+    // A branch is sent once it is as high as what was sent: it may not survive.
+    if (block.number < tip.number || (block.number === tip.number && !reader.forks)) return
     if (block.parent === tip.id) {
       if (!isLatest) this.#unusable = 0
       return this.#append(block)
@@ -246,37 +219,25 @@ export class Sequence implements ObservedChain {
   /** All that is known was sent. */
   #succeeded(): void {
     this.#backoff.reset()
-    this.#deadline.reset()
+    this.#failures.reset()
     this.#cancelRetry()
   }
 
   #failed(error: Error): void {
-    const { observer, name } = this.#options
-    observer.fetchFailed(name, this.#deadline.failed(), error.message)
-    if (this.#deadline.isOver) return this.#end('the missed blocks could not be fetched')
+    const { observer, name, clock } = this.#options
+    const { forMs, isOver } = this.#failures.add(error, clock.nowMs())
+    observer.fetchFailed(name, forMs, error.message)
+    if (isOver) return this.#end('the missed blocks could not be fetched')
     this.#retryLater()
-  }
-
-  /**
-   * A branch is sent once it is as high as what was sent: it may not survive. A lower one only when the
-   * whole chain has gone back to it.
-   */
-  #isOtherBranch({ block, isLatest }: Observed, tip: Position): boolean {
-    const { reader, pool, allowedLagBlocks } = this.#options
-    if (!reader.forks) return false
-    if (block.number === tip.number) return true
-    // Below all that is remembered it may as well be a slow upstream.
-    if (!isLatest || block.number < (this.#history.lowest?.number ?? 0)) return false
-    return reader.followsTip && (pool.tip ?? 0) <= block.number + allowedLagBlocks
   }
 
   /** A gap that would end the sequence is not believed of one upstream alone. */
   #isTooFarAhead({ block, isLatest }: Observed, tip: Position): boolean {
-    const { pool, reader, maxGapBlocks } = this.#options
+    const { pool, maxGapBlocks } = this.#options
     if (block.number - tip.number - 1 <= maxGapBlocks) return false
     // What comes by an event is asked for over the relay.
     if (!isLatest) return true
-    return reader.followsTip && pool.tip !== null && pool.tip - tip.number - 1 <= maxGapBlocks
+    return pool.tip !== null && pool.tip - tip.number - 1 <= maxGapBlocks
   }
 
   #unusableEvent(why: string): void {
@@ -303,9 +264,7 @@ export class Sequence implements ObservedChain {
     const { reader, observer, name } = this.#options
     const { signal } = this.#closing
     try {
-      const prefer = this.#feed.isPolling ? this.#polled : null
-      const { block, upstream } = await reader.latest(prefer, signal)
-      this.#polled = upstream
+      const { block } = await reader.latest(null, signal)
       this.#observe({ block, isLatest: true })
     } catch (error) {
       if (signal.aborted) return
@@ -328,9 +287,4 @@ export class Sequence implements ObservedChain {
     this.close()
     for (const each of listeners) each.ended(reason)
   }
-}
-
-function noBeginning(cause: unknown): RelayError {
-  const message = 'no upstream tells the latest block, from which a subscription could begin'
-  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }

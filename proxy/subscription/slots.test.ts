@@ -113,16 +113,6 @@ test('a fork is told as it comes, also when its parent is older', async () => {
   expect(hearing.texts).toEqual(events)
 })
 
-test('without a WebSocket, slots are made from polling', async () => {
-  const { slots, fixture } = await setUp({ sockets: [], others: ['one'] })
-  const hearing = await fixture.join('slotSubscribe', [])
-  slots.skipped.add(104)
-  slots.make(6)
-  slots.confirmedLag = 0
-  await fixture.clock.advance(2_000)
-  expect(slotsOf(hearing.texts)).toEqual([101, 102, 103, 105, 106, 107])
-})
-
 test('more missed slots than the bound end it in words', async () => {
   const { slots, fixture, one, two } = await setUp({ maxGapBlocks: 50 })
   const hearing = await fixture.join('slotSubscribe', [])
@@ -132,24 +122,4 @@ test('more missed slots than the bound end it in words', async () => {
   two.tell(slots.event())
   await fixture.clock.advance(5_000)
   expect(hearing.ended).toBe('more than 50 slots were missed')
-})
-
-test('roots come each once; those left out are looked up', async () => {
-  const { slots, fixture, one, two } = await setUp()
-  slots.make(40)
-  const hearing = await fixture.join('rootSubscribe', [])
-  one.tell('109')
-  one.tell('109')
-  await fixture.clock.advance(0)
-  slots.skipped.add(143)
-  slots.make(10)
-  one.cut()
-  await fixture.clock.advance(1_000)
-  two.tell('118')
-  await fixture.clock.advance(1_000)
-  expect(hearing.texts).toEqual(
-    Array.from({ length: 11 }, (_, at) => 109 + at)
-      .filter((slot) => slot <= slots.newest - 32)
-      .map(String),
-  )
 })

@@ -37,11 +37,6 @@ export class Cooldowns {
     this.#byUrl.delete(url)
   }
 
-  /** Those that failed and have not succeeded since, whether they cool down still or not. */
-  get failed(): readonly SocketUrl[] {
-    return [...this.#byUrl.keys()]
-  }
-
   /** How long until the first of them may be asked again; null when none cools down. */
   get leastMs(): number | null {
     const nowMs = this.#clock.nowMs()
@@ -93,17 +88,6 @@ export class SocketUrls {
     const upstream = this.#pool.choose(wanted, this.#strategy)
     const url = upstream?.sockets.find(isOpen)
     return upstream && url ? { upstream, url } : null
-  }
-
-  /** Another one is in service while this one is not. @param excluded URLs that are no alternative */
-  hasBetterThan(place: SocketPlace, excluded: readonly SocketUrl[]): boolean {
-    if (this.#isInService(place)) return false
-    const other = this.next((url) => url === place.url || excluded.includes(url))
-    return other !== null && this.#isInService(other)
-  }
-
-  #isInService({ upstream, url }: SocketPlace): boolean {
-    return this.#pool.stateOf(upstream) === 'eligible' && isUsable(url)
   }
 }
 

@@ -26,43 +26,34 @@ type Leave = (why: string) => void
 /**
  * Sees whether the sockets that topics are on are alive. A topic may be quiet for good reason, and the
  * head of the chain may not: when it moves on elsewhere and not on a socket, all topics leave that one.
- * A sequence that is not the head, such as roots, is watched by itself as well.
  */
 export class SocketWatches {
   readonly #options: SocketWatchesOptions
-  readonly #watches = new Map<SocketUrl, Map<string, SocketWatch>>()
+  readonly #watches = new Map<SocketUrl, SocketWatch>()
 
   constructor(options: SocketWatchesOptions) {
     this.#options = options
   }
 
   /** A topic is on this socket now. @returns to be called when it is not any more */
-  join(place: SocketPlace, sequence: string | null, leave: Leave): () => void {
+  join(place: SocketPlace, leave: Leave): () => void {
     const { head, readers } = this.#options.family
-    const names = new Set([head, sequence].filter((name) => name !== null))
-    const atUrl = this.#watches.get(place.url) ?? new Map<string, SocketWatch>()
-    this.#watches.set(place.url, atUrl)
-    for (const name of names) {
-      const reader = readers[name] as ChainReader
-      const watch = atUrl.get(name) ?? new SocketWatch(name, reader, place, this.#options)
-      atUrl.set(name, watch)
-      watch.members.add(leave)
-    }
+    const reader = head === null ? undefined : readers[head]
+    if (!reader) return () => {}
+    const watch = this.#watches.get(place.url) ?? new SocketWatch(reader, place, this.#options)
+    this.#watches.set(place.url, watch)
+    watch.members.add(leave)
     return () => {
-      for (const name of names) {
-        const watch = atUrl.get(name)
-        if (!watch?.members.delete(leave) || watch.members.size > 0) continue
-        watch.close()
-        atUrl.delete(name)
-      }
+      if (!watch.members.delete(leave) || watch.members.size > 0) return
+      watch.close()
+      this.#watches.delete(place.url)
     }
   }
 }
 
-/** Watches one sequence on one socket, by a subscription that it shares with the sequence's own. */
+/** Watches the head on one socket, by a subscription that it shares with the sequence's own. */
 class SocketWatch {
   readonly members = new Set<Leave>()
-  readonly #name: string
   readonly #reader: ChainReader
   readonly #place: SocketPlace
   readonly #options: SocketWatchesOptions
@@ -79,19 +70,13 @@ class SocketWatch {
   #stallChecks = 0
   #cancel: Cancel = () => {}
 
-  constructor(
-    name: string,
-    reader: ChainReader,
-    place: SocketPlace,
-    options: SocketWatchesOptions,
-  ) {
-    this.#name = name
+  constructor(reader: ChainReader, place: SocketPlace, options: SocketWatchesOptions) {
     this.#reader = reader
     this.#place = place
     this.#options = options
     this.#newsMs = options.clock.nowMs()
     // A socket that never sends anything is behind this before long.
-    this.#number = reader.followsTip ? options.pool.tip : null
+    this.#number = options.pool.tip
     void this.#open()
     this.#checkLater()
   }
@@ -121,7 +106,7 @@ class SocketWatch {
     } catch (error) {
       this.#isRefused = error instanceof NodeRefused
       const isExpected = this.#isRefused || error instanceof TransportError
-      if (!isExpected && !this.#closing.signal.aborted) observer.failed(this.#name, error)
+      if (!isExpected && !this.#closing.signal.aborted) observer.failed('head', error)
     } finally {
       this.#isOpening = false
     }
@@ -138,6 +123,7 @@ class SocketWatch {
 
   #check(): void {
     const { clock, pool, stallMs, allowedLagBlocks } = this.#options
+    if (this.#place.url.verified === false) return this.#leave('it serves another chain')
     const nowMs = clock.nowMs()
     const block = this.#unread && this.#reader.read(this.#unread)
     this.#unread = null
@@ -146,8 +132,7 @@ class SocketWatch {
       this.#newsMs = nowMs
       this.#stallChecks = 0
     }
-    const lag =
-      this.#reader.followsTip && this.#number !== null ? (pool.tip ?? 0) - this.#number : 0
+    const lag = this.#number === null ? 0 : (pool.tip ?? 0) - this.#number
     if (lag <= allowedLagBlocks) this.#laggingSinceMs = null
     else this.#laggingSinceMs ??= nowMs
     if (this.#laggingSinceMs !== null && nowMs - this.#laggingSinceMs >= stallMs)
@@ -169,7 +154,7 @@ class SocketWatch {
       if (this.#number === null) this.#number = block.number
       else this.#stallChecks += 1
     } catch (error) {
-      if (!signal.aborted && !isTemporary(error)) observer.failed(this.#name, error)
+      if (!signal.aborted && !isTemporary(error)) observer.failed('head', error)
     }
   }
 

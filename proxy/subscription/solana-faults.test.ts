@@ -20,7 +20,7 @@ interface Lie {
 }
 
 /** Up to slot 104, of which only the last is pushed; the first answer of one kind is a lie. */
-async function told(topic: 'slot' | 'root', lie: Lie | null, pushed?: unknown) {
+async function told(lie: Lie | null, pushed?: unknown) {
   let newest = 100
   let lies = 1
   const fixture = await SubscriptionFixture.create({
@@ -33,46 +33,40 @@ async function told(topic: 'slot' | 'root', lie: Lie | null, pushed?: unknown) {
       return faulty(answer, lie.path, lie.fault)
     },
   })
-  const hearing = await fixture.join(`${topic}Subscribe`, [])
+  const hearing = await fixture.join('slotSubscribe', [])
   newest = 104
   const { one } = fixture.sockets
   const socket = one as TestSocket
   if (pushed !== undefined) socket.tell(JSON.stringify(pushed))
   await fixture.clock.advance(10)
-  socket.tell(topic === 'slot' ? slotEvent(104) : '104')
+  socket.tell(slotEvent(104))
   await fixture.clock.advance(60_000)
   expect(hearing.ended).toBeNull()
-  return hearing.texts.map((text) => {
-    const value = JSON.parse(text) as number | { slot: number }
-    return typeof value === 'number' ? value : value.slot
-  })
+  return hearing.texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
 }
 
 describe('where the first upstream says something else in any place of its answers', () => {
-  /** That there was no block in a slot may be so; but what is the newest root has one. */
-  const mightBe = (topic: string, path: MemberPath, fault: Fault) =>
-    (topic === 'slot' && path.length === 0 && fault === 'a list') ||
-    (path.length === 1 && fault === 'nothing')
+  /** That there was no block in a slot may be so. */
+  const mightBe = (path: MemberPath, fault: Fault) =>
+    (path.length === 0 && fault === 'a list') || (path.length === 1 && fault === 'nothing')
 
-  test.each(all)('slots and roots that were missed: %s', async (fault) => {
-    for (const topic of ['slot', 'root'] as const)
-      for (const path of pathsOf(range(101, topic === 'slot' ? 103 : 104))) {
-        const seen = await told(topic, { method: 'getBlocks', path, fault })
-        expect(seen.at(-1)).toBe(104)
-        if (!mightBe(topic, path, fault)) expect(seen, path.join('.')).toEqual(range(101, 104))
-      }
+  test.each(all)('slots that were missed: %s', async (fault) => {
+    for (const path of pathsOf(range(101, 103))) {
+      const seen = await told({ method: 'getBlocks', path, fault })
+      expect(seen.at(-1)).toBe(104)
+      if (!mightBe(path, fault)) expect(seen, path.join('.')).toEqual(range(101, 104))
+    }
   })
 
   test.each(all)('the newest slot: %s', async (fault) => {
-    for (const topic of ['slot', 'root'] as const)
-      expect(await told(topic, { method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
+    expect(await told({ method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
   })
 
   test.each(all)('what is pushed: %s', async (fault) => {
     for (const path of pathsOf(slotEvent(102))) {
       // On another branch a slot may follow any that was before.
       if (path[0] === 'parent' && fault === 'a number') continue
-      const seen = await told('slot', null, faulty(slotEvent(102), path, fault))
+      const seen = await told(null, faulty(slotEvent(102), path, fault))
       expect(seen, path.join('.')).toEqual(range(101, 104))
     }
   })

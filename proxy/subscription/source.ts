@@ -12,8 +12,8 @@ import { memberOf } from './ask.ts'
 import type { SocketPlace } from './socket-urls.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
-/** How long an upstream may take to answer. */
-const openTimeoutMs = 10_000
+/** How long an upstream may take to answer before another one is asked. */
+const openTimeoutMs = 2_000
 
 export interface SourceListener {
   event(result: Uint8Array): void

@@ -80,8 +80,8 @@ export interface SubscriptionObserver {
   upstreamChanged(upstream: string, change: 1 | -1): void
   /** A topic has left an upstream. */
   left(topic: string, upstream: string, why: string): void
-  /** A topic has a source; null: polling. */
-  joined(topic: string, upstream: string | null): void
+  /** A topic's events come from this upstream now. */
+  joined(topic: string, upstream: string): void
   /** Blocks or slots that came from no source were fetched. */
   filled(topic: string, blocks: number): void
   duplicateDropped(topic: string): void

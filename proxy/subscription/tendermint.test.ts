@@ -105,13 +105,15 @@ test('headers pass as they come, and those that were missed come first', async (
   )
 })
 
-test('without a WebSocket, blocks are made from polling, as the node of the version would', async () => {
-  const { heights, fixture } = await setUp({ sockets: [], others: ['one'] })
+test('blocks that were missed are made as a node of the version would', async () => {
+  const { heights, fixture, one, two } = await setUp()
   const hearing = await fixture.join('subscribe', subscribed("tm.event='NewBlock'"))
   heights.head = 11
-  await fixture.clock.advance(6_000)
+  one.cut()
+  await fixture.clock.advance(1_000)
   heights.isOld = true
   heights.head = 12
+  two.cut()
   await fixture.clock.advance(6_000)
   heights.isOld = false
   const [current, old] = hearing.texts.map(whole)

@@ -64,7 +64,7 @@ test('each one hears everything, in order', () => {
   const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
   subscription.clientsChanged('newHeads', 5)
   subscription.upstreamChanged('node-a', 1)
-  subscription.joined('newHeads', null)
+  subscription.joined('newHeads', 'one')
   subscription.left('newHeads', 'node-a', 'why')
   subscription.filled('newHeads', 2)
   subscription.duplicateDropped('newHeads')
@@ -83,7 +83,7 @@ test('each one hears everything, in order', () => {
     ['socketsChanged', 2],
     ['clientsChanged', 'newHeads', 5],
     ['upstreamChanged', 'node-a', 1],
-    ['joined', 'newHeads', null],
+    ['joined', 'newHeads', 'one'],
     ['left', 'newHeads', 'node-a', 'why'],
     ['filled', 'newHeads', 2],
     ['duplicateDropped', 'newHeads'],

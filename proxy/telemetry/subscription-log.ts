@@ -27,8 +27,7 @@ export function subscriptionLog(
   return {
     joined(topic, upstream) {
       if (!takeMove()) return
-      const source = upstream ?? 'polling'
-      logger.info('subscription is told by', { ...labels, topic, source })
+      logger.info('subscription has joined an upstream', { ...labels, topic, upstream })
     },
     left(topic, upstream, why) {
       if (!takeMove()) return

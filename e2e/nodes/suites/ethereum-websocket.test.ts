@@ -16,26 +16,20 @@ const ground = await openGround()
 const account = privateKeyToAccount(anvilKey)
 const nobody = `0x${'b0'.repeat(20)}` as const
 
-/** `polled`: the router has no WebSocket URL, and makes what it tells from polling. */
-const pools = [
-  ['anvil', 'told'],
-  ['geth', 'told'],
-  ['geth', 'polled'],
-] as const
+const pools = [['anvil'], ['geth']] as const
 const nodes: Record<string, EthereumNode> = {}
 beforeAll(async () => {
   for (const name of ['anvil', 'geth'] as const)
     nodes[name] = await ethereumNodes[name](ground, 'moving')
 })
 
-describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) => {
+describe.each(pools)('%s, through the router by WebSocket', (name) => {
   let node: EthereumNode
   let url: string
   beforeAll(async () => {
     node = nodes[name]!
     const webSocketUrl = { ...node.url, url: node.webSocketUrl }
-    const urls = source === 'told' ? [node.url, webSocketUrl] : [node.url]
-    const upstreams = [{ name: node.name, urls }]
+    const upstreams = [{ name: node.name, urls: [node.url, webSocketUrl] }]
     const routed = await routeTo(ground, [
       { chainId: node.chain, apiInterface: 'jsonrpc', nodes: upstreams },
     ])
@@ -87,10 +81,9 @@ describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) =
       }),
     )
     const pending = new Gathered<string>()
-    if (source === 'told')
-      stack.defer(
-        client.watchPendingTransactions({ onTransactions: (all) => all.forEach(pending.add) }),
-      )
+    stack.defer(
+      client.watchPendingTransactions({ onTransactions: (all) => all.forEach(pending.add) }),
+    )
     await client.getBlockNumber({ cacheTime: 0 })
     const sent: string[] = []
     for (const value of [3n, 1n, 2n]) {
@@ -99,7 +92,7 @@ describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) =
       await client.waitForTransactionReceipt({ hash })
     }
     expect(await amounts.take(3)).toEqual([3n, 1n, 2n])
-    if (source === 'told') expect(await pending.take(3)).toEqual(sent)
+    expect(await pending.take(3)).toEqual(sent)
   })
 
   test('ethers deploys, pays, and hears of blocks, events and pending transactions', async () => {
@@ -115,7 +108,7 @@ describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) =
     const amounts = new Gathered<bigint>()
     await (till as BaseContract).on('Paid', (amount: bigint) => amounts.add(amount))
     const pending = new Gathered<string>()
-    if (source === 'told') await provider.on('pending', pending.add)
+    await provider.on('pending', pending.add)
     const [first = 0, ...later] = await heights.take(3)
     expect(later).toEqual([first + 1, first + 2])
     const to = await till.getAddress()
@@ -126,7 +119,7 @@ describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) =
       await transaction.wait()
     }
     expect(await amounts.take(2)).toEqual([5n, 4n])
-    if (source === 'told') expect(await pending.take(2)).toEqual(sent)
+    expect(await pending.take(2)).toEqual(sent)
     await expect(
       provider.send('eth_call', [{ to: nobody, data: '0x' }, '0xfffffff']),
     ).rejects.toThrow()
@@ -151,13 +144,11 @@ describe.each(pools)('%s, through the router by WebSocket, %s', (name, source) =
     const logs = await web3.eth.subscribe('logs', { address: to })
     logs.on('data', (log) => paid.add(String(log.transactionHash)))
     const pending = new Gathered<string>()
-    if (source === 'told') {
-      const transactions = await web3.eth.subscribe('pendingTransactions')
-      transactions.on('data', pending.add)
-    }
+    const transactions = await web3.eth.subscribe('pendingTransactions')
+    transactions.on('data', pending.add)
     const receipt = await web3.eth.sendTransaction({ from: address, to, value: 9, gas: 1_000_000 })
     expect(await paid.take(1)).toEqual([receipt.transactionHash])
-    if (source === 'told') expect(await pending.take(1)).toEqual([receipt.transactionHash])
+    expect(await pending.take(1)).toEqual([receipt.transactionHash])
     const [first = 0n, ...later] = await heads.take(3)
     expect(later).toEqual([first + 1n, first + 2n])
     await newHeads.unsubscribe()

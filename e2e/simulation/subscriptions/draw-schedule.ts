@@ -129,15 +129,15 @@ export function forcedFailovers(seed: number, count: number): SubscriptionSchedu
 function drawNodes(dice: Dice, durationMs: number, mood: Mood): readonly SubscriptionNodePlan[] {
   const outageFromMs = dice.next() * durationMs
   const outage = { fromMs: outageFromMs, untilMs: outageFromMs + dice.scaled(1_000, 40_000) }
-  const hasSockets = dice.chance(0.85)
   return Array.from({ length: dice.whole(1, 5) }, (_, index) => {
     const lagBlocks = dice.pick([0, 0, 0, 0, 1, 2])
     return {
       name: `node-${index + 1}`,
       forks: [],
       http: drawHttp(dice, durationMs, mood, lagBlocks, outage),
+      // Without any there is nothing to subscribe to.
       socket:
-        hasSockets && dice.chance(0.85)
+        index === 0 || dice.chance(0.85)
           ? drawSocket(dice, durationMs, mood, lagBlocks, outage)
           : null,
     }

@@ -18,7 +18,7 @@ test('subscriptions keep every invariant over some seeds', async () => {
   const { tally, failures } = await runSeeds(subscriptionSimulation, seedsFrom(1, 16), spec)
   expect(failures).toEqual([])
   expect(tally).toMatchObject({ schedules: 16 })
-  for (const name of ['events', 'failovers', 'filled', 'forks', 'pollings', 'reorgs'])
+  for (const name of ['events', 'failovers', 'filled', 'forks', 'reorgs'])
     expect(tally[name], name).toBeGreaterThan(10)
 })
 

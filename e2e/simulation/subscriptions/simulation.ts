@@ -341,12 +341,11 @@ class Simulation {
       clientsChanged() {},
       upstreamChanged() {},
       left: (topic, source, why) => {
-        this.#say(`${topic} leaves ${source ?? 'polling'}: ${why}`)
+        this.#say(`${topic} leaves ${source}: ${why}`)
         this.#count('failovers', 1)
       },
       joined: (topic, source) => {
-        this.#say(`${topic} is told by ${source ?? 'polling'}`)
-        if (source === null) this.#count('pollings', 1)
+        this.#say(`${topic} is on ${source}`)
       },
       filled: (topic, events) => {
         this.#say(`${topic} fills ${events}`)

@@ -98,15 +98,6 @@ describe('a subscription', () => {
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('of logs of a range hears what lies in it, of all that others hear', async () => {
-    const { hub, fixture } = await setUp()
-    const client = await connect(fixture.port)
-    await client.ask('eth_subscribe', ['logs', { fromBlock: '0x5' }])
-    expect(hub.topics).toEqual(['["logs",{}]'])
-    for (const number of ['0x4', '0x5']) hub.tell(`{"blockNumber":"${number}"}`)
-    expect((await client.until(2))[1]).toContain('"0x5"')
-  })
-
   it('that is open only when its client has left is given up', async () => {
     const { hub, fixture } = await setUp()
     hub.isLate = true

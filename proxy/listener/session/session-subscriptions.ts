@@ -128,7 +128,7 @@ export class SessionSubscriptions {
     const { form, hub, random } = this.#offer
     const { maxSubscriptions } = this.#serving.socketLimits
     const audience = this.#audience
-    const { topic, takes } = wish
+    const { topic } = wish
     const { isLast } = topic
     if (this.#open.size >= maxSubscriptions)
       throw new RelayError(
@@ -148,7 +148,7 @@ export class SessionSubscriptions {
     try {
       const subscription = await hub.subscribe(call, topic, {
         event: (result) => {
-          if (takes?.(result) !== false) audience.notify([head, result, tail])
+          audience.notify([head, result, tail])
           if (isLast?.(result)) this.#open.delete(id.handle)
         },
         ended(reason) {

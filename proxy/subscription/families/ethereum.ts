@@ -9,8 +9,6 @@ import { fetchLogsBy } from './ethereum-logs.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 8
-/** Upstreams that are asked for a block that the one before does not have. */
-const mostAsked = 3
 
 /** New heads, and the logs of their blocks. */
 export function ethereumFamily(ask: Ask): Family {
@@ -30,7 +28,6 @@ class EthereumHeads implements ChainReader {
     unsubscribe: (id: unknown) => ({ method: 'eth_unsubscribe', params: [id] }),
   }
   readonly forks = true
-  readonly followsTip = true
   readonly #ask: Ask
 
   constructor(ask: Ask) {
@@ -67,8 +64,9 @@ class EthereumHeads implements ChainReader {
       if (fork) return { fork, blocks: branch.toReversed() }
       if (lowest && oldest.number <= lowest.number) {
         // The branches part below all that was sent: the old one is followed down as well.
-        const isShared = below === null || below.parent === oldest.parent || oldest.number === 0
-        below = isShared ? null : await this.#byHash(below?.parent as string, backfill)
+        if (below && below.parent !== oldest.parent)
+          below = await this.#parentOf(below, backfill).catch(nullIfMissing)
+        else below = null
         if (below === null) return { fork: null, blocks: branch.toReversed() }
       }
       if (branch.length > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
@@ -99,27 +97,20 @@ class EthereumHeads implements ChainReader {
     return found
   }
 
-  async #parentOf({ number, parent }: Position, backfill: Backfill): Promise<Block> {
-    const found = await this.#byHash(parent as string, backfill)
-    if (found?.number === number - 1) return found
-    throw new BackfillError(
-      `no upstream has block ${number - 1}, the parent of one that it reported`,
-    )
-  }
-
   /** An upstream that is behind does not have it; then others are asked. */
-  async #byHash(hash: string, { prefer, signal }: Backfill): Promise<Block | null> {
-    const avoid: string[] = []
-    while (avoid.length < mostAsked) {
-      const question = { method: 'eth_getBlockByHash', params: [hash, false], prefer, signal }
-      const { result, upstream } = await this.#ask({ ...question, avoid: [...avoid] })
+  async #parentOf({ number, parent }: Position, { prefer, signal }: Backfill): Promise<Block> {
+    const question = { method: 'eth_getBlockByHash', params: [parent, false], prefer, signal }
+    const { value } = await askFor(this.#ask, question, (result) => {
       const found = readHead(result)
-      if (found?.id === hash) return found
-      if (avoid.includes(upstream)) break
-      avoid.push(upstream)
-    }
-    return null
+      return found?.id === parent && found.number === number - 1 ? found : null
+    })
+    return value
   }
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof BackfillError) return null
+  throw error
 }
 
 /** What a block has beyond its header; a new head comes without. */

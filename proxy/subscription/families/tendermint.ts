@@ -34,7 +34,6 @@ interface Status {
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false
-  readonly followsTip = true
   readonly #ask: Ask
   readonly #eventOf: (block: TendermintBlock) => Uint8Array
 

@@ -9,7 +9,7 @@ import {
   type SubscribeWish,
   type SubscriptionForm,
 } from './form.ts'
-import { readLogFilter, takesOfRange, writeLogFilter } from './log-filter.ts'
+import { hasRange, readLogFilter, writeLogFilter } from './log-filter.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
@@ -52,12 +52,10 @@ function wishOf(question: FormQuestion): SubscribeWish {
   const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
   const wish = (topic: Topic): SubscribeWish => ({ kind: 'subscribe', topic, question })
   if (name === 'newHeads' && more.length === 0) return wish(topicOf(name, [], 'newHeads'))
-  if (name === 'logs' && more.length <= 1) {
-    const criteria = readLogFilter(more[0])
-    const filter = writeLogFilter(criteria)
-    const takes = takesOfRange(criteria)
-    const topic = topicOf(name, [filter], 'newHeads', filter)
-    return { ...wish(topic), ...(takes ? { takes } : {}) }
+  // Which blocks are in a range is for the node to say.
+  if (name === 'logs' && more.length <= 1 && !hasRange(more[0])) {
+    const filter = writeLogFilter(readLogFilter(more[0]))
+    return wish(topicOf(name, [filter], 'newHeads', filter))
   }
   if (name === 'newPendingTransactions' && more[0] === false && more.length === 1)
     return wish(topicOf(name, []))

@@ -23,8 +23,6 @@ export interface SubscribeWish {
   readonly kind: 'subscribe'
   readonly topic: Topic
   readonly question: FormQuestion
-  /** Which events of the topic this client asked for; absent: all of them. */
-  readonly takes?: (result: Uint8Array) => boolean
 }
 
 export interface UnsubscribeWish {

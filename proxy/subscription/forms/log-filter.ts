@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { memberOf } from '../ask.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { toBlockNumber } from '../../upstream/block-number.ts'
 
 /** The filter of `eth_subscribe` for logs, in the one form of all that mean the same. */
 export interface LogCriteria {
@@ -10,22 +8,16 @@ export interface LogCriteria {
   readonly address?: readonly string[]
   /** A place for each topic that a log must have; null: any, else one of these. Absent: any. */
   readonly topics?: readonly (readonly string[] | null)[]
-  /** Logs of earlier blocks are left out. */
-  readonly fromBlock?: number
-  /** Logs of later blocks are left out. */
-  readonly toBlock?: number
 }
 
 const mostTopics = 4
 const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
-const quantity = /^0x(?:0|[1-9a-f][0-9a-f]{0,12})$/i
 
 /**
  * Reads a filter as nodes do: an address or a list of them; topics by place, each one, any of a
  * list, or null for any. A list that is empty or holds null restricts nothing. A place at the end
- * without a wish still asks for a topic to be there, and stays. A range bounds which of the blocks to
- * come are told of: go-ethereum's client always sends one, from 0x0.
+ * without a wish still asks for a topic to be there, and stays.
  * @throws RelayError when no node would take it
  */
 export function readLogFilter(filter: unknown): LogCriteria {
@@ -40,28 +32,14 @@ export function readLogFilter(filter: unknown): LogCriteria {
   return {
     ...(addresses ? { address: addresses } : {}),
     ...(topics.length > 0 ? { topics } : {}),
-    ...readRange(members),
   }
 }
 
-function readRange(members: Readonly<Record<string, unknown>>) {
-  const [fromBlock, toBlock] = [blockOf(members, 'fromBlock'), blockOf(members, 'toBlock')]
-  if (toBlock === null) return fromBlock === null || fromBlock === 0 ? {} : { fromBlock }
-  if (fromBlock === null || fromBlock > toBlock)
-    throw invalid('"toBlock" needs a "fromBlock" that is not above it')
-  return { fromBlock, toBlock }
-}
-
-/** Null where the end of the range is open. */
-function blockOf(
-  members: Readonly<Record<string, unknown>>,
-  name: 'fromBlock' | 'toBlock',
-): number | null {
-  const value = members[name] ?? 'latest'
-  if (value === 'latest') return null
-  if (typeof value !== 'string' || !quantity.test(value))
-    throw invalid(`"${name}" must be a block number in hex, or "latest"`)
-  return Number(value)
+/** Whether the filter has a range of blocks. go-ethereum's client always sends one: all from 0x0. */
+export function hasRange(filter: unknown): boolean {
+  const { fromBlock, toBlock } = (filter ?? {}) as Readonly<Record<string, unknown>>
+  const isOpen = (value: unknown) => value === undefined || value === null || value === 'latest'
+  return !isOpen(toBlock) || !(isOpen(fromBlock) || fromBlock === '0x0')
 }
 
 function readTopics(topics: unknown): readonly (readonly string[] | null)[] {
@@ -83,7 +61,7 @@ function alternatives(value: unknown, form: RegExp, why: string): readonly strin
 }
 
 /**
- * As it is sent to a node, and without a range: what is one of one is written plainly, which every
+ * As it is sent to a node: what is one of one is written plainly, which every
  * node understands.
  */
 export function writeLogFilter({ address: addresses, topics }: LogCriteria): object {
@@ -91,19 +69,6 @@ export function writeLogFilter({ address: addresses, topics }: LogCriteria): obj
   return {
     ...(addresses ? { address: plain(addresses) } : {}),
     ...(topics ? { topics: topics.map(plain) } : {}),
-  }
-}
-
-/** Whether a log lies in the range of a filter; null where the filter has none. */
-export function takesOfRange({
-  fromBlock = 0,
-  toBlock = Infinity,
-}: LogCriteria): ((log: Uint8Array) => boolean) | null {
-  if (fromBlock === 0 && toBlock === Infinity) return null
-  return (log) => {
-    const text = Buffer.from(memberOf(log, '"blockNumber"') ?? []).toString('latin1')
-    const number = toBlockNumber(text.slice(1, -1), 'hex')
-    return number === null || (fromBlock <= number && number <= toBlock)
   }
 }
 

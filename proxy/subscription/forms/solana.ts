@@ -4,35 +4,33 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic } from '../subscriptions.ts'
 import { canonicalJson, drawBytes, type SubscriptionForm } from './form.ts'
 
-/** What can be subscribed to, and the sequence that it is made from; null: live. */
-const sequences: Readonly<Record<string, string | null>> = {
-  account: null,
-  block: null,
-  logs: null,
-  program: null,
-  root: 'root',
-  signature: null,
-  slot: 'slot',
-  slotsUpdates: null,
-  vote: null,
-}
+/** What can be subscribed to. */
+const topics: ReadonlySet<string> = new Set([
+  'account',
+  'block',
+  'logs',
+  'program',
+  'root',
+  'signature',
+  'slot',
+  'slotsUpdates',
+  'vote',
+])
 /** What the chain's libraries notify a node of every 5 s. No node has such a method. */
 const keepAlive = 'ping'
 const pattern = /^(\w+?)(Subscribe|Unsubscribe)$/
-/** What a node assumes where nothing is said. */
-const defaultCommitment = 'finalized'
 
 /** Solana: a pair of methods for each topic, ids are integers. */
 export const solanaForm: SubscriptionForm = {
   opens(method) {
     const [, name = '', verb] = pattern.exec(method) ?? []
-    return verb === 'Subscribe' && Object.hasOwn(sequences, name)
+    return verb === 'Subscribe' && topics.has(name)
   },
   read(question) {
     const { method, params } = question
     if (method === keepAlive) return { kind: 'keep-alive' }
     const [, name = '', verb] = pattern.exec(method) ?? []
-    if (!Object.hasOwn(sequences, name)) return null
+    if (!topics.has(name)) return null
     if (verb === 'Subscribe') return { kind: 'subscribe', topic: topicOf(name, params), question }
     const [id] = Array.isArray(params) ? (params as readonly unknown[]) : []
     if (!Number.isSafeInteger(id))
@@ -52,11 +50,11 @@ export const solanaForm: SubscriptionForm = {
 }
 
 function topicOf(name: string, given: unknown): Topic {
-  const list = Array.isArray(given) ? (given as readonly unknown[]).map(canonicalParam) : []
+  const list = Array.isArray(given) ? (given as readonly unknown[]) : []
   const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
   return {
-    // With a parameter that no node knows it is not known what it means.
-    sequence: params.length > 0 ? null : (sequences[name] ?? null),
+    // Slots with a parameter, which no node knows, are the node's own matter.
+    sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
     logFilter: null,
     key: canonicalJson([name, ...params]),
     name,
@@ -67,28 +65,6 @@ function topicOf(name: string, given: unknown): Topic {
     shared: null,
     isLast: name === 'signature' ? endsSignature : null,
   }
-}
-
-/** Without what a node assumes anyway, and with filters, all of which must fit, in one order. */
-function canonicalParam(param: unknown): unknown {
-  if (typeof param !== 'object' || param === null || Array.isArray(param)) return param
-  const members = Object.entries(param).filter(
-    ([name, value]) =>
-      value !== null &&
-      !(name === 'commitment' && value === defaultCommitment) &&
-      !(name === 'filters' && Array.isArray(value) && value.length === 0),
-  )
-  if (members.length === 0) return null
-  return Object.fromEntries(
-    members.map(([name, value]) =>
-      name === 'filters' && Array.isArray(value) ? [name, sortedOnce(value)] : [name, value],
-    ),
-  )
-}
-
-function sortedOnce(filters: readonly unknown[]): readonly unknown[] {
-  const byText = new Map(filters.map((each) => [canonicalJson(each), each]))
-  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
 }
 
 /** The signature is settled; that it was received is only the first of two events. */

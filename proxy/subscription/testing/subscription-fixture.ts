@@ -128,7 +128,7 @@ export class SubscriptionFixture {
         clientsChanged: (topic, clients) => (this.clients[topic] = clients),
         upstreamChanged: (name, change) => events.push(`${name} ${change > 0 ? '+' : '-'}1`),
         left: (topic, upstream, why) => events.push(`${topic} leaves ${upstream}: ${why}`),
-        joined: (topic, upstream) => events.push(`${topic} by ${upstream ?? 'polling'}`),
+        joined: (topic, upstream) => events.push(`${topic} by ${upstream}`),
         filled: (topic, blocks) => events.push(`${topic} fills ${blocks}`),
         duplicateDropped: (topic) => events.push(`${topic} drops a duplicate`),
         fetchFailed: (topic, forMs, why) =>
@@ -162,9 +162,7 @@ export class SubscriptionFixture {
     const call = callOf(abort.signal)
     this.hub
       .subscribe(call, wish.topic, {
-        event: (result) => {
-          if (wish.takes?.(result) !== false) hearing.texts.push(Buffer.from(result).toString())
-        },
+        event: (result) => hearing.texts.push(Buffer.from(result).toString()),
         ended: (reason) => (hearing.ended = reason),
       })
       .then(
