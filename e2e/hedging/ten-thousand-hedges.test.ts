@@ -10,17 +10,14 @@ import { seededRandom } from '../../proxy/clock/random.ts'
 import { systemClock as clock } from '../../proxy/clock/system-clock.ts'
 import { Secret } from '../../proxy/config/secret.ts'
 import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
-import { createAttempt } from '../../proxy/relay/attempt.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import { noDirectives } from '../../proxy/relay/directives.ts'
-import { hedge } from '../../proxy/relay/hedge.ts'
 import { Journal } from '../../proxy/relay/journal.ts'
-import { Judge } from '../../proxy/relay/judge.ts'
-import type { Reply } from '../../proxy/relay/reply.ts'
-import { route } from '../../proxy/relay/route.ts'
+import { createRelay } from '../../proxy/relay/relay.ts'
 import { createPool } from '../../proxy/upstream/create-pool.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/http/http-transport.ts'
+import type { Transport } from '../../proxy/upstream/transport.ts'
 import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
@@ -87,8 +84,9 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const iface = chain?.interfaces.get('jsonrpc')
   if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
   const silence = { stateChanged() {}, heldOff() {}, verificationFailed() {} }
+  const wireless = { url: 'http://wireless.test/' }
   const pool = createPool(
-    Object.entries({ silent, prompt }).map(([name, { url }]) => ({
+    Object.entries({ silent, prompt, wireless }).map(([name, { url }]) => ({
       name,
       tier: 'primary',
       chainId: chain.id,
@@ -118,42 +116,46 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       observer: silence,
       failureThreshold: 5,
       createSocketTransport: createNoSocket,
-      createTransport: (url) => createHttpTransport(url, { clock, streamed: () => {} }),
+      createTransport: (url) =>
+        url.url.reveal() === wireless.url
+          ? wirelessTransport
+          : createHttpTransport(url, { clock, streamed: () => {} }),
     },
   )
   for (const upstream of pool.upstreams) {
     for (const url of upstream.urls) url.verified = true
     upstream.availability.verified()
   }
-  const limits = { retryLimit: 2, minRelayTimeoutMs: 1_000 }
-  const judge = new Judge({ chain, pool, integrity: 'full', retryMissingBlocks: false })
-  const observer = { attemptEnded() {}, breakerChanged() {} }
-  const dialect = dialects.jsonrpc
-  const attempt = createAttempt({
-    ...{ ...limits, chain, pool, judge, clock, observer, dialect },
-  })
-  const step = hedge({ ...limits, blockTimeMs: chain.blockTimeMs, clock, trustIn: () => 1 })
-  const race = step(route(pool, attempt, { clock, strategy: 'balanced', selectionStats: false }))
-  const incoming = { status: 200, headers: [], body: Buffer.alloc(0), trailers: () => [] }
-  const prompted: Reply = { incoming, upstream: 'none', refusal: null, latestBlock: null }
-  const earn = step(async () => {
-    await sleep(patienceMs)
-    return prompted
+  const relay = createRelay({
+    chain,
+    dialect: dialects.jsonrpc,
+    pool,
+    config: {
+      strategy: 'balanced',
+      retryLimit: 2,
+      maxAttempts: 10,
+      processingTimeoutMs: 30_000,
+      minRelayTimeoutMs: 1_000,
+      integrity: 'full',
+      retryMissingBlocks: false,
+    },
+    selectionStats: false,
+    clock,
+    observer: { attemptEnded() {}, breakerChanged() {} },
   })
 
   const params = [`0x${'11'.repeat(20)}`, 'latest']
   const question = { apiInterface: 'jsonrpc', method: 'eth_getBalance', params } as const
   const id = Buffer.from('1')
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, ...question }))
-  const begin = (): Call => ({
+  const begin = (selectProvider: string, blockProviders: readonly string[]): Call => ({
     guid: 'hedged',
     asked: iface.classify(question),
     request: { verb: 'POST', path: '', headers: ['content-type', 'application/json'], body },
     reader: new JsonRpcReplyReader(id, id),
-    directives: { ...noDirectives, selectProvider: 'silent' },
+    directives: { ...noDirectives, selectProvider, blockProviders },
     signal,
     journal: new Journal(clock.nowMs()),
-    attemptKind: 'first',
   })
   const outcomes: Record<string, number> = {}
   let hedged = 0
@@ -170,8 +172,8 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       let busy = lanes
       const lane = async () => {
         while (hedged < wanted) {
-          const call = begin()
-          const { upstream } = await race(call)
+          const call = begin('silent', ['wireless'])
+          const { upstream } = await relay(call)
           const { attempts } = call.journal
           hedged += attempts.filter(({ kind }) => kind === 'hedge').length
           const results = attempts.map(({ result }) =>
@@ -184,12 +186,21 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
         busy -= 1
       }
       const earning = async () => {
-        const call = begin()
         for (; busy > 0; await sleep(1))
-          for (let each = 0; each < earningReads; each++) void earn(call)
+          for (let each = 0; each < earningReads; each++) void relay(begin('wireless', []))
       }
       await Promise.all([earning(), ...Array.from({ length: lanes }, lane)])
     },
     [Symbol.asyncDispose]: () => pool.close(),
   }
+}
+
+/** Answers after a while, and holds nothing. */
+const wirelessTransport: Transport = {
+  async send() {
+    await sleep(patienceMs)
+    const body = Buffer.from('{"jsonrpc":"2.0","id":1,"result":"0x1"}')
+    return { status: 200, headers: [], body, trailers: () => [] }
+  },
+  close: () => Promise.resolve(),
 }

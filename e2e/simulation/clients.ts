@@ -6,7 +6,7 @@ import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
 import { Journal } from '../../proxy/relay/journal.ts'
 import { MalformedAnswer } from '../../proxy/relay/reply.ts'
-import type { Relay } from '../../proxy/relay/step.ts'
+import type { Relay } from '../../proxy/relay/relay.ts'
 import { TransportError } from '../../proxy/upstream/transport.ts'
 import type { BodyStream } from '../../proxy/upstream/wire.ts'
 import type { Arena } from './arena.ts'
@@ -45,7 +45,6 @@ export function beginCall(
     },
     signal: left.signal,
     journal: new Journal(startedMs),
-    attemptKind: 'first',
   }
   const client: ClientCall = {
     id,

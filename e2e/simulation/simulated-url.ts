@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../proxy/clock/cancellation.ts'
 import type { TransportFault } from '../../proxy/chain/failure-table.ts'
 import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
 import { TransportError, type Transport } from '../../proxy/upstream/transport.ts'
@@ -69,7 +70,7 @@ export class SimulatedUrl implements Transport {
       )
   }
 
-  send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
+  send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
     const { clock, observer, answered } = this.#wire
     const call = this.#node.read(Buffer.from(request.body as Uint8Array).toString())
     const { fate, afterMs, end, limitMs = null } = this.#decide(call)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from './cancellation.ts'
 import type { Clock } from './clock.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { Clock } from './clock.ts'
  */
 export class TimeLimit {
   readonly #clock: Clock
-  readonly #outer: AbortSignal
+  readonly #outer: CancelSignal
   readonly #abort = new AbortController()
   readonly #takeBack = () => {
     this.#abort.abort()
@@ -18,7 +19,7 @@ export class TimeLimit {
   #spentMs: number | null = null
 
   /** @param budgetMs null: no limit until `allow` sets one */
-  constructor(clock: Clock, outer: AbortSignal, budgetMs: number | null = null) {
+  constructor(clock: Clock, outer: CancelSignal, budgetMs: number | null = null) {
     this.#clock = clock
     this.#outer = outer
     if (outer.aborted) this.#takeBack()

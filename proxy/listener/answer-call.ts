@@ -78,7 +78,10 @@ function fail(
   const metadata = new ResponseMetadata(call.guid, version)
   metadata.add(call.journal, null)
   calls.ended(call, error)
-  void exchange.respond(error.kind.httpStatus, metadata.toHeaders(errorType), errorBytes(error))
+  const headers = metadata.toHeaders(errorType)
+  if (error.retryAfterMs !== null)
+    headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
+  void exchange.respond(error.kind.httpStatus, headers, errorBytes(error))
 }
 
 /** An upstream's status, unless it is one that cannot be told. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { Relay } from '../relay/step.ts'
+import type { Relay } from '../relay/relay.ts'
 import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
 import type { CallEnd, ListenerObserver } from './observer.ts'
 

@@ -142,7 +142,6 @@ class GrpcHandler {
       directives,
       signal,
       journal,
-      attemptKind: 'first',
     }
   }
 

@@ -3,7 +3,7 @@
 import type { ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Address, SocketLimits } from '../config/types.ts'
-import type { Relay } from '../relay/step.ts'
+import type { Relay } from '../relay/relay.ts'
 import type { ListenerObserver } from './observer.ts'
 import type { SubscriptionServing } from './session/session-subscriptions.ts'
 

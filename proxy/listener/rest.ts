@@ -120,7 +120,6 @@ class RestHandler implements HttpHandler {
       directives,
       signal,
       journal: new Journal(clock.nowMs()),
-      attemptKind: 'first',
     }
   }
 }

@@ -113,7 +113,6 @@ class TendermintHandler implements HttpHandler {
       directives,
       signal,
       journal: new Journal(clock.nowMs()),
-      attemptKind: 'first',
     }
   }
 }

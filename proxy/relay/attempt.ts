@@ -1,291 +1,360 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Chain } from '../chain/types.ts'
-import type { Clock } from '../clock/clock.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
-import type { Dialect } from '../upstream/dialect.ts'
-import { parseRetryAfter, type Refusal } from '../upstream/cooldown.ts'
+import type { Classification } from '../chain/types.ts'
+import { Cancellation } from '../clock/cancellation.ts'
+import type { Due } from '../clock/due-times.ts'
+import { readBlockNumber } from '../upstream/block-number.ts'
+import { parseRetryAfter } from '../upstream/cooldown.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
-import type { Pool } from '../upstream/pool.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type ByteStream, type Incoming } from '../upstream/wire.ts'
-import { attemptBudget } from './attempt-budget.ts'
-import { AttemptFailed } from './attempt-failed.ts'
 import { isRepeatable, type Call } from './call.ts'
-import { CallAborted } from './errors.ts'
-import { impersonalRefusal } from './impersonal-refusal.ts'
-import { violation } from './integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
-import type { Judge } from './judge.ts'
 import { addonsOf } from './needs.ts'
-import type { RelayObserver } from './observer.ts'
-import type { Reply, StreamJudge } from './reply.ts'
-import { toldBlock } from './told-block.ts'
+import type { RelayParts } from './parts.ts'
+import type { Reply } from './reply.ts'
 import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
+import type { FailedVerdict, Verdict } from './verdict.ts'
+import { violation, type Violation } from './integrity/violation.ts'
 
 /** What became of an attempt that the router itself failed at. */
 const ownDefect = 'a defect of the router'
 
-/** Asks one upstream on behalf of a call. @throws AttemptFailed @throws CallAborted */
-export type Attempt = (call: Call, upstream: Upstream) => Promise<Reply>
+/** One attempt gave no answer for the client. */
+export interface FailedAttempt {
+  readonly failure: FailureClass
+  /** What may be passed on when nothing better comes. */
+  readonly reply: Reply | null
+  /** Why no complete answer came; null when one did. */
+  readonly fault: TransportError | null
+  /** What in the answer cannot be true. */
+  readonly violation: Violation | null
+}
 
-export interface AttemptOptions {
-  readonly chain: Chain
-  readonly dialect: Dialect
-  readonly pool: Pool
-  readonly judge: Judge
-  readonly minRelayTimeoutMs: number
-  readonly clock: Clock
-  readonly observer: RelayObserver
+export type Outcome = Reply | FailedAttempt
+
+export function isFailed(outcome: Outcome): outcome is FailedAttempt {
+  return 'failure' in outcome
+}
+
+/** Who made an attempt, and hears what becomes of it. After `ended` or `broke` it hears no more. */
+export interface AttemptOwner {
+  /** It takes long: another upstream may be asked as well. */
+  slow(attempt: Attempt, nowMs: number): void
+  /** Its budget is over; it goes on until the time of the call is. */
+  late(attempt: Attempt, nowMs: number): void
+  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void
+  /** A defect of the router. */
+  broke(attempt: Attempt, error: unknown): void
 }
 
 /**
- * One question to one upstream: within its time, by the best of its URLs, failing over to the next
- * URL when one fails fast. It judges what comes back and tells the upstream's score and standing.
+ * A call at one upstream: within its time, by the best of its URLs, and by the next URL when one fails
+ * fast. It judges what comes back and credits or blames the upstream.
  */
-export function createAttempt(options: AttemptOptions): Attempt {
-  return async (call, upstream) => {
-    const addons = addonsOf(call)
-    let last: AttemptFailed | null = null
-    upstream.sessions += 1
-    try {
-      for (const url of upstream.urlsFor(addons)) {
-        // Another call may have had this URL left alone in the meantime.
-        if (last !== null && !url.serves(addons)) continue
-        const kind: AttemptKind = last === null ? call.attemptKind : 'failover'
-        const asking = new Asking(options, call, upstream, url, kind)
-        const outcome = await asking.run()
-        if (!(outcome instanceof AttemptFailed)) return outcome
-        last = outcome
-        // Where it was late, somebody else is being asked already.
-        if (asking.isLate || !mayFailOver(call, outcome, options.clock)) break
-      }
-    } finally {
-      upstream.sessions -= 1
-    }
-    if (last === null) throw new Error('an upstream was chosen that has no URL for the call')
-    throw last
-  }
-}
-
-/** A slow URL has used the time up; and what may have been done must not be done twice. */
-function mayFailOver(call: Call, failed: AttemptFailed, clock: Clock): boolean {
-  if (!isRepeatable(call) || call.journal.isSpent(clock.nowMs())) return false
-  const { failure } = failed
-  if (failure.holdOff || (!failed.sent && failure.retry)) return true
-  return call.asked.kind === 'read' && failure.retry && !failed.timedOut
-}
-
-/** One request to one URL, from its sending to what follows from the answer. */
-class Asking {
-  readonly #options: AttemptOptions
+export class Attempt implements Due {
+  readonly upstream: Upstream
+  dueMs = Infinity
+  /** When `slow` is called next. */
+  slowAtMs = Infinity
+  isLate = false
+  readonly #parts: RelayParts
+  readonly #owner: AttemptOwner
   readonly #call: Call
-  readonly #upstream: Upstream
-  readonly #url: NodeUrl
-  readonly #record: AttemptRecord
-  /** The tip when it was asked; null where the answer does not tell it. */
-  readonly #tipThen: number | null
+  readonly #urls: readonly NodeUrl[]
+  readonly #cancellation = new Cancellation()
+  #url: NodeUrl
+  #record: AttemptRecord
+  #urlIndex = 0
+  #lateAtMs = Infinity
   /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
   #isCutShort = false
+  #isFirm = false
+  #isOver = false
   /** Takes back that being late counted as a failure. */
-  #excuse: (() => void) | null = null
+  #excuseLateness: (() => void) | null = null
 
   constructor(
-    options: AttemptOptions,
+    parts: RelayParts,
+    owner: AttemptOwner,
     call: Call,
     upstream: Upstream,
-    url: NodeUrl,
     kind: AttemptKind,
+    nowMs: number,
   ) {
-    this.#options = options
+    this.upstream = upstream
+    this.#parts = parts
+    this.#owner = owner
     this.#call = call
-    this.#upstream = upstream
+    this.#urls = upstream.urlsFor(addonsOf(call))
+    const [url] = this.#urls
+    if (!url) throw new Error('an upstream was chosen that has no URL for the call')
     this.#url = url
-    this.#tipThen = call.asked.tellsTip && options.pool.tip
-    this.#record = call.journal.begin(upstream.name, kind, options.clock.nowMs())
+    this.#record = call.journal.begin(upstream.name, kind, nowMs)
+    upstream.sessions += 1
   }
 
-  get isLate(): boolean {
-    return this.#record.late
+  /** How long it may take, or after how long it is late, in milliseconds. */
+  get budgetMs(): number {
+    return this.#record.budgetMs ?? Infinity
   }
 
-  /** @throws CallAborted */
-  async run(): Promise<Reply | AttemptFailed> {
-    try {
-      const incoming = await this.#send()
-      const outcome = this.#judge(incoming)
-      if (outcome instanceof AttemptFailed) release(incoming.body)
-      return outcome
-    } catch (error) {
-      if (this.#call.signal.aborted) {
-        this.#takenBack()
-        throw new CallAborted()
-      }
-      if (!(error instanceof TransportError)) {
-        this.#end('aborted', ownDefect)
-        throw error
-      }
-      const failure = this.#options.chain.failures.ofTransport(error.fault)
-      return this.#fail(failure, error.message, null, error)
-    }
+  get violation(): Violation | null {
+    return this.#record.violation
   }
 
-  /** Sends, and takes the request back when its time is over or nobody waits any more. */
-  async #send(): Promise<Incoming> {
-    const { signal, request, journal } = this.#call
+  start(nowMs: number): void {
+    const { request, sendFirst } = this.#call
     const { body } = request
-    const limit = new TimeLimit(this.#options.clock, signal)
-    try {
-      if (body === null || body instanceof Uint8Array) {
-        this.#bound(limit)
-        return await this.#url.transport.send(request, limit.signal)
-      }
+    let sent = request
+    if (body === null || body instanceof Uint8Array) this.#allow(nowMs)
+    else {
       // As long as the client still sends, being late is no fault of the upstream's.
       this.#isCutShort = true
-      const bound = () => {
-        limit.allow(this.#leftMs())
-      }
-      bound()
-      // Also where the node does not take the rest of a request that has ended.
-      journal.whenBounded(bound)
-      // It may go on sending when the answer has begun, and the limit has ended.
-      const noticed = noticing(body, () => {
-        this.#bound(limit)
-      })
-      return await this.#url.transport.send({ ...request, body: noticed }, limit.signal)
-    } catch (cause) {
-      if (limit.spentMs === null) throw cause
-      const lateMs = this.isLate ? (this.#record.budgetMs ?? 0) : 0
-      const why = `no answer in ${Math.round(lateMs + limit.spentMs)} ms`
-      throw new TransportError('timeout', why, true, { cause })
-    } finally {
-      limit.end()
+      this.#isFirm = true
+      this.#lateAtMs = Infinity
+      sent = { ...request, body: noticing(body, () => this.#requestTaken()) }
     }
+    this.rearm(nowMs)
+    const isAlone = this.#record.kind !== 'first' || !sendFirst
+    const incoming = isAlone
+      ? this.#url.transport.send(sent, this.#cancellation)
+      : sendFirst(this.#url, sent, this.#cancellation)
+    incoming.then(
+      (received) => this.#received(received),
+      (error: unknown) => this.#failedToSend(error),
+    )
   }
 
-  #bound(limit: TimeLimit): void {
+  /** After `slowAtMs` or the deadline of the call was changed. */
+  rearm(nowMs: number): void {
+    if (this.#isOver) return
+    this.dueMs = Math.min(this.slowAtMs, this.#lateAtMs, this.#call.journal.deadlineMs)
+    this.#parts.dueTimes.add(this, nowMs)
+  }
+
+  due(nowMs: number): void {
+    if (nowMs >= this.#call.journal.deadlineMs) return this.#timeOut(nowMs)
+    if (nowMs >= this.#lateAtMs) {
+      if (this.#isFirm) return this.#timeOut(nowMs)
+      this.#lateAtMs = Infinity
+      this.isLate = true
+      this.#record.late = true
+      const { startedMs } = this.#record
+      this.#excuseLateness = this.upstream.late(this.#url, this.#timeout, startedMs)
+      this.#owner.late(this, nowMs)
+    } else if (nowMs >= this.slowAtMs) {
+      this.slowAtMs = Infinity
+      this.#owner.slow(this, nowMs)
+    }
+    this.rearm(nowMs)
+  }
+
+  /**
+   * Another attempt brought the answer, or nobody waits any more.
+   * @param isSlowCall the answer was late as well
+   */
+  abandon(nowMs: number, isSlowCall: boolean): void {
+    if (this.#isOver) return
+    this.#close()
+    if (isSlowCall) this.#excuseLateness?.()
+    const tookMs = nowMs - this.#record.startedMs
+    if (this.isLate) this.#end(this.#timeout, `no answer in ${Math.round(tookMs)} ms`, nowMs)
+    else this.#end('aborted', null, nowMs)
+    this.#outrun(nowMs)
+    this.#cancellation.abort()
+  }
+
+  /** Nobody else shows the violation for which it failed. */
+  blame(): void {
+    const { result } = this.#record
+    if (typeof result === 'object' && result) this.upstream.failed(this.#url, result, this.#method)
+  }
+
+  /** Another upstream shows the same violation: it may be what the chain is like. */
+  excuse(): void {
+    this.#record.violation = null
+    this.#record.result = 'answer'
+  }
+
+  /** Its budget begins. */
+  #allow(nowMs: number): void {
     const { asked, directives, journal } = this.#call
-    const usual = attemptBudget(asked, {
-      urlMs: this.#url.timeoutMs,
-      minMs: this.#options.minRelayTimeoutMs,
-      blockTimeMs: this.#options.chain.blockTimeMs,
-    })
-    const ownMs = journal.mayRest ? Infinity : usual.ms
-    const budgetMs = Math.min(directives.relayTimeoutMs ?? ownMs, this.#leftMs())
-    this.#isCutShort = journal.mayRest || budgetMs < ownMs
+    const { chain, config } = this.#parts
+    const urlMs = this.#url.timeoutMs
+    const usualMs = journal.mayRest
+      ? Infinity
+      : (urlMs ?? usualBudgetMs(asked, config.minRelayTimeoutMs, chain.blockTimeMs))
+    const leftMs = journal.deadlineMs - nowMs
+    const budgetMs = Math.min(directives.relayTimeoutMs ?? usualMs, leftMs)
+    this.#isCutShort = journal.mayRest || budgetMs < usualMs
+    this.#isFirm = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
     this.#record.budgetMs = budgetMs
-    const isFirm = usual.isFirm || directives.relayTimeoutMs !== null || this.#isCutShort
-    limit.allow(budgetMs, isFirm ? null : () => this.#late(limit))
+    this.#lateAtMs = nowMs + budgetMs
   }
 
-  /** It takes longer than usual: the call may be a slow one everywhere, so it goes on. */
-  #late(limit: TimeLimit): void {
-    const failure = this.#lateness
-    this.#record.late = true
-    this.#excuse = this.#upstream.late(this.#url, failure, this.#record.startedMs)
-    limit.allow(this.#leftMs())
-    const why = `no answer in ${Math.round(this.#record.budgetMs ?? 0)} ms`
-    const fault = new TransportError('timeout', why)
-    this.#call.late?.(new AttemptFailed(failure, null, fault))
+  #requestTaken(): void {
+    if (this.#isOver) return
+    const nowMs = this.#parts.clock.nowMs()
+    this.#allow(nowMs)
+    this.rearm(nowMs)
   }
 
-  get #lateness(): FailureClass {
-    return this.#options.chain.failures.ofTransport('timeout')
+  #timeOut(nowMs: number): void {
+    const tookMs = nowMs - this.#record.startedMs
+    const fault = new TransportError('timeout', `no answer in ${Math.round(tookMs)} ms`)
+    this.#cancellation.abort()
+    this.#settle(this.#fail(this.#timeout, fault.message, null, fault, nowMs), nowMs)
   }
 
-  #leftMs(): number {
-    return this.#call.journal.deadlineMs - this.#options.clock.nowMs()
+  get #timeout(): FailureClass {
+    return this.#parts.chain.failures.ofTransport('timeout')
   }
 
-  #judge(received: Incoming): Reply | AttemptFailed {
-    const { judge, dialect } = this.#options
-    const { asked } = this.#call
-    const judgement = judge.judge(received, this.#call, this.#upstream, this.#url)
-    const isResult = judgement.kind === 'answer' && judgement.isResult
-    // Whatever else it is may repeat the URL that it was asked by.
-    const incoming = isResult ? received : this.#url.mask.incoming(received)
-    if (judgement.kind === 'refusal') return this.#pass(incoming, judgement.rest, judgement.failure)
-    this.#record.missedBlock = judgement.missedBlock
-    if (judgement.kind === 'failed') {
-      const { failure, detail, passOn, violation } = judgement
-      this.#record.violation = violation
-      if (violation?.certain) this.#options.pool.caught(this.#upstream)
-      const refusal = passOn === 'node-error' ? failure : null
-      // A stream cannot be kept to fall back on.
-      const isKept = passOn !== null && incoming.body instanceof Uint8Array
-      return this.#fail(failure, detail, isKept ? this.#reply(incoming, refusal) : null, null)
+  #received(incoming: Incoming): void {
+    if (this.#isOver) return release(incoming.body)
+    const nowMs = this.#parts.clock.nowMs()
+    try {
+      const { judge } = this.#parts
+      const verdict = judge.judge(incoming, this.#call, this.upstream, this.#url)
+      this.#settle(this.#outcomeOf(incoming, verdict, nowMs), nowMs)
+    } catch (error) {
+      release(incoming.body)
+      this.#break(error, nowMs)
     }
-    const block = asked.tellsTip && toldBlock(dialect, incoming, this.#call)
-    if (block !== null) this.#sight(block)
-    return this.#pass(incoming, judgement.rest, null)
   }
 
-  /** Whom the client named has the word about the head that it is known to have. */
-  #sight(block: number): void {
-    const { pool, chain } = this.#options
-    const { asked, directives } = this.#call
-    const upstream = this.#upstream
-    const head = upstream.latest?.block ?? NaN
-    const behind = asked.behindTip ?? 0
-    if (asked.behindTip === null) pool.sighted(upstream, block, this.#record.startedMs)
-    const isNamed = directives.selectProvider === upstream.name
-    const isOwn = isNamed && Math.abs(block - head) <= chain.allowedLagBlocks + behind
-    const tipThen = this.#tipThen && this.#tipThen - behind
-    if (!isOwn) this.#record.blocksOff = pool.blocksOff(upstream, block, tipThen)
+  #failedToSend(error: unknown): void {
+    if (this.#isOver) return
+    const nowMs = this.#parts.clock.nowMs()
+    if (!(error instanceof TransportError)) return this.#break(error, nowMs)
+    const failure = this.#parts.chain.failures.ofTransport(error.fault)
+    this.#record.isUnsent = !error.sent
+    this.#settle(this.#fail(failure, error.message, null, error, nowMs), nowMs)
+  }
+
+  #break(error: unknown, nowMs: number): void {
+    this.#close()
+    this.#end('aborted', ownDefect, nowMs)
+    this.#owner.broke(this, error)
+  }
+
+  #settle(outcome: Outcome, nowMs: number): void {
+    if (isFailed(outcome) && this.#failsOver(outcome, nowMs)) return this.start(nowMs)
+    this.#close()
+    this.#owner.ended(this, outcome, nowMs)
+  }
+
+  /** Goes on to the next URL. One that was slow has used the time up; what may have been done is not done twice. */
+  #failsOver({ failure, fault }: FailedAttempt, nowMs: number): boolean {
+    const call = this.#call
+    if (this.#urlIndex + 1 >= this.#urls.length || this.isLate) return false
+    if (!isRepeatable(call) || call.journal.isSpent(nowMs)) return false
+    const isUnsent = fault?.sent === false && failure.retry
+    const isReadAgain = call.asked.kind === 'read' && failure.retry && fault?.fault !== 'timeout'
+    if (!failure.holdOff && !isUnsent && !isReadAgain) return false
+    const addons = addonsOf(call)
+    while (++this.#urlIndex < this.#urls.length) {
+      const next = this.#urls[this.#urlIndex]
+      // Another call may have put it into cooldown in the meantime.
+      if (!next?.serves(addons)) continue
+      this.#url = next
+      this.#record = call.journal.begin(this.upstream.name, 'failover', nowMs)
+      return true
+    }
+    return false
+  }
+
+  #outcomeOf(received: Incoming, verdict: Verdict, nowMs: number): Outcome {
+    if (verdict.kind === 'answer' && verdict.isResult)
+      return this.#pass(received, verdict, null, nowMs)
+    // Whatever is no result may repeat the URL that it was asked by.
+    const incoming = this.#url.mask.incoming(received)
+    if (verdict.kind === 'answer') return this.#pass(incoming, verdict, null, nowMs)
+    if (verdict.kind === 'node-error') return this.#pass(incoming, verdict, verdict.failure, nowMs)
+    return this.#refuse(incoming, verdict, nowMs)
+  }
+
+  #refuse(incoming: Incoming, verdict: FailedVerdict, nowMs: number): FailedAttempt {
+    const { failure, detail, passOn } = verdict
+    this.#record.missedBlock = verdict.missedBlock
+    this.#record.violation = verdict.violation
+    // A stream cannot be kept to fall back on.
+    const isKept = passOn !== null && incoming.body instanceof Uint8Array
+    const reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
+    release(incoming.body)
+    return this.#fail(failure, detail, reply, null, nowMs)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */
-  #pass(incoming: Incoming, rest: StreamJudge | null, refusal: FailureClass | null): Reply {
+  #pass(
+    incoming: Incoming,
+    verdict: Exclude<Verdict, FailedVerdict>,
+    refusal: FailureClass | null,
+    nowMs: number,
+  ): Reply {
+    if (verdict.kind === 'answer') {
+      this.#record.missedBlock = verdict.missedBlock
+      this.#observeHead(incoming)
+    }
     if (incoming.body instanceof Uint8Array) {
-      this.#succeed(refusal)
+      this.#succeed(refusal, nowMs)
       return this.#reply(incoming, refusal)
     }
-    const { clock } = this.#options
-    const { signal } = this.#call
+    const { clock } = this.#parts
     // The head is what the upstream's speed is judged by; the rest is as slow as the client.
-    this.#record.endedMs = clock.nowMs()
-    this.#upstream.sessions += 1
-    const body = new StreamedAnswer(incoming.body, rest, signal, clock, (end) => {
-      this.#upstream.sessions -= 1
-      if (end.kind === 'complete') this.#succeed(refusal)
-      else if (end.kind === 'left') this.#end('aborted', null)
-      else if (end.kind === 'defect') this.#end('aborted', ownDefect)
-      else this.#breakOff(incoming.status, end)
+    this.#record.endedMs = nowMs
+    this.upstream.sessions += 1
+    const { signal } = this.#call
+    const body = new StreamedAnswer(incoming.body, verdict.rest, signal, clock, (end) => {
+      this.upstream.sessions -= 1
+      const endMs = clock.nowMs()
+      if (end.kind === 'complete') this.#succeed(refusal, endMs)
+      else if (end.kind === 'left') this.#end('aborted', null, endMs)
+      else if (end.kind === 'defect') this.#end('aborted', ownDefect, endMs)
+      else this.#breakOff(incoming.status, end, endMs)
     })
     return this.#reply({ ...incoming, body }, refusal)
   }
 
+  /** An answer about the newest state shows the upstream's head. */
+  #observeHead(incoming: Incoming): void {
+    const { asked } = this.#call
+    if (asked.tellsTip === null || asked.behindTip !== null || asked.tellsTip.items) return
+    if (!(incoming.body instanceof Uint8Array)) return
+    const block = readBlockNumber(this.#parts.dialect, incoming, asked.tellsTip)
+    if (block !== null) this.#parts.pool.sighted(this.upstream, block, this.#record.startedMs)
+  }
+
   /** The answer broke when a part of it was on its way to the client. */
-  #breakOff(status: number, { cause, isReaderSlow }: StreamBroken): void {
-    const { failures } = this.#options.chain
+  #breakOff(status: number, { cause, isReaderSlow }: StreamBroken, nowMs: number): void {
+    const { failures } = this.#parts.chain
     const isCut = cause instanceof TransportError
-    const untrue = isCut ? null : cause.violation
-    const malformed = untrue ? failures.ofAnswer('violated') : failures.ofStatus(status)
-    const failure = isCut ? failures.ofTransport(cause.fault) : malformed
-    // A node may well lose patience with a client that does not take its answer.
+    const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
+    // A node may well give up on a client that does not take its answer.
     const isExcused = isCut && isReaderSlow
-    if (!isCut) this.#record.violation = untrue ?? violation('envelope', cause.message)
-    if (!isExcused) this.#upstream.failed(this.#url, failure, this.#method)
-    this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message)
+    if (!isCut) this.#record.violation = violation('envelope', cause.message)
+    if (!isExcused) this.upstream.failed(this.#url, failure, this.#method)
+    this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message, nowMs)
   }
 
   #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
-    const { name, latest } = this.#upstream
+    const { name, latest } = this.upstream
     return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
   }
 
-  #succeed(refusal: FailureClass | null): void {
-    this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null)
+  #succeed(refusal: FailureClass | null, nowMs: number): void {
+    this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null, nowMs)
     const { endedMs, startedMs } = this.#record
     // How long a stream rests says nothing about its upstream.
-    const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? 0) - startedMs
+    const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? nowMs) - startedMs
     const { cost } = this.#call.asked
-    this.#upstream.succeeded(this.#url, latencyMs, { method: this.#method, cost })
+    this.upstream.succeeded(this.#url, latencyMs, { method: this.#method, cost })
   }
 
-  /** Methods that no spec names are one to the upstream: anybody may make some up. */
+  /** Methods that no spec names are one to the upstream: clients may make some up. */
   get #method(): string {
     const { known, method } = this.#call.asked
     return known ? method : ''
@@ -296,72 +365,58 @@ class Asking {
     detail: string,
     reply: Reply | null,
     fault: TransportError | null,
-  ): AttemptFailed {
-    if (failure.holdOff) this.#holdOff(failure, reply)
-    else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun()
-    else {
+    nowMs: number,
+  ): FailedAttempt {
+    if (failure.holdOff) this.#url.holdOff.begin(this.#retryAfterMs(reply))
+    else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
+    // Whether a violation is blamed depends on what other upstreams show.
+    else if (this.#record.violation === null) {
       // One attempt is one failure.
-      this.#excuse?.()
-      const isSent = fault?.sent ?? true
-      this.#upstream.failed(this.#url, failure, isSent ? this.#method : null)
-      this.#pause(failure, reply)
+      this.#excuseLateness?.()
+      this.upstream.failed(this.#url, failure, fault?.sent === false ? null : this.#method)
+      // One that is unavailable, and not for what was asked, may say until when (RFC 9110, 10.2.3).
+      const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
+      if (reply?.incoming.status === 503 && retryAfterMs !== null)
+        this.#url.holdOff.pause(retryAfterMs, null)
     }
-    this.#end(failure, detail)
-    return new AttemptFailed(failure, reply, fault)
-  }
-
-  #holdOff(failure: FailureClass, reply: Reply | null): void {
-    this.#url.holdOff.begin(this.#retryAfterMs(reply), this.#impersonal(failure, reply))
-  }
-
-  /** One that is unavailable, and not for what the client asked, may say until when (RFC 9110, 10.2.3). */
-  #pause(failure: FailureClass, reply: Reply | null): void {
-    if (reply?.incoming.status !== 503 || failure.weight === 0) return
-    const retryAfterMs = this.#retryAfterMs(reply)
-    if (retryAfterMs !== null)
-      this.#url.holdOff.pause(retryAfterMs, this.#impersonal(failure, reply))
-  }
-
-  /** What others may be told of it while the URL is left alone. */
-  #impersonal(failure: FailureClass, reply: Reply | null): Refusal | null {
-    return reply && impersonalRefusal({ incoming: reply.incoming, failure }, this.#call)
+    this.#end(failure, detail, nowMs)
+    return { failure, reply, fault, violation: this.#record.violation }
   }
 
   #retryAfterMs(reply: Reply | null): number | null {
     const retryAfter = reply && header(reply.incoming.headers, 'retry-after')
-    return parseRetryAfter(retryAfter, this.#options.clock.wallMs())
-  }
-
-  /** Another attempt brought the answer, or nobody waits any more. */
-  #takenBack(): void {
-    const { attempts } = this.#call.journal
-    if (this.isLate) {
-      // Who was late with the answer shows that the call is a slow one.
-      if (attempts.some((each) => each.late && isAnswered(each))) this.#excuse?.()
-      const tookMs = this.#options.clock.nowMs() - this.#record.startedMs
-      this.#end(this.#lateness, `no answer in ${Math.round(tookMs)} ms`)
-    } else this.#end('aborted', null)
-    this.#outrun()
+    return parseRetryAfter(retryAfter, this.#parts.clock.wallMs())
   }
 
   /** It was not waited for to the end. */
-  #outrun(): void {
+  #outrun(nowMs: number): void {
     const { asked, journal } = this.#call
-    if (journal.mayRest) return
-    this.#upstream.outrun(this.#options.clock.nowMs() - this.#record.startedMs, asked.cost)
+    if (!journal.mayRest) this.upstream.outrun(nowMs - this.#record.startedMs, asked.cost)
   }
 
-  #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null): void {
-    this.#record.endedMs ??= this.#options.clock.nowMs()
+  #close(): void {
+    this.#isOver = true
+    this.upstream.sessions -= 1
+    this.#parts.dueTimes.delete(this)
+  }
+
+  #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null, nowMs: number): void {
+    this.#record.endedMs ??= nowMs
     this.#record.result = result
     this.#record.detail = detail
-    this.#options.observer.attemptEnded(this.#call, this.#record)
+    this.#parts.observer.attemptEnded(this.#call, this.#record)
   }
 }
 
-/** Also when a stream follows. */
-function isAnswered({ result, endedMs }: AttemptRecord): boolean {
-  return endedMs !== null && (result === null || result === 'answer' || result === 'node-error')
+/** Time per compute unit. */
+const msPerCost = 100
+/** A call that waits for a block may meet a slow one. */
+const blocksWaited = 2
+
+/** What the spec says of the method, else what its cost suggests. */
+function usualBudgetMs(asked: Classification, minMs: number, blockTimeMs: number): number {
+  const waitMs = asked.waitsForBlock ? blocksWaited * blockTimeMs : 0
+  return waitMs + Math.max(asked.timeoutMs ?? asked.cost * msPerCost, minMs)
 }
 
 /** The same stream; `ended` is called when all of it has been taken. */

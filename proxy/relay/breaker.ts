@@ -1,65 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../clock/clock.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { RelayError, errorKinds, type ErrorKind } from './errors.ts'
-import type { RelayObserver } from './observer.ts'
-import type { Step } from './step.ts'
-import { tellsOfTrouble } from './telling.ts'
+import type { Call, RelayObserver } from './call.ts'
 
-/** Calls in a row that ended with nobody in service that open the breaker. */
+/** Calls in a row that ended without an answer, and with no upstream in service, that open the breaker. */
 const threshold = 2
-/** A trial may hang: after so long another call has a turn. */
+/** A trial may hang: after so long another call is let through. */
 const trialMs = 3_000
 
-/** With these a call ends that nobody has answered. */
-const unanswered: readonly ErrorKind[] = [
-  errorKinds.noUpstream,
-  errorKinds.upstreamFailed,
-  errorKinds.timeout,
-]
-
 /**
- * Fails calls at once after two in a row met an empty pool, until an upstream is in service again. One call
- * at a time is let through on trial, while there are disabled upstreams that may be asked. A call that
- * excluded or demanded too much itself does not count.
+ * Fails calls at once after two in a row met an empty pool, until an upstream is in service again.
+ * While disabled upstreams may be asked, one call at a time is let through on trial. A call that
+ * excluded or demanded too much itself does not count: other upstreams are in service then.
  */
-export function breaker(
-  pool: Pick<Pool, 'hasAny' | 'hasEligible'>,
-  clock: Clock,
-  observer: RelayObserver,
-): Step {
-  let emptyPools = 0
-  /** When the trial that is under way began. */
-  let trialSinceMs: number | null = null
-  const set = (count: number) => {
-    const wasOpen = emptyPools >= threshold
-    emptyPools = count
-    if (wasOpen !== count >= threshold) observer.breakerChanged(count >= threshold)
+export class Breaker {
+  readonly #pool: Pick<Pool, 'hasAny' | 'hasEligible'>
+  readonly #observer: Pick<RelayObserver, 'breakerChanged'>
+  #emptyPools = 0
+  #trial: { readonly call: Call; readonly sinceMs: number } | null = null
+
+  constructor(
+    pool: Pick<Pool, 'hasAny' | 'hasEligible'>,
+    observer: Pick<RelayObserver, 'breakerChanged'>,
+  ) {
+    this.#pool = pool
+    this.#observer = observer
   }
-  const mayTry = () =>
-    pool.hasAny && (trialSinceMs === null || clock.nowMs() - trialSinceMs >= trialMs)
-  return (next) => async (call) => {
-    if (emptyPools >= threshold && pool.hasEligible) set(0)
-    const isTrial = emptyPools >= threshold
-    if (isTrial && !mayTry())
-      throw new RelayError(
-        errorKinds.breakerOpen,
-        'no upstream is up; calls fail at once until one is',
-      )
-    const sinceMs = clock.nowMs()
-    if (isTrial) trialSinceMs = sinceMs
-    try {
-      const reply = await next(call)
-      if (tellsOfTrouble(reply) && !pool.hasEligible) set(emptyPools + 1)
-      else if (!isTrial || pool.hasEligible) set(0)
-      return reply
-    } catch (error) {
-      const isUnanswered = error instanceof RelayError && unanswered.includes(error.kind)
-      if (isUnanswered && !pool.hasEligible) set(emptyPools + 1)
-      throw error
-    } finally {
-      if (isTrial && trialSinceMs === sinceMs) trialSinceMs = null
+
+  /** Whether the call may be made. It must end with `ended` then. */
+  admits(call: Call, nowMs: number): boolean {
+    if (!this.#isOpen) return true
+    if (this.#pool.hasEligible) {
+      this.#count(0)
+      return true
     }
+    const isTrialDue = this.#trial === null || nowMs - this.#trial.sinceMs >= trialMs
+    if (!this.#pool.hasAny || !isTrialDue) return false
+    this.#trial = { call, sinceMs: nowMs }
+    return true
+  }
+
+  /** @param isAnswered null: its client left, which tells nothing */
+  ended(call: Call, isAnswered: boolean | null): void {
+    const isTrial = this.#trial?.call === call
+    if (isTrial) this.#trial = null
+    if (isAnswered === null || (isAnswered && this.#emptyPools === 0)) return
+    const { hasEligible } = this.#pool
+    if (!isAnswered && !hasEligible) this.#count(this.#emptyPools + 1)
+    // While it is open, what was begun before says nothing.
+    else if (isAnswered && (hasEligible || isTrial || !this.#isOpen)) this.#count(0)
+  }
+
+  get #isOpen(): boolean {
+    return this.#emptyPools >= threshold
+  }
+
+  #count(emptyPools: number): void {
+    const wasOpen = this.#isOpen
+    this.#emptyPools = emptyPools
+    if (this.#isOpen !== wasOpen) this.#observer.breakerChanged(this.#isOpen)
   }
 }

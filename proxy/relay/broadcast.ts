@@ -1,171 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../clock/clock.ts'
-import type { Pool } from '../upstream/pool.ts'
-import type { Upstream } from '../upstream/upstream.ts'
 import { release } from '../upstream/wire.ts'
-import type { Attempt } from './attempt.ts'
-import { AttemptFailed } from './attempt-failed.ts'
-import { isWhole, type Call, type Late } from './call.ts'
-import { CallAborted, RelayError, errorKinds } from './errors.ts'
-import { wantedBy } from './needs.ts'
+import {
+  Attempt,
+  isFailed,
+  type AttemptOwner,
+  type FailedAttempt,
+  type Outcome,
+} from './attempt.ts'
+import type { Call } from './call.ts'
+import { CallAborted } from './errors.ts'
+import type { AttemptKind } from './journal.ts'
+import { sentBy, type SentTransaction } from './known-transactions.ts'
+import { Needs } from './needs.ts'
+import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
-import { settle } from './settle.ts'
-import type { Relay, Step } from './step.ts'
-import { moreTelling, telling } from './telling.ts'
-
-/** No answer to a write is doubted. */
-const alike = () => 0
-/** A transaction that is on its way is not called back because its client left. */
-const never = new AbortController().signal
+import { emptyPool, morePreferred, noAnswer, rankOf } from './settle.ts'
 
 /**
- * Sends a write to every eligible upstream at once. The first success is the answer and the rest
- * run on. Who takes longer than usual holds nothing up, and may still have the word. When none
- * succeeds, the most telling of the nodes that refused it for good has the word; else whoever is left
- * is asked in turn. Where the client names an upstream, the others get the write when that one fails;
- * one alone gets it where it is a stream that still comes in.
+ * A write goes to every eligible upstream at once. The first success is the answer, and the other
+ * attempts run on. When none succeeds in time, whoever is left is asked in turn (backups, upstreams on
+ * trial), unless a node refused the transaction for good. A client that names an upstream has it asked
+ * first: the others get the write when that one fails, or is slow.
  */
-export function broadcast(pool: Pool, attempt: Attempt, clock: Clock): Step {
-  return (next) => async (call) => {
-    if (call.asked.kind !== 'write' || !isWhole(call)) return next(call)
-    const slow = new SlowOnes()
-    const ask = (on: Call, upstream: Upstream) =>
-      slow.inTime((late) => attempt({ ...on, late }, upstream))
-    return slow.beside(inTurn(next, call, pool, ask, clock))
-  }
-}
-
-/** The one that is named, then all others, then whoever is left. */
-async function inTurn(
-  next: Relay,
-  call: Call,
-  pool: Pool,
-  attempt: Attempt,
-  clock: Clock,
-): Promise<Reply> {
-  const named = pool.preferred(wantedBy(call))
-  const first: Call = { ...call, signal: never }
-  const told = named && (await firstSuccess([attempt(first, named)]))
-  if (told !== null && !(told instanceof AttemptFailed)) return told
-  // The one that was named may have used the time up.
-  const isOver = call.journal.isSpent(clock.nowMs())
-  const others = isOver ? [] : pool.chooseAll(wantedBy(call)).filter((each) => each !== named)
-  const sent: Call = { ...first, attemptKind: 'broadcast' }
-  const found = await firstSuccess(others.map((upstream) => attempt(sent, upstream)))
-  if (found !== null && !(found instanceof AttemptFailed)) return found
-  const outcome = found ? moreTelling(told, found, alike) : told
-  // Nothing new is begun for a client that has left.
-  if (call.signal.aborted) throw new CallAborted()
-  try {
-    // Nobody took it, and nobody said why for good: a backup or one on trial may.
-    return await next(call)
-  } catch (error) {
-    if (outcome === null || !(error instanceof RelayError)) throw error
-    const nobodyLeft = error.kind === errorKinds.noUpstream
-    if (outcome.reply === null && !nobodyLeft) throw error
-    return settle(outcome, call, null)
-  }
-}
-
-/** Attempts that take longer than usual. They go on, and the first success of all is the answer. */
-class SlowOnes {
-  readonly #running: Promise<Reply>[] = []
-  /** What they brought while it was still wanted. */
-  readonly #came: Reply[] = []
-  readonly #success = Promise.withResolvers<Reply>()
+export class Broadcast implements AttemptOwner {
+  readonly #parts: RelayParts
+  readonly #call: Call
+  readonly #needs: Needs
+  readonly #resolve: (reply: Reply) => void
+  readonly #reject: (error: unknown) => void
+  readonly #sent: SentTransaction | null
+  readonly #running = new Set<Attempt>()
+  /** The error of a node that has the most to say. */
+  #refusal: Reply | null = null
+  #best: FailedAttempt | null = null
+  /** The others wait for the one that the client named. */
+  #isNamedAlone = false
   #isOver = false
 
-  /** Ends as the attempt does, or as a failed one when it is late. */
-  inTime(begin: (late: Late) => Promise<Reply>): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const attempt = begin((failed) => {
-        this.#running.push(attempt)
-        attempt.then(
-          (reply) => {
-            if (this.#isOver) return release(reply.incoming.body)
-            this.#came.push(reply)
-            if (reply.refusal === null) this.#success.resolve(reply)
-          },
-          () => {},
-        )
-        reject(failed)
-      })
-      attempt.then(resolve, reject)
-    })
+  constructor(
+    parts: RelayParts,
+    call: Call,
+    resolve: (reply: Reply) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#parts = parts
+    this.#call = call
+    this.#needs = new Needs(call)
+    this.#needs.untriedOnly = true
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#sent = sentBy(call)
   }
 
-  /** The outcome, or the success of one that was late; where there is none, late ones are waited for. */
-  async beside(outcome: Promise<Reply>): Promise<Reply> {
-    const waiting = outcome.catch(async (error: unknown) => {
-      const found = await firstSuccess(this.#running)
-      if (found === null || found instanceof AttemptFailed) throw error
-      return found
-    })
-    let first: Reply | null = null
-    // Whatever else came, or comes, is no longer wanted.
-    const drop = ({ incoming: { body } }: Reply) => {
-      if (body !== first?.incoming.body) release(body)
-    }
-    try {
-      first = await Promise.race([this.#success.promise, waiting])
-      return first
-    } finally {
-      this.#isOver = true
-      this.#came.forEach(drop)
-      void waiting.then(drop, () => {})
-    }
+  start(nowMs: number): void {
+    const named = this.#parts.pool.preferred(this.#needs)
+    if (!named) return this.#sendToAll(nowMs)
+    this.#isNamedAlone = true
+    const attempt = this.#begin(named, 'first', nowMs)
+    attempt.slowAtMs = nowMs + this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs)
+    attempt.rearm(nowMs)
   }
-}
 
-/**
- * @returns the first success, else the most telling refusal for good, else the most telling failure.
- * That a transaction is known is told along with what speaks against it.
- */
-function firstSuccess(attempts: readonly Promise<Reply>[]): Promise<Reply | AttemptFailed | null> {
-  return new Promise((resolve, reject) => {
-    let left = attempts.length
-    let answer: Reply | null = null
-    let refusal: Reply | null = null
-    let objection: Reply | null = null
-    let failed: AttemptFailed | null = null
-    const ended = () => {
-      left -= 1
-      if (left > 0) return
-      const isKnown = refusal?.refusal?.transaction === 'known'
-      resolve(refusal && isKnown && objection ? { ...refusal, objection } : (refusal ?? failed))
+  slow(_attempt: Attempt, nowMs: number): void {
+    if (this.#isNamedAlone) this.#sendToAll(nowMs)
+  }
+
+  late(_attempt: Attempt, nowMs: number): void {
+    this.#goOn(nowMs)
+  }
+
+  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void {
+    this.#running.delete(attempt)
+    if (isFailed(outcome)) {
+      if (attempt.violation) attempt.blame()
+      this.#best = morePreferred(this.#best, outcome)
+    } else if (outcome.refusal === null) {
+      if (this.#sent) this.#parts.known.accepted(this.#sent)
+      return this.#answer(outcome)
+    } else {
+      const known = this.#sent && this.#parts.known.successFor(this.#call, this.#sent, outcome)
+      if (known || this.#isNamedAlone) return this.#answer(known ?? outcome)
+      const isBetter = rankOf(outcome) > rankOf(this.#refusal)
+      const lesser = isBetter ? this.#refusal : outcome
+      if (isBetter) this.#refusal = outcome
+      if (lesser) release(lesser.incoming.body)
     }
-    if (left === 0) resolve(null)
-    for (const each of attempts)
-      each.then(
-        (reply) => {
-          if (answer === null && reply.refusal === null) {
-            answer = reply
-            if (refusal) release(refusal.incoming.body)
-            return resolve(reply)
-          }
-          // It may still be the better one when the other turns out not to be true.
-          if (speaksAgainst(reply) && isHere(reply)) objection ??= reply
-          const isBetter = answer === null && telling(reply) > telling(refusal)
-          const lesser = isBetter ? refusal : reply
-          if (isBetter) refusal = reply
-          if (lesser) release(lesser.incoming.body)
-          ended()
-        },
-        (error: unknown) => {
-          if (!(error instanceof AttemptFailed)) return reject(error)
-          failed = moreTelling(failed, error, alike)
-          ended()
-        },
-      )
-  })
-}
+    this.#goOn(nowMs)
+  }
 
-function speaksAgainst({ refusal }: Reply): boolean {
-  return refusal?.transaction === 'refused' || refusal?.transaction === 'used'
-}
+  broke(attempt: Attempt, error: unknown): void {
+    this.#running.delete(attempt)
+    this.#fail(error)
+  }
 
-/** All of it, so that nothing has to be let go. */
-function isHere({ incoming: { body } }: Reply): boolean {
-  return body instanceof Uint8Array
+  #sendToAll(nowMs: number): void {
+    this.#isNamedAlone = false
+    const { pool } = this.#parts
+    const tried = (name: string) => this.#call.journal.tried(name)
+    const untried = pool.chooseAll(this.#needs).filter(({ name }) => !tried(name))
+    for (const upstream of untried) this.#begin(upstream, 'broadcast', nowMs)
+    if (untried.length === 0) this.#goOn(nowMs)
+  }
+
+  #begin(upstream: Attempt['upstream'], kind: AttemptKind, nowMs: number): Attempt {
+    const attempt = new Attempt(this.#parts, this, this.#call, upstream, kind, nowMs)
+    this.#running.add(attempt)
+    attempt.start(nowMs)
+    return attempt
+  }
+
+  /** An attempt failed, or is late: is there another upstream that may take it? */
+  #goOn(nowMs: number): void {
+    if (this.#isOver) return
+    const { journal, signal } = this.#call
+    const isSpent = journal.isSpent(nowMs)
+    if (this.#isNamedAlone && !isSpent && !signal.aborted) return this.#sendToAll(nowMs)
+    for (const { isLate } of this.#running) if (!isLate) return
+    // Nothing new is begun for a client that has left.
+    if (this.#refusal === null && !isSpent && !signal.aborted) {
+      const { pool, config } = this.#parts
+      const upstream = pool.choose(this.#needs, config.strategy)
+      const kind = journal.attempts.length === 0 ? 'first' : 'retry'
+      if (upstream) return void this.#begin(upstream, kind, nowMs)
+    }
+    if (this.#running.size === 0) this.#conclude()
+  }
+
+  #conclude(): void {
+    const { journal, signal } = this.#call
+    const reply = this.#refusal ?? this.#best?.reply
+    if (reply) this.#answer(reply)
+    else if (signal.aborted) this.#fail(new CallAborted())
+    else if (journal.attempts.length === 0) this.#fail(emptyPool(this.#parts.pool, this.#needs))
+    else this.#fail(noAnswer(this.#best, this.#call))
+  }
+
+  #answer(reply: Reply): void {
+    if (this.#isOver) return release(reply.incoming.body)
+    this.#isOver = true
+    if (this.#refusal && this.#refusal !== reply) release(this.#refusal.incoming.body)
+    this.#resolve(reply)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#reject(error)
+  }
 }

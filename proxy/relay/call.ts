@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
-import type { Outgoing } from '../upstream/wire.ts'
-import type { AttemptFailed } from './attempt-failed.ts'
+import type { CancelSignal } from '../clock/cancellation.ts'
+import type { NodeUrl } from '../upstream/node-url.ts'
+import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { Directives } from './directives.ts'
-import type { AttemptKind, Journal } from './journal.ts'
+import type { AttemptRecord, Journal } from './journal.ts'
 import type { ReplyReader } from './reply.ts'
 
 /**
@@ -22,19 +23,15 @@ export interface Call {
   readonly reader: ReplyReader
   readonly directives: Directives
   /** Aborted when nobody waits for the reply any more. */
-  readonly signal: AbortSignal
-  /** What happened to it so far; written by the steps, read for headers, logs and metrics. */
+  readonly signal: CancelSignal
+  /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
-  /** What the next attempt is for; the listener says `first`, steps that ask again say why. */
-  readonly attemptKind: AttemptKind
-  /** Hears how attempts are taken back that run side by side, where another try is faster. */
-  readonly began?: (takeBack: () => void) => void
-  /** Hears when what was begun takes longer than usual, and goes on. Once. */
-  readonly late?: Late
+  /** Sends the first attempt, where it may share a request with others; absent: it goes alone. */
+  readonly sendFirst?: Send
 }
 
-/** @param failed as what it counts for who asks elsewhere now */
-export type Late = (failed: AttemptFailed) => void
+/** Puts a request to a URL. @throws TransportError */
+export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Promise<Incoming>
 
 /** It can be sent once more: most bodies that stream are gone with their first reading. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
@@ -44,4 +41,10 @@ export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): bool
 /** It can be sent to several at once: all of its body is here. */
 export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array || body.isWhole === true
+}
+
+/** Observes what the relay does; metrics and logs are made from it. Must not throw. */
+export interface RelayObserver {
+  attemptEnded(call: Call, attempt: AttemptRecord): void
+  breakerChanged(open: boolean): void
 }

@@ -195,6 +195,15 @@ export const errorKinds = {
     about:
       'No upstream may serve this call: none is left that is up, has a session free, declares the add-on and is not excluded by a directive.',
   },
+  rateLimited: {
+    code: 'RPC_RATE_LIMITED',
+    reason: 'rate-limited',
+    jsonRpcCode: -32005,
+    httpStatus: 429,
+    grpcStatus: 8,
+    about:
+      'Every upstream that could serve this call is in cooldown: it answered 429, told of a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
+  },
   breakerOpen: {
     code: 'RPC_BREAKER_OPEN',
     reason: 'breaker-open',
@@ -219,7 +228,7 @@ export const errorKinds = {
     httpStatus: 502,
     grpcStatus: 14,
     about:
-      'An upstream answered with what cannot be true, and no other one answered. The log has the evidence. An untrue answer is never passed on.',
+      'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
   },
   timeout: {
     code: 'RPC_TIMEOUT',
@@ -243,10 +252,17 @@ export const errorKinds = {
 export class RelayError extends Error {
   override readonly name = 'RelayError'
   readonly kind: ErrorKind
+  /** When it may be worth asking again; null: nobody knows. */
+  readonly retryAfterMs: number | null
 
-  constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options?: ErrorOptions & { readonly retryAfterMs?: number },
+  ) {
     super(message, options)
     this.kind = kind
+    this.retryAfterMs = options?.retryAfterMs ?? null
   }
 }
 

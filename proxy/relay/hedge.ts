@@ -1,183 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../clock/clock.ts'
-import { AttemptFailed } from './attempt-failed.ts'
-import { isRepeatable, isWhole, type Call } from './call.ts'
-import { RelayError, errorKinds } from './errors.ts'
-import { HedgeBudget } from './hedge-budget.ts'
-import { RecentLatency } from './recent-latency.ts'
-import type { Reply } from './reply.ts'
-import type { RetryLimits } from './retry.ts'
-import type { Relay, Step } from './step.ts'
-import { moreTelling, type TrustIn } from './telling.ts'
+import type { Classification } from '../chain/types.ts'
 
 /** The cost of a cheap read, which waits one tick. */
 const unitCost = 10
-/** Below this a late answer is jitter, not trouble. */
+/** Below this a slow answer is jitter, not trouble. */
 const leastTickMs = 10
-/** One that found nobody to ask, or the budget spent, waits twice as long each time, up to this or its own tick. */
-const longestIdleTickMs = 1_000
 
-export interface HedgeOptions extends RetryLimits {
-  readonly blockTimeMs: number
-  readonly clock: Clock
-  readonly trustIn: TrustIn
-}
+/** Says when a slow read gets company at another upstream, and how often that may be. */
+export class Hedging {
+  readonly budget = new HedgeBudget()
+  readonly #unitMs: number
+  /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
+  readonly #latencies = new Map<string, LatencyHistogram>()
 
-/**
- * Gives a slow attempt company: when a tick passes without an answer, another upstream is asked as
- * well, and the first answer wins. Reads only, within a budget of extra calls, and nothing that may
- * rest.
- */
-export function hedge(options: HedgeOptions): Step {
-  const budget = new HedgeBudget()
-  const latencies = new Map<string, RecentLatency>()
-  return (next) => async (call) => {
-    if (call.asked.kind !== 'read' || options.retryLimit === 0 || !isRepeatable(call))
-      return next(call)
-    // A read that is tried again is still one read.
-    if (call.attemptKind === 'first') budget.earn()
-    const latency = latencyOf(latencies, call)
-    const startedMs = options.clock.nowMs()
-    const race = new Race(next, call, budget, tickMs(options.blockTimeMs, call, latency), options)
-    const reply = await race.run()
-    if (!call.journal.mayRest) latency?.add(options.clock.nowMs() - startedMs)
-    return reply
+  constructor(blockTimeMs: number) {
+    this.#unitMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000)
+  }
+
+  /**
+   * How long an attempt is waited for alone: an eighth of the block time for a cheap read, more for
+   * one that costs more, or the time in which 95 % of the method's answers came, but never longer
+   * than half of what the attempt has.
+   */
+  tickMs({ method, cost }: Classification, budgetMs: number): number {
+    const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
+    const p95Ms = this.#latencies.get(method)?.p95Ms ?? Infinity
+    return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), leastTickMs)
+  }
+
+  answered({ method, known }: Classification, latencyMs: number): void {
+    if (!known) return
+    let latency = this.#latencies.get(method)
+    if (!latency) this.#latencies.set(method, (latency = new LatencyHistogram()))
+    latency.add(latencyMs)
   }
 }
 
-/** One per method that the spec names: a stranger's method names do not fill the memory. */
-function latencyOf(latencies: Map<string, RecentLatency>, { asked }: Call): RecentLatency | null {
-  if (!asked.known) return null
-  let latency = latencies.get(asked.method)
-  if (!latency) latencies.set(asked.method, (latency = new RecentLatency()))
-  return latency
+/** Extra calls per read. */
+const share = 0.1
+/** Extra calls that may be saved up, and that a fresh listener begins with. */
+const mostSaved = 10
+/** A quiet listener earns one every ten seconds. */
+const earnedPerMs = 1 / 10_000
+
+/** Keeps the extra calls of hedging within a tenth of the reads and one every ten seconds. */
+class HedgeBudget {
+  #saved = mostSaved
+  #lookedMs = 0
+
+  /** A read came in. */
+  earn(): void {
+    this.#saved = Math.min(this.#saved + share, mostSaved)
+  }
+
+  /** @returns whether one more extra call may be made */
+  spend(nowMs: number): boolean {
+    const earned = (nowMs - this.#lookedMs) * earnedPerMs
+    this.#saved = Math.min(this.#saved + earned, mostSaved)
+    this.#lookedMs = nowMs
+    // Ten times a tenth is a little less than one in binary.
+    if (this.#saved < 1 - 1e-9) return false
+    this.#saved -= 1
+    return true
+  }
+
+  /** The extra call was not made after all. */
+  refund(): void {
+    this.#saved = Math.min(this.#saved + 1, mostSaved)
+  }
 }
 
-/** How long an attempt is waited for alone, unless its own time is shorter. */
-function tickMs(blockTimeMs: number, { asked }: Call, latency: RecentLatency | null): number {
-  const weight = Math.max(1, asked.cost / unitCost)
-  const patienceMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000) * weight
-  return Math.min(patienceMs, latency?.p95Ms ?? Infinity)
-}
+/** Fewer answers than this say too little. */
+const leastAnswers = 50
+/** When so many are known, each of them counts half: old answers fade. */
+const mostAnswers = 400
+const quantile = 0.95
+/** Each bucket ends a fifth above the one before: from 1 ms to a minute. */
+const growth = 1.2
+const buckets = Math.ceil(Math.log(60_000) / Math.log(growth)) + 1
 
-/** The attempts of one call that run side by side. */
-class Race {
-  readonly #next: Relay
-  readonly #call: Call
-  readonly #budget: HedgeBudget
-  #tickMs: number
-  readonly #options: HedgeOptions
-  readonly #arms = new Set<AbortController>()
-  readonly #lateArms = new Set<AbortController>()
-  #failure: unknown = null
+/** The latencies of one method's answers, in buckets: adding one costs no sorting and no memory. */
+export class LatencyHistogram {
+  readonly #counts = new Uint16Array(buckets)
+  #answers = 0
+  #p95Ms: number | null = null
 
-  constructor(next: Relay, call: Call, budget: HedgeBudget, tickMs: number, options: HedgeOptions) {
-    this.#next = next
-    this.#call = call
-    this.#budget = budget
-    this.#tickMs = tickMs
-    this.#options = options
+  add(latencyMs: number): void {
+    const bucket = Math.ceil(Math.log(Math.max(latencyMs, 1)) / Math.log(growth))
+    const at = Math.min(bucket, buckets - 1)
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    this.#answers += 1
+    if (this.#answers < leastAnswers || this.#answers % 10 > 0) return
+    if (this.#answers >= mostAnswers) this.#halve()
+    this.#p95Ms = this.#quantile()
   }
 
-  /** The first answer. Rejects when every arm failed, with the most telling failure. */
-  run(): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      let cancelTick = () => {}
-      let isOver = false
-      let isLate = false
-      let latest: AttemptFailed | null = null
-      const { signal, journal } = this.#call
-      const over = () => {
-        isOver = true
-        cancelTick()
-        signal.removeEventListener('abort', over)
-        for (const arm of this.#arms) arm.abort()
-      }
-      const start = (call: Call) => {
-        const arm = new AbortController()
-        this.#arms.add(arm)
-        const late = (failed: AttemptFailed) => {
-          this.#lateArms.add(arm)
-          latest = failed
-          tellLateness()
-        }
-        this.#next({ ...call, signal: arm.signal, late }).then(
-          (reply) => {
-            this.#arms.delete(arm)
-            over()
-            // The winner's stream still ends when the client leaves.
-            if (!(reply.incoming.body instanceof Uint8Array)) follow(signal, arm)
-            resolve(reply)
-          },
-          (error: unknown) => {
-            this.#arms.delete(arm)
-            this.#lateArms.delete(arm)
-            this.#noteFailure(error, call)
-            if (this.#arms.size > 0) return tellLateness()
-            over()
-            reject(this.#failure)
-          },
-        )
-      }
-      /** All that still runs is late: instead of getting company, the call is tried again. */
-      const tellLateness = () => {
-        if (isOver || isLate || latest === null || this.#lateArms.size < this.#arms.size) return
-        isLate = true
-        cancelTick()
-        this.#call.late?.(this.#failure instanceof AttemptFailed ? this.#failure : latest)
-      }
-      const armTick = () => {
-        cancelTick = this.#options.clock.after(this.#nextTickMs, () => {
-          if (this.#mayHedge()) start({ ...this.#call, attemptKind: 'hedge' })
-          else this.#waitLonger()
-          armTick()
-        })
-      }
-      signal.addEventListener('abort', over, { once: true })
-      this.#call.began?.(over)
-      start(this.#call)
-      journal.whenBounded(() => {
-        if (!isOver) armTick()
-      })
-    })
+  /** 95 of 100 answers took no longer, or a fifth less; null until enough are known. */
+  get p95Ms(): number | null {
+    return this.#p95Ms
   }
 
-  /** There is company before the time of the attempt that was begun last is over. */
-  get #nextTickMs(): number {
-    const budgetMs = this.#call.journal.attempts.at(-1)?.budgetMs ?? Infinity
-    return Math.max(Math.min(this.#tickMs, budgetMs / 2), leastTickMs)
-  }
-
-  #mayHedge(): boolean {
-    // Two may not read at once what still comes in.
-    if (!isWhole(this.#call)) return false
-    return !this.#call.journal.isSpent(this.#options.clock.nowMs()) && this.#budget.spend()
-  }
-
-  #waitLonger(): void {
-    this.#tickMs = Math.max(this.#tickMs, Math.min(this.#tickMs * 2, longestIdleTickMs))
-  }
-
-  #noteFailure(error: unknown, { attemptKind }: Call): void {
-    const nobodyLeft = error instanceof RelayError && error.kind === errorKinds.noUpstream
-    // It says nothing of the attempts that are, or were, under way.
-    if (attemptKind === 'hedge' && nobodyLeft) {
-      this.#waitLonger()
-      return this.#budget.refund()
+  #halve(): void {
+    this.#answers = 0
+    for (const [at, count] of this.#counts.entries()) {
+      this.#counts[at] = count >> 1
+      this.#answers += count >> 1
     }
-    const { trustIn } = this.#options
-    const was = this.#failure
-    if (was instanceof AttemptFailed && error instanceof AttemptFailed)
-      this.#failure = error.reply ? moreTelling(was, error, trustIn) : was
-    else if (was === null || (error instanceof AttemptFailed && error.reply)) this.#failure = error
   }
-}
 
-/** Aborts the arm with the call. */
-function follow(signal: AbortSignal, arm: AbortController): void {
-  if (signal.aborted) arm.abort()
-  else {
-    signal.addEventListener('abort', () => arm.abort(), { once: true })
+  #quantile(): number {
+    let left = this.#answers * (1 - quantile)
+    let at = buckets - 1
+    while (at > 0 && (left -= this.#counts[at] ?? 0) >= 0) at -= 1
+    return growth ** at
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Transaction, Wallet } from 'ethers'
-import { beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
@@ -50,6 +50,20 @@ const known = nodeError(-32000, 'already known')
 const accepted = result(sentHash)
 
 describe('an untrue answer', () => {
+  it('that a second upstream gives as well is passed on, and nobody is blamed', async () => {
+    const relay = fixture({ a: lie, b: lie, c: truth })
+    for (let each = 0; each < 9; each++) {
+      const seen = await relay.ask({ ...asked, directives: { blockProviders: ['c'] } })
+      expect(seen.outcome).toBe(lie.body)
+      const { attempts } = seen.call.journal
+      expect(attempts.map(({ result, violation }) => [result, violation])).toEqual([
+        ['answer', null],
+        ['answer', null],
+      ])
+    }
+    expect(relay.events).toEqual([])
+  })
+
   it('is never given while an honest upstream is left, and is blamed', async () => {
     const relay = fixture({ a: lie, b: truth })
     const seen = await relay.ask(asked)
@@ -72,24 +86,6 @@ describe('an untrue answer', () => {
     const error = nodeError(-32000, 'header not found')
     expect((await fixture({ a: lie, b: error }).ask(asked)).outcome).toBe(error.body)
   })
-
-  const log = {
-    ...{ address: `0x${'3'.repeat(40)}`, topics: [], data: '0x', logIndex: '0x0' },
-    ...{ blockNumber: '0x1f4', blockHash: hash('a'), transactionHash: hash('c') },
-    transactionIndex: '0x0',
-  }
-  it.each([
-    ['logs up to the latest', 'latest', 'b'],
-    ['logs up to a height that the client names', '0x1f4', 'a'],
-  ])(
-    'is a log far above what its node told, unless it was asked for: %s',
-    async (_, toBlock, answers) => {
-      const relay = fixture({ a: result([log]), b: result([]) })
-      for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 100, 0)
-      const logs = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock }] }
-      expect((await relay.ask(logs)).upstream).toBe(answers)
-    },
-  )
 
   it.each(['off', 'envelope'] as const)('is an answer at level %s', async (integrity) => {
     const seen = await fixture({ a: lie, b: truth }, { integrity }).ask(asked)
@@ -139,84 +135,6 @@ describe('an untrue answer', () => {
       const alone = await fixture({ a: result(null) }).ask({ ...write, params })
       expect(alone.outcome).toBe('integrity')
     }
-  })
-
-  it('that contradicts what an upstream told before is found', async () => {
-    const changed = block('0x10', hash('c'))
-    const relay = fixture({ a: [truth, changed], b: truth })
-    for (let each = 0; each < 4; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
-  })
-})
-
-describe('an answer that another one contradicts', () => {
-  const otherParent = block('0x10', hash('c'))
-  const without = (...blockProviders: string[]) => ({ ...asked, directives: { blockProviders } })
-
-  it('is given all the same when the other upstream has gone', async () => {
-    const relay = fixture({ a: [otherParent, { fault: 'refused' }], b: truth })
-    expect((await relay.ask(without('b'))).outcome).toBe(otherParent.body)
-    // The first call cannot tell who is right; from then on the one that is there is believed.
-    await relay.ask(asked)
-    for (let each = 0; each < 9; each++) expect((await relay.ask(asked)).outcome).toBe(truth.body)
-    expect(relay.events.filter((event) => event.startsWith('b'))).toEqual([])
-  })
-
-  it('is asked for elsewhere first, and nobody is blamed', async () => {
-    const relay = fixture({ a: otherParent, b: truth, c: truth })
-    await relay.ask(without('b', 'c'))
-    const seen = await relay.ask(without('a'))
-    expect(seen.outcome).toBe(truth.body)
-    expect(seen.call.journal.attempts.map(({ result: each }) => each)).toMatchObject([
-      { name: 'integrity-doubted', weight: 0, reported: false },
-      'answer',
-    ])
-  })
-
-  it('is given when no other may be asked any more', async () => {
-    const relay = fixture({ a: otherParent, b: truth, c: truth }, { retryLimit: 0 })
-    await relay.ask(without('b', 'c'))
-    const seen = await relay.ask(without('a'))
-    expect([seen.outcome, seen.call.journal.attempts.length]).toEqual([truth.body, 1])
-  })
-
-  it.each<[string, ScriptedAnswer]>([
-    ['fails', { fault: 'reset' }],
-    ['says null', result(null)],
-    ['has an error that others may not have', nodeError(-32000, 'header not found')],
-  ])('is given when whoever else may be asked %s', async (_, other) => {
-    const config = { retryMissingBlocks: true, retryLimit: 1 }
-    const relay = fixture({ a: otherParent, b: truth, c: other, d: other }, config)
-    for (const upstream of relay.pool.upstreams) relay.pool.sighted(upstream, 0x20, 0)
-    await relay.ask(without('b', 'c', 'd'))
-    const seen = await relay.ask(without('a'))
-    expect([seen.outcome, seen.upstream]).toEqual([truth.body, 'b'])
-    const results = seen.call.journal.attempts.map(({ result: each }) => each)
-    expect(results).toMatchObject([{ name: 'integrity-doubted' }, { weight: expect.any(Number) }])
-  })
-
-  it.each<[string, string[]]>([
-    ['first', ['c']],
-    ['last', ['c']],
-  ])('is that of the upstream that fails less, whoever speaks %s', async (order, others) => {
-    const upstreams =
-      order === 'first' ? { b: truth, a: otherParent } : { a: otherParent, b: truth }
-    const relay = fixture({ ...upstreams, c: { fault: 'reset' } })
-    const liar = relay.pool.upstreams.find(({ name }) => name === 'a')!
-    liar.score.failed(relay.clock.nowMs())
-    await relay.ask(without('b', ...others))
-    const seen = await relay.ask(without('c'))
-    // Each of the two is doubted for the other's word.
-    expect(seen.call.journal.attempts.map(({ result: each }) => each)).toMatchObject([
-      { name: 'integrity-doubted' },
-      { name: 'integrity-doubted' },
-    ])
-    expect([seen.outcome, seen.upstream]).toEqual([truth.body, 'b'])
-  })
-
-  it('is not given when it is proven to be a lie', async () => {
-    const relay = fixture({ a: otherParent, b: truth, c: truth })
-    for (const other of ['b', 'c']) await relay.ask(without('a', other))
-    expect((await relay.ask(without('b', 'c'))).outcome).toBe('integrity')
   })
 })
 
@@ -281,157 +199,16 @@ describe('null for a block', () => {
 })
 
 describe('a transaction that is sent again', () => {
-  const shown = result({ hash: sentHash })
-  const shouted = result({ hash: `0x${sentHash.slice(2).toUpperCase()}` })
+  const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
 
   it.each([
-    ['known to the only node', { a: [known, shown] }, { a: 2 }],
-    ['known to one that writes it in capitals', { a: [known, shouted] }, { a: 2 }],
-    [
-      'known to one, mined for another',
-      { a: nodeError(-32000, 'nonce too low'), b: [known, shown] },
-      { a: 1, b: 2 },
-    ],
-    ['known to one, dead another', { a: { fault: 'refused' }, b: [known, shown] }, { a: 1, b: 2 }],
-    [
-      'known to one, shown by the last of three that are asked',
-      {
-        a: [known, result(null)],
-        b: [{ ...known, afterMs: 50 }, result(null)],
-        c: [{ ...known, afterMs: 90 }, shown],
-        d: { ...known, afterMs: 130 },
-      },
-      { a: 2, b: 2, c: 2, d: 1 },
-    ],
-    [
-      'known to both, one of which does not show it',
-      { a: [known, result(null)], b: [{ ...known, afterMs: 50 }, shown] },
-      { a: 2, b: 2 },
-    ],
-  ] as const)('gets its hash: %s', async (_case, answers, sent) => {
-    const relay = fixture(answers as unknown as Answers)
-    const seen = await relay.ask(write)
-    expect([seen.outcome, relay.sent]).toEqual([accepted.body, sent])
-    expect(seen.call.journal.attempts.at(-1)).toMatchObject({ kind: 'confirm', result: 'answer' })
-    await relay.clock.advance(60_000)
-    expect(relay.clock.pending).toBe(0)
-  })
-
-  it.each([
-    ['does not find it', [known, result(null)]],
-    ['shows another', [known, result({ hash: hash('9') })]],
-    ['fails', [known, { fault: 'reset' }]],
-    ['takes for ever', [known, { hang: true }]],
-  ] as const)("gets the node's own words when the node %s", async (_case, a) => {
-    const relay = fixture({ a: [...a] as ScriptedAnswer[] })
-    const seen = await relay.ask(write)
-    expect(seen.outcome).toBe(known.body)
-    expect(relay.pool.upstreams[0]?.sessions).toBe(0)
-  })
-
-  const low = nodeError(-32000, 'nonce too low')
-  const poor = nodeError(-32000, 'insufficient funds for gas * price + value')
-  const odd = nodeError(-32000, 'the moon is in the wrong house')
-  const lost = { fault: 'reset' } as const
-  const none = result(null)
-
-  // Libraries take it for a success that a transaction is known.
-  it.each([
-    ['one refuses', { a: [known, none], b: [low, none], c: [low, none] }, low],
-    ['one refused before', { a: [{ ...known, afterMs: 50 }, none], b: [low, none] }, low],
-    ['one refused later', { a: [known, none], b: [{ ...low, afterMs: 50 }, none] }, low],
-    ['one refuses and nobody can be asked', { a: [known, lost], b: [low, lost] }, low],
-    ['nobody says what is wrong', { a: [known, none], b: [odd, none] }, known],
-    ['others are dead', { a: [known, none], b: [lost, none] }, known],
-  ] as const)(
-    'and that no node shows gets what is wrong with it: %s',
-    async (_case, answers, told) => {
-      const relay = fixture(answers as unknown as Answers)
-      const seen = await relay.ask(write)
-      expect([seen.outcome, seen.upstream]).toEqual([told.body, told === low ? 'b' : 'a'])
-      expect(seen.call.journal.attempts.some(({ kind }) => kind === 'confirm')).toBe(true)
-      await relay.clock.advance(60_000)
-      expect(relay.pool.upstreams.map(({ sessions }) => sessions)).not.toContain(1)
-    },
-  )
-
-  it('and that is asked about of three nodes, and no more', async () => {
-    const relay = fixture({
-      a: [known, none],
-      b: [{ ...known, afterMs: 50 }, none],
-      c: [{ ...known, afterMs: 90 }, none],
-      d: [{ ...known, afterMs: 130 }, shown],
-    })
-    expect((await relay.ask(write)).outcome).toBe(known.body)
-    expect(Object.values(relay.sent).reduce((sum, each) => sum + each, 0)).toBe(7)
-  })
-
-  it.each([
-    [
-      'a 429 holds the URL off for as long as it says',
-      { ...nodeError(429, 'no'), status: 429, headers: ['retry-after', '600'] },
-      { name: 'http-status-rate-limited', holdOff: true },
-      ['a: held off 600000 ms'],
-      0,
-    ],
-    [
-      'a quota holds it off as well',
-      { ...nodeError(-32005, 'daily request count exceeded'), headers: ['retry-after', '60'] },
-      { name: 'limit-of-requests', holdOff: true },
-      ['a: held off 60000 ms'],
-      0,
-    ],
-    [
-      'an error page is a failure',
-      { status: 500, body: '<h1>oops</h1>' },
-      { name: 'http-server-error' },
-      [],
-      1,
-    ],
-    ['a lost connection is one', { fault: 'reset' }, { name: 'connection-reset' }, [], 1],
-  ] as const)(
-    'is asked about like anything else: %s',
-    async (_case, said, result, events, failures) => {
-      const relay = fixture({ a: [known, said] })
-      const seen = await relay.ask(write)
-      expect(seen.outcome).toBe(known.body)
-      expect(seen.call.journal.attempts.at(-1)).toMatchObject({ kind: 'confirm', result })
-      expect(relay.events).toEqual(events)
-      expect(relay.pool.upstreams[0]?.urls[0]?.failures).toBe(failures)
-    },
-  )
-
-  it.each([
-    [
-      'the node that says so',
-      { a: [low, shown], b: [{ ...low, afterMs: 50 }, none] },
-      { a: 2, b: 1 },
-    ],
-    ['another node', { a: [low, none], b: [{ ...low, afterMs: 50 }, shown] }, { a: 2, b: 2 }],
-    ['one that spoke of its funds', { a: [poor, shown], b: [low, none] }, { a: 2, b: 2 }],
-  ] as const)(
-    'that is in a block, so that its nonce is used, gets its hash: shown by %s',
-    async (_case, answers, sent) => {
-      const relay = fixture(answers as unknown as Answers)
-      const seen = await relay.ask(write)
-      expect([seen.outcome, relay.sent]).toEqual([accepted.body, sent])
-    },
-  )
-
-  it.each([
-    ['no node shows', none],
-    ['is another', result({ hash: hash('9') })],
-    ['nobody can be asked for', lost],
-  ] as const)('whose nonce is used, and that %s, gets what the node says', async (_case, shows) => {
-    const relay = fixture({ a: [low, shows], b: [{ ...low, afterMs: 50 }, shows] })
-    expect((await relay.ask(write)).outcome).toBe(low.body)
-    expect(relay.sent).toEqual({ a: 2, b: 2 })
-  })
-
-  it('that is refused for another reason is not asked about', async () => {
-    const relay = fixture({ a: poor, b: { ...poor, afterMs: 50 } })
-    expect((await relay.ask(write)).outcome).toBe(poor.body)
-    expect(relay.sent).toEqual({ a: 1, b: 1 })
+    ['have it', known],
+    ['have its nonce in a block', low],
+  ])('gets its hash when one node took it lately, and all nodes %s', async (_case, said) => {
+    const relay = fixture({ a: [accepted, said], b: [accepted, said] })
+    for (let each = 0; each < 3; each++)
+      expect((await relay.ask(write)).outcome).toBe(accepted.body)
+    expect(relay.sent).toEqual({ a: 3, b: 3 })
   })
 
   it('gets it from the first node that takes it, whatever others say', async () => {
@@ -440,27 +217,18 @@ describe('a transaction that is sent again', () => {
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('of a type that nobody can read gets what the node says, without a question', async () => {
-    const relay = fixture({ a: known })
-    expect((await relay.ask({ ...write, params: ['0x71c0'] })).outcome).toBe(known.body)
-    expect(relay.sent).toEqual({ a: 1 })
+  it('gets what the node says when the router does not know of it', async () => {
+    const relay = fixture({ a: known, b: { ...low, afterMs: 50 } })
+    expect((await relay.ask(write)).outcome).toBe(known.body)
+    expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('is not asked about when the client has left', async () => {
-    const client = new AbortController()
-    const relay = fixture({ a: { ...known, afterMs: 100 } })
-    const seen = relay.begin({ ...write, signal: client.signal })
-    client.abort()
-    await relay.clock.advance(1_000)
-    expect((await seen).outcome).toBe('CallAborted')
-    expect(relay.sent).toEqual({ a: 1 })
+  it('of a type that cannot be read gets what the node says', async () => {
+    const relay = fixture({ a: [accepted, known] }, { integrity: 'off' })
+    const odd = { ...write, params: ['0x71c0'] }
+    await relay.ask(odd)
+    expect((await relay.ask(odd)).outcome).toBe(known.body)
   })
-})
-
-test('a node is asked for a transaction no longer than the call may take', async () => {
-  const relay = fixture({ a: [known, { hang: true }] }, { processingTimeoutMs: 2_000 })
-  const { outcome, tookMs } = await relay.ask(write)
-  expect([outcome, tookMs]).toEqual([known.body, 2_000])
 })
 
 describe('a write that all nodes refuse: the most telling error', () => {

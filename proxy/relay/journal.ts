@@ -4,12 +4,10 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { Candidate } from '../upstream/pick.ts'
 import type { Violation } from './integrity/violation.ts'
 
-/**
- * `failover`: the same upstream by another of its URLs. `confirm`: whether it knows a transaction.
- */
-export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast' | 'confirm'
+/** `failover`: the same upstream by another of its URLs. */
+export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 
-/** One question to one upstream on behalf of a call. */
+/** One request to one upstream on behalf of a call. */
 export interface AttemptRecord {
   readonly upstream: string
   readonly kind: AttemptKind
@@ -17,8 +15,10 @@ export interface AttemptRecord {
   readonly startedMs: number
   /** How long it may take, or after how long it is late; null until it is known. */
   budgetMs: number | null
-  /** It took longer than what it was asked usually takes. */
+  /** It took longer than its budget, and went on. */
   late: boolean
+  /** It is certain that the upstream never saw it. */
+  isUnsent: boolean
   /** Null while it runs. Of an answer that streams, when its head was there. */
   endedMs: number | null
   /** Null until its end is known; `answer`; `node-error`: an error that is the node's own answer; else what failed. */
@@ -27,13 +27,11 @@ export interface AttemptRecord {
   detail: string | null
   /** What in the answer cannot be true; null when nothing was found. */
   violation: Violation | null
-  /** By how many blocks its answer is off the tip; 0 where it is near enough, or tells no height. */
-  blocksOff: number
   /** It answered null for a block that the tip says exists. */
   missedBlock: boolean
 }
 
-/** What happened to one call. Steps add to it; the response headers and the log tell of it. */
+/** What happened to one call. The relay adds to it; the response headers and the log tell of it. */
 export class Journal {
   readonly startedMs: number
   readonly attempts: AttemptRecord[] = []
@@ -47,7 +45,7 @@ export class Journal {
   candidates: readonly Candidate[] | null = null
   /** From when on the relay budget counts; null while there is none. */
   #boundFromMs: number | null
-  readonly #whenBounded: (() => void)[] = []
+  #whenBounded: (() => void) | null = null
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
@@ -76,13 +74,13 @@ export class Journal {
   /** It is one question for one answer: its relay budget counts from now on. */
   bound(nowMs: number): void {
     this.#boundFromMs = nowMs
-    for (const run of this.#whenBounded.splice(0)) run()
+    this.#whenBounded?.()
+    this.#whenBounded = null
   }
 
-  /** Calls `run` once, when it may not rest any more, and at once when it may not now. */
+  /** Calls `run` once when it may not rest any more; not at all where it may not now. */
   whenBounded(run: () => void): void {
-    if (this.mayRest) this.#whenBounded.push(run)
-    else run()
+    if (this.mayRest) this.#whenBounded = run
   }
 
   begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {
@@ -92,11 +90,11 @@ export class Journal {
       startedMs: nowMs,
       budgetMs: null,
       late: false,
+      isUnsent: false,
       endedMs: null,
       result: null,
       detail: null,
       violation: null,
-      blocksOff: 0,
       missedBlock: false,
     }
     this.attempts.push(attempt)
@@ -110,7 +108,9 @@ export class Journal {
 
   /** Attempts after the first that were made because one failed. */
   get retries(): number {
-    return this.attempts.filter((attempt) => attempt.kind === 'retry').length
+    let retries = 0
+    for (const { kind } of this.attempts) if (kind === 'retry') retries += 1
+    return retries
   }
 
   /** Asked once already on behalf of this call. */

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Pool } from '../upstream/pool.ts'
+import { isServing } from '../upstream/snapshot.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Wanted } from '../upstream/pick.ts'
 import type { Call } from './call.ts'
 import type { AttemptRecord } from './journal.ts'
+
+/** How often one that refuses connections is asked by one call. */
+const mostRefusals = 2
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
 export function addonsOf({ asked, directives }: Call): readonly string[] {
@@ -10,41 +16,77 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
   return directives.extension === null ? addons : [...addons, directives.extension]
 }
 
-/** What the next attempt on behalf of the call needs of an upstream. */
-export function wantedBy(call: Call): Wanted {
-  const { asked, directives, journal } = call
-  return {
-    addons: addonsOf(call),
-    block: asked.block,
-    byHash: asked.byHash,
-    cost: asked.cost,
-    prefer: directives.selectProvider,
-    excluded: [...directives.blockProviders, ...refusedBy(call), ...busyWith(call)],
-    tried: (upstream) => journal.tried(upstream),
-    untriedOnly: call.attemptKind === 'hedge' || asked.kind === 'write',
+/** What the next attempt of a call needs of an upstream. One for all attempts of the call. */
+export class Needs implements Wanted {
+  readonly addons: readonly string[]
+  untriedOnly = false
+  readonly #call: Call
+
+  constructor(call: Call) {
+    this.#call = call
+    this.addons = addonsOf(call)
+  }
+
+  get block(): Wanted['block'] {
+    return this.#call.asked.block
+  }
+
+  get byHash(): boolean {
+    return this.#call.asked.byHash
+  }
+
+  get cost(): number {
+    return this.#call.asked.cost
+  }
+
+  get prefer(): string | null {
+    return this.#call.directives.selectProvider
+  }
+
+  get excluded(): readonly string[] {
+    const { directives, journal } = this.#call
+    const { attempts } = journal
+    if (attempts.length === 0) return directives.blockProviders
+    const spent = attempts.filter((each) => isSpent(each, attempts)).map(({ upstream }) => upstream)
+    return [...directives.blockProviders, ...spent]
+  }
+
+  tried(upstream: string): boolean {
+    return this.#call.journal.tried(upstream)
   }
 }
 
-/**
- * Upstreams that failed the call without being to blame: asked again, they would say the same. One
- * whose other URL is being asked may have the answer yet, and better than one that lags.
- */
-function refusedBy({ journal: { attempts } }: Call): readonly string[] {
-  const isAsked = (name: string) =>
-    attempts.some(({ upstream, endedMs }) => upstream === name && endedMs === null)
-  return attempts
-    .filter(({ upstream, result }) => isSettled(result) && !isAsked(upstream))
-    .map(({ upstream }) => upstream)
-}
-
-/** Upstreams that are late with the call: asked again beside that, they would be later still. */
-function busyWith({ attemptKind, journal: { attempts } }: Call): readonly string[] {
-  if (attemptKind !== 'retry') return []
-  return attempts.filter(({ endedMs }) => endedMs === null).map(({ upstream }) => upstream)
-}
-
-/** It answered, and not well enough; or failed without blame. */
-function isSettled(result: AttemptRecord['result']): boolean {
+/** Asked once more, its upstream would say the same, or be later still. */
+function isSpent(
+  { upstream, result, endedMs }: AttemptRecord,
+  attempts: readonly AttemptRecord[],
+): boolean {
+  if (endedMs === null) return true
+  const own = attempts.filter((each) => each.upstream === upstream && each.kind !== 'failover')
+  if (own.filter(({ isUnsent }) => isUnsent).length >= mostRefusals) return true
+  // It answered, and not well enough; or it failed without being to blame.
   if (typeof result === 'object') return result?.weight === 0
   return result === 'answer' || result === 'node-error'
+}
+
+/** Why no upstream can be asked, for a person who reads it in the answer. */
+export function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
+  // An extension is a client's word, and may be of any length.
+  const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
+  const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
+  if (declared && declaring.length === 0)
+    return `no upstream that is up declares the add-on ${declared}, which this call needs`
+  const states = declaring.map((each) => {
+    const state = excluded.includes(each.name) ? 'excluded' : stateOf(pool, each)
+    return `${each.name}: ${state}`
+  })
+  return `no upstream can serve this call now (${states.join(', ')})`
+}
+
+function stateOf(pool: Pool, upstream: Upstream): string {
+  const state = pool.stateOf(upstream)
+  if (!isServing(state) || !pool.isFull(upstream)) return state
+  const { maxSessions } = pool
+  if (maxSessions === 1) return 'its only session is taken'
+  return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }

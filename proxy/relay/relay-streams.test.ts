@@ -59,6 +59,7 @@ test('of two that were asked, the one whose head came first streams; the other i
   abort.abort()
   expect(fixture.transport('b').released).toBe(1)
   expect(sessionsOf(fixture)).toEqual([0, 0])
+  await fixture.clock.advance(60_000)
   expect(fixture.clock.pending).toBe(0)
 })
 

@@ -17,8 +17,6 @@ export interface Reply {
   readonly refusal: FailureClass | null
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
-  /** Of a transaction that this one has already: what another said is wrong with it. Absent: none did. */
-  readonly objection?: Reply
 }
 
 /**
@@ -49,16 +47,6 @@ export interface ReplyReader {
   read(incoming: Incoming): Finding
   /** An answer of the router's own with this result, as an upstream would have given it. */
   write(result: unknown): Uint8Array
-  /**
-   * A refusal of this request without what its form has of it, such as its id or its metadata. Absent
-   * where the form has nothing but status, content type and body.
-   */
-  impersonal?(refusal: Incoming): Incoming
-  /**
-   * An upstream's answer to another request as one to this. Absent where answers do not name their
-   * request.
-   */
-  readdress?(body: Uint8Array): Uint8Array
 }
 
 /** Judges a long answer while it passes, from its beginning. */

@@ -66,6 +66,7 @@ test.each([
   const { score } = own.pool.upstreams[0]!
   expect(score.latencyMs(0, own.clock.nowMs()) ?? 0).toBeLessThan(100)
   expect(own.events).toEqual([])
+  await own.clock.advance(60_000)
   expect(own.clock.pending).toBe(0)
 })
 
@@ -93,6 +94,7 @@ test('a client that leaves says nothing about the speed of its upstream', async 
   abort.abort()
   expect(await seen).toMatchObject({ outcome: 'CallAborted' })
   expect(own.pool.upstreams[0]!.score.latencyMs(0, own.clock.nowMs())).toBe(null)
+  await own.clock.advance(60_000)
   expect(own.clock.pending).toBe(0)
 })
 

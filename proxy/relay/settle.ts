@@ -1,32 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { AttemptFailed } from './attempt-failed.ts'
+import type { Pool } from '../upstream/pool.ts'
+import type { FailedAttempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
+import { whyNone, type Needs } from './needs.ts'
 import type { Reply } from './reply.ts'
 
-/** No attempt is left: the upstream's own error goes to the client, else one of the router's. */
-export function settle(best: AttemptFailed | null, { journal }: Call, error: unknown): Reply {
-  // Among them what is only doubted: nothing better came, and it may be true.
-  if (best?.reply) return best.reply
-  if (isDefect(error)) throw error
+/** Checks whose violation another node may show for a good reason, such as a form of its own. */
+const proof = /^proof/
+
+/** Of two failures the one that tells the client more; of equals the later. */
+export function morePreferred(best: FailedAttempt | null, failed: FailedAttempt): FailedAttempt {
+  const { reply, violation } = failed
+  // An untrue answer is only passed on where what speaks against it is a proof.
+  const isUntrue = reply !== null && violation !== null && !proof.test(violation.check)
+  const shown = isUntrue ? { ...failed, reply: null } : failed
+  return best === null || rankOf(shown.reply) >= rankOf(best.reply) ? shown : best
+}
+
+/**
+ * How much an upstream's reply tells the client: nothing, a page, a limit of the provider, trouble of
+ * the upstream's own, an error that another node might not have, the node's own answer, what is wrong
+ * with a transaction, that its nonce is used, that the node has it already, an answer after all.
+ */
+export function rankOf(reply: Reply | null): number {
+  if (reply === null) return 0
+  const { refusal, incoming } = reply
+  if (refusal === null) return incoming.status < 300 ? 9 : 1
+  if (refusal.transaction !== null) return { refused: 6, used: 7, known: 8 }[refusal.transaction]
+  if (refusal.holdOff) return 2
+  if (refusal.weight > 0) return 3
+  return refusal.retry ? 4 : 5
+}
+
+/** A page, or an error of the upstream's own trouble, passed on for want of anything better. */
+export function tellsOfTrouble(reply: Reply): boolean {
+  const { refusal, incoming } = reply
+  return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && rankOf(reply) === 3
+}
+
+/** Every attempt failed, and no upstream gave anything to pass on. */
+export function noAnswer(best: FailedAttempt | null, { journal }: Call): RelayError {
   const { attempts } = journal
   const story = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
-  const told = `(${story.join(', ')})`
-  const cause = best ?? error
-  // An answer that is broken says nothing: only one that reads well can be a lie.
+  const made = `(${story.join(', ')})`
+  const cause = best?.fault
+  // An answer that is broken says nothing: only one that reads well can be untrue.
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
-    throw new RelayError(errorKinds.integrity, `no upstream told the truth ${told}`, { cause })
-  if (best === null) throw error
-  if (best.fault?.fault === 'unsendable')
-    throw new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
-  const kind = best.timedOut ? errorKinds.timeout : errorKinds.upstreamFailed
-  throw new RelayError(kind, `no upstream answered ${told}`, { cause })
+    return new RelayError(errorKinds.integrity, `no upstream gave a true answer ${made}`, { cause })
+  if (cause?.fault === 'unsendable')
+    return new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
+  const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
+  return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** Neither a failed attempt nor a failure that the router tells the client. */
-export function isDefect(error: unknown): boolean {
-  return error !== null && !(error instanceof RelayError)
+/** No upstream may be asked, and none was. */
+export function emptyPool(pool: Pool, needs: Needs): RelayError {
+  return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
+}
+
+/** Every upstream that could serve the call is in cooldown; null where that is not why. */
+export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
+  const next = pool.nextHeldOff(needs)
+  if (next === null) return null
+  const retryAfterMs = next.url.holdOff.leftMs
+  const message = `every upstream is in cooldown after a limit; ${next.upstream.name} is the first to be asked again`
+  return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

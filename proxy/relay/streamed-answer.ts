@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { BodyStream } from '../upstream/wire.ts'
@@ -33,7 +34,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly length: number | null
   readonly #source: AsyncIterator<Uint8Array, unknown>
   readonly #judge: StreamJudge | null
-  readonly #signal: AbortSignal
+  readonly #signal: CancelSignal
   readonly #clock: Clock
   readonly #ended: (end: StreamEnd) => void
   #ready: Uint8Array[] = []
@@ -52,7 +53,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   constructor(
     body: BodyStream,
     judge: StreamJudge | null,
-    signal: AbortSignal,
+    signal: CancelSignal,
     clock: Clock,
     ended: (end: StreamEnd) => void,
   ) {

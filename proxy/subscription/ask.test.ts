@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import type { Call } from '../relay/call.ts'
-import type { Relay } from '../relay/step.ts'
+import type { Relay } from '../relay/relay.ts'
 import { BackfillError, createAsk } from './ask.ts'
 
 const long = `{"message":"${'x'.repeat(500)}"}`

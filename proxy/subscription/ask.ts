@@ -5,7 +5,7 @@ import { bufferOf, isNamed } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError } from '../relay/errors.ts'
-import type { Relay } from '../relay/step.ts'
+import type { Relay } from '../relay/relay.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 
 /** A question of the router's own, on behalf of a subscription. */

@@ -42,7 +42,6 @@ export function aCall(fixture: CallFixture = {}): Call {
     reader: { read: () => ({ kind: 'result' }), write: () => new Uint8Array() },
     directives: { ...noDirectives, debugRelay },
     signal: new AbortController().signal,
-    attemptKind: 'first',
     journal: new Journal(0),
   }
 }

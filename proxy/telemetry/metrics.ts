@@ -3,7 +3,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ApiInterface } from '../config/types.ts'
 import type { ListenerObserver } from '../listener/observer.ts'
-import type { RelayObserver } from '../relay/observer.ts'
+import type { RelayObserver } from '../relay/call.ts'
 import type { PoolSnapshot } from '../upstream/snapshot.ts'
 import { counterCells, histogramCells, memo } from './cells.ts'
 import type { Labels } from './cells.ts'

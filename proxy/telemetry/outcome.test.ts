@@ -132,39 +132,14 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
   ],
   ['an answer that broke on its way', [['a', page]], repliedBy('a'), 'upstream-error'],
   [
-    'a transaction that its node knows after all',
-    [
-      ['a', 'node-error', 'broadcast'],
-      ['a', 'answer', 'confirm'],
-    ],
+    'a transaction that its node has already',
+    [['a', 'node-error', 'broadcast']],
     repliedBy('a'),
     'success',
   ],
   [
-    'one that another node knows',
-    [
-      ['a', 'node-error', 'broadcast'],
-      ['a', 'node-error', 'confirm'],
-      ['b', 'answer', 'confirm'],
-    ],
-    repliedBy('a'),
-    'success',
-  ],
-  [
-    'one that no node shows',
-    [
-      ['a', 'node-error', 'broadcast'],
-      ['a', 'node-error', 'confirm'],
-    ],
-    repliedBy('a', known),
-    'node-error',
-  ],
-  [
-    'one that nobody could be asked for',
-    [
-      ['a', 'node-error', 'broadcast'],
-      ['a', page, 'confirm'],
-    ],
+    'one that the router does not know of',
+    [['a', 'node-error', 'broadcast']],
     repliedBy('a', known),
     'node-error',
   ],

@@ -18,8 +18,7 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Repl
   const [first, second] = journal.attempts
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
   const made = journal.attempts.filter(
-    (attempt) =>
-      attempt.upstream === upstream && attempt.kind !== 'confirm' && attempt.result !== 'aborted',
+    (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
   // Nothing was sent: it is what the upstream said when it asked to be left alone.
   if (made.length === 0) return refusal ? 'held-off' : 'success'

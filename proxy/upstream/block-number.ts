@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts'
 import type { Incoming } from './wire.ts'
 
 /** Larger answers are not parsed for the sake of one number. */
-export const maxParsedBytes = 64 * 1024
+const maxParsedBytes = 64 * 1024
 
 /** A value as a block number. @returns null when it is none */
 export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']): number | null {

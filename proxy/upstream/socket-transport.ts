@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../clock/cancellation.ts'
 import { TransportError, type Transport } from './transport.ts'
 import type { Incoming, Outgoing } from './wire.ts'
 
@@ -45,7 +46,7 @@ export interface SocketTransport extends Transport {
    * @throws TransportError
    * @throws NoRoom
    */
-  subscribe(request: Outgoing, signal: AbortSignal, undo: Undo): Promise<UpstreamSubscription>
+  subscribe(request: Outgoing, signal: CancelSignal, undo: Undo): Promise<UpstreamSubscription>
 }
 
 export type Undo = (reply: Incoming) => Outgoing | null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../clock/cancellation.ts'
 import type { TransportFault } from '../chain/failure-table.ts'
 import type { Incoming, Outgoing } from './wire.ts'
 
@@ -27,7 +28,7 @@ export interface Transport {
    * releases its connection.
    * @throws TransportError
    */
-  send(request: Outgoing, signal: AbortSignal): Promise<Incoming>
+  send(request: Outgoing, signal: CancelSignal): Promise<Incoming>
   /** Ends idle connections at once and the rest with their exchanges. */
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../../proxy/clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../proxy/clock/clock.ts'
 import type {
   NotificationListener,
@@ -89,7 +90,7 @@ export class SimulatedSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  subscribe(request: Outgoing, signal: AbortSignal): Promise<UpstreamSubscription> {
+  subscribe(request: Outgoing, signal: CancelSignal): Promise<UpstreamSubscription> {
     const { params } = readBody(request)
     const { clock, say } = this.#wire
     this.#asked += 1

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import type { Relay } from '../../relay/step.ts'
+import type { Relay } from '../../relay/relay.ts'
 import { echoRelay, reply, sentText, startListener } from '../testing/listener-fixture.ts'
 import { batchConcurrency, batchPieces } from './jsonrpc-batch.ts'
 

@@ -68,6 +68,5 @@ export function makeJsonRpcCall(
     directives,
     signal,
     journal: new Journal(clock.nowMs()),
-    attemptKind: 'first',
   }
 }

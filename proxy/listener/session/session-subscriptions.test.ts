@@ -37,7 +37,7 @@ class Hub implements Subscriptions {
     if (this.failure) throw this.failure
     this.topics.push(topic.key)
     this.members.add(subscriber)
-    if (this.isLate) await once(signal, 'abort')
+    if (this.isLate) await once(signal as AbortSignal, 'abort')
     await this.opening
     return {
       begin: () => (this.begun += 1),

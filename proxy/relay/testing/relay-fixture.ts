@@ -21,9 +21,9 @@ import type { ByteStream, Incoming } from '../../upstream/wire.ts'
 import type { Call } from '../call.ts'
 import { noDirectives, type Directives } from '../directives.ts'
 import { Journal } from '../journal.ts'
-import { createRelay } from '../pipeline.ts'
+import { createRelay } from '../relay.ts'
 import type { Finding, ReplyReader } from '../reply.ts'
-import type { Relay } from '../step.ts'
+import type { Relay } from '../relay.ts'
 
 /** One upstream of a fixture: how it behaves, and what is special about it. */
 export interface FixtureUpstream {
@@ -229,7 +229,6 @@ export class RelayFixture {
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
       journal,
-      attemptKind: 'first',
     }
     const tookMs = () => this.clock.nowMs() - startedMs
     return this.relay(call).then(

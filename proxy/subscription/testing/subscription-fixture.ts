@@ -207,6 +207,5 @@ function callOf(signal: AbortSignal): Call {
     directives: noDirectives,
     signal,
     journal: new Journal(0),
-    attemptKind: 'first',
   }
 }

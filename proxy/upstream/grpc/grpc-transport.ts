@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
@@ -70,7 +71,7 @@ export function createGrpcTransport(
 /** One call and its answer on an HTTP/2 stream. */
 class GrpcExchange {
   readonly #options: GrpcTransportOptions
-  readonly #signal: AbortSignal
+  readonly #signal: CancelSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
   #metadata: HeaderList = []
@@ -89,7 +90,7 @@ class GrpcExchange {
 
   constructor(
     options: GrpcTransportOptions,
-    signal: AbortSignal,
+    signal: CancelSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {

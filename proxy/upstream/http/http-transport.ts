@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Transform } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
 import type { Clock } from '../../clock/clock.ts'
@@ -77,7 +78,7 @@ export function createHttpTransport(
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: HttpTransportOptions
   readonly #target: UpstreamTarget
-  readonly #signal: AbortSignal
+  readonly #signal: CancelSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
   readonly #onAbort = () => {
@@ -94,7 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     options: HttpTransportOptions,
     target: UpstreamTarget,
-    signal: AbortSignal,
+    signal: CancelSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { TransportFault } from '../../chain/failure-table.ts'
 import { TransportError, type Transport } from '../transport.ts'
@@ -47,7 +48,7 @@ export class ScriptedTransport implements Transport {
     this.#script = script
   }
 
-  send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
+  send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
     const answer = this.#script(request)
     const { body } = request
     this.requests.push(body instanceof Uint8Array ? Buffer.from(body).toString() : '')

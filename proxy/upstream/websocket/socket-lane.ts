@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { Random } from '../../clock/random.ts'
 import { unsent } from './socket-fault.ts'
@@ -54,7 +55,7 @@ export class SocketLane {
    * @throws TransportError
    */
   async run<T>(
-    signal: AbortSignal,
+    signal: CancelSignal,
     use: (connection: WebSocketConnection) => Promise<T>,
   ): Promise<T> {
     const { limits } = this.#options
@@ -147,7 +148,7 @@ export class SocketLane {
 }
 
 /** @throws TransportError `aborted` as soon as the signal is; what it waited for goes on */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(promise: Promise<T>, signal: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
       reject(new TransportError('aborted', 'taken back', false))

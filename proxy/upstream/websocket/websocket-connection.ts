@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import { WebSocket } from 'ws'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { Goodbyes } from './goodbyes.ts'
@@ -132,14 +133,14 @@ export class WebSocketConnection implements SubscriptionHost {
     return this.#subscriptions.size + this.#outstandingSubscribes
   }
 
-  async send(request: Outgoing, signal: AbortSignal): Promise<Incoming> {
+  async send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
     const { reply } = await this.#ask(request, signal, null)
     return reply
   }
 
   async subscribe(
     request: Outgoing,
-    signal: AbortSignal,
+    signal: CancelSignal,
     undo: Undo,
   ): Promise<UpstreamSubscription> {
     const { subscription } = await this.#ask(request, signal, undo)
@@ -192,7 +193,7 @@ export class WebSocketConnection implements SubscriptionHost {
 
   #ask(
     request: Outgoing,
-    signal: AbortSignal,
+    signal: CancelSignal,
     undo: Undo | null,
   ): Promise<{ reply: Incoming; subscription: SocketSubscription | null }> {
     return new Promise((resolve, reject) => {

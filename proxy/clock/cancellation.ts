@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What may be cancelled listens to this. An `AbortSignal` is one, and so is a `Cancellation`. */
+export interface CancelSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/**
+ * A flag with listeners, each called once: an `AbortController` and its signal at a fraction of their
+ * cost, since one is made for every attempt and nearly none is ever aborted.
+ */
+export class Cancellation implements CancelSignal {
+  #isAborted = false
+  /** Most have one listener, the wire. */
+  #listeners: (() => void)[] | null = null
+
+  get aborted(): boolean {
+    return this.#isAborted
+  }
+
+  abort(): void {
+    if (this.#isAborted) return
+    this.#isAborted = true
+    const listeners = this.#listeners
+    this.#listeners = null
+    for (const listener of listeners ?? []) listener()
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (this.#listeners === null) this.#listeners = [listener]
+    else if (!this.#listeners.includes(listener)) this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1
+    if (at >= 0) this.#listeners?.splice(at, 1)
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import { DueTimes } from '../clock/due-times.ts'
+import type { RelayConfig } from '../config/types.ts'
+import type { Dialect } from '../upstream/dialect.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { Breaker } from './breaker.ts'
+import type { RelayObserver } from './call.ts'
+import { Hedging } from './hedge.ts'
+import { KnownTransactions } from './known-transactions.ts'
+import { Judge } from './verdict.ts'
+
+/** What the relay of one listener is made of. */
+export interface RelayOptions {
+  readonly chain: Chain
+  readonly dialect: Dialect
+  readonly pool: Pool
+  readonly config: RelayConfig
+  /** Whether to keep among whom an upstream was drawn. */
+  readonly selectionStats: boolean
+  readonly clock: Clock
+  readonly observer: RelayObserver
+}
+
+/** What all calls of one listener share. */
+export interface RelayParts extends RelayOptions {
+  readonly judge: Judge
+  readonly dueTimes: DueTimes
+  readonly hedging: Hedging
+  readonly breaker: Breaker
+  readonly known: KnownTransactions
+}
+
+export function partsOf(options: RelayOptions): RelayParts {
+  const { config, chain, pool, clock, observer } = options
+  return {
+    ...options,
+    judge: new Judge({ ...config, chain, pool }),
+    dueTimes: new DueTimes(clock),
+    hedging: new Hedging(chain.blockTimeMs),
+    breaker: new Breaker(pool, observer),
+    known: new KnownTransactions(),
+  }
+}

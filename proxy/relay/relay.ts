@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel } from '../clock/clock.ts'
+import type { Explain } from '../upstream/pick.ts'
+import { TransportError } from '../upstream/transport.ts'
+import { release } from '../upstream/wire.ts'
+import {
+  Attempt,
+  isFailed,
+  type AttemptOwner,
+  type FailedAttempt,
+  type Outcome,
+} from './attempt.ts'
+import { Broadcast } from './broadcast.ts'
+import { isRepeatable, isWhole, type Call } from './call.ts'
+import { CallAborted, RelayError, errorKinds } from './errors.ts'
+import type { AttemptKind } from './journal.ts'
+import { Needs } from './needs.ts'
+import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
+import type { Reply } from './reply.ts'
+import { emptyPool, morePreferred, noAnswer, rateLimited, tellsOfTrouble } from './settle.ts'
+
+/**
+ * Takes a call to its reply.
+ * @throws RelayError when no upstream could serve it
+ * @throws CallAborted when its client left
+ */
+export type Relay = (call: Call) => Promise<Reply>
+
+/** The relay of one listener. */
+export function createRelay(options: RelayOptions): Relay {
+  const parts = partsOf(options)
+  return (call) =>
+    new Promise((resolve, reject) => {
+      begin(parts, call, resolve, reject)
+    })
+}
+
+type Resolve = (reply: Reply) => void
+type Reject = (error: unknown) => void
+
+function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject): void {
+  const { journal, signal, asked } = call
+  const { config, breaker } = parts
+  const nowMs = journal.startedMs
+  journal.budgetMs = config.processingTimeoutMs
+  journal.maxAttempts = asked.kind === 'write' ? Infinity : config.maxAttempts
+  if (signal.aborted) return reject(new CallAborted())
+  if (nowMs >= journal.deadlineMs)
+    return reject(new RelayError(errorKinds.timeout, 'the time of the call is used up'))
+  if (!breaker.admits(call, nowMs)) return reject(breakerOpen(parts, call))
+  const answered = (reply: Reply) => {
+    breaker.ended(call, !tellsOfTrouble(reply))
+    resolve(reply)
+  }
+  const failed = (error: unknown) => {
+    breaker.ended(call, isUnanswered(error) ? false : null)
+    reject(error)
+  }
+  if (asked.kind === 'write' && isWhole(call))
+    new Broadcast(parts, call, answered, failed).start(nowMs)
+  else new InTurn(parts, call, answered, failed).start(nowMs)
+}
+
+/** Where cooldowns are why no upstream is in service, the client is told how long they last. */
+function breakerOpen({ pool }: RelayParts, call: Call): RelayError {
+  const why = 'no upstream is up; calls fail at once until one is'
+  return rateLimited(pool, new Needs(call)) ?? new RelayError(errorKinds.breakerOpen, why)
+}
+
+/** It ended without a word of any upstream. */
+function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof RelayError)) return false
+  const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds
+  return [noUpstream, rateLimited, upstreamFailed, timeout].includes(error.kind as never)
+}
+
+const firstPauseMs = 50
+const longestPauseMs = 400
+/** A slow attempt that found no company looks for it again after twice the time, up to this. */
+const longestIdleMs = 1_000
+
+/**
+ * One call that is asked of one upstream after the other: pick, attempt, verdict, and again while that
+ * may help. A slow attempt gets company (a hedge); one that is late goes on while another upstream
+ * is asked (a retry); the first answer wins, and the other attempts are aborted.
+ */
+class InTurn implements AttemptOwner {
+  readonly #parts: RelayParts
+  readonly #call: Call
+  readonly #needs: Needs
+  readonly #resolve: Resolve
+  readonly #reject: Reject
+  readonly #isHedged: boolean
+  readonly #running: Attempt[] = []
+  /** Those whose answers cannot be true, unless another upstream says the same. */
+  #suspects: Attempt[] = []
+  #best: FailedAttempt | null = null
+  #retries = 0
+  /** When the first attempt, or the last retry, began. */
+  #triedMs = 0
+  #idleMs = 0
+  #cancelPause: Cancel | null = null
+  #isOver = false
+  readonly #leave = () => {
+    this.#fail(new CallAborted(), this.#parts.clock.nowMs())
+  }
+
+  constructor(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject) {
+    this.#parts = parts
+    this.#call = call
+    this.#needs = new Needs(call)
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#isHedged = call.asked.kind === 'read' && parts.config.retryLimit > 0 && isRepeatable(call)
+  }
+
+  start(nowMs: number): void {
+    const { signal, journal } = this.#call
+    signal.addEventListener('abort', this.#leave, { once: true })
+    if (this.#isHedged) this.#parts.hedging.budget.earn()
+    if (journal.mayRest) journal.whenBounded(() => this.#bounded())
+    this.#try('first', nowMs)
+  }
+
+  slow(attempt: Attempt, nowMs: number): void {
+    const { budget } = this.#parts.hedging
+    // Two may not read at once what still comes in.
+    const mayHedge = isWhole(this.#call) && !this.#call.journal.isSpent(nowMs)
+    if (mayHedge && budget.spend(nowMs)) {
+      if (this.#begin('hedge', nowMs)) return
+      budget.refund()
+    }
+    attempt.slowAtMs = nowMs + this.#idleMs
+    this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
+  }
+
+  late(_attempt: Attempt, nowMs: number): void {
+    this.#goOn(this.#lateness, nowMs)
+  }
+
+  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void {
+    this.#running.splice(this.#running.indexOf(attempt), 1)
+    if (!isFailed(outcome)) return this.#answered(outcome, nowMs, attempt.isLate)
+    const { violation, reply } = outcome
+    if (violation) {
+      const alike = this.#suspects.find((each) => isAlike(each, attempt))
+      if (alike && reply) {
+        // Two show the same: it is what this chain is like.
+        for (const each of [alike, attempt]) each.excuse()
+        this.#suspects = this.#suspects.filter((each) => each !== alike)
+        return this.#answered(reply, nowMs)
+      }
+      this.#suspects.push(attempt)
+    }
+    this.#best = morePreferred(this.#best, outcome)
+    // When it was late another attempt was begun, or none was left.
+    if (!attempt.isLate) this.#goOn(outcome, nowMs)
+    else if (this.#running.length === 0 && !this.#cancelPause) this.#settle(null, nowMs)
+  }
+
+  broke(_attempt: Attempt, error: unknown): void {
+    this.#fail(error, this.#parts.clock.nowMs())
+  }
+
+  get #lateness(): FailedAttempt {
+    const failure = this.#parts.chain.failures.ofTransport('timeout')
+    return { failure, reply: null, fault: lateFault, violation: null }
+  }
+
+  /** The newest attempt brought nothing, or nothing yet: asks another upstream, unless one still has time. */
+  #goOn(failed: FailedAttempt, nowMs: number): void {
+    if (failed.fault) this.#best ??= failed
+    if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
+    if (!this.#mayRetry(failed, nowMs)) return this.#conclude(null, nowMs)
+    if (isSent(failed)) this.#retries += 1
+    const pauseMs = this.#pauseMs(nowMs)
+    if (pauseMs <= 0) return this.#try('retry', nowMs)
+    this.#cancelPause = this.#parts.clock.after(pauseMs, () => {
+      this.#cancelPause = null
+      this.#try('retry', this.#parts.clock.nowMs())
+    })
+  }
+
+  #mayRetry(failed: FailedAttempt, nowMs: number): boolean {
+    const { retryLimit } = this.#parts.config
+    const { asked, journal } = this.#call
+    if (!failed.failure.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    if (journal.isSpent(nowMs)) return false
+    // What may have been done, and what is about one node's own state, is not asked twice.
+    return isSent(failed) ? asked.kind === 'read' && this.#retries < retryLimit : true
+  }
+
+  /** Before upstreams are asked again: a node that restarts refuses connections, which takes no time. */
+  #pauseMs(nowMs: number): number {
+    this.#needs.untriedOnly = false
+    if (!this.#parts.pool.repeats(this.#needs)) return 0
+    const { attempts, deadlineMs } = this.#call.journal
+    const times = new Map<string, number>()
+    for (const { upstream, kind } of attempts)
+      if (kind !== 'failover') times.set(upstream, (times.get(upstream) ?? 0) + 1)
+    const apartMs = firstPauseMs * 2 ** (Math.max(...times.values()) - 1)
+    const lastMs = attempts.at(-1)?.startedMs ?? nowMs
+    return Math.min(lastMs + Math.min(apartMs, longestPauseMs), deadlineMs) - nowMs
+  }
+
+  #try(kind: AttemptKind, nowMs: number): void {
+    this.#triedMs = nowMs
+    // A hedge may have been made in the meantime.
+    if (kind === 'retry' && this.#call.journal.isSpent(nowMs)) return this.#conclude(null, nowMs)
+    if (!this.#begin(kind, nowMs)) {
+      const { pool } = this.#parts
+      const isUntouched = this.#call.journal.attempts.length === 0
+      this.#conclude(isUntouched ? emptyPool(pool, this.#needs) : null, nowMs)
+    }
+  }
+
+  /** @returns whether there was an upstream to ask */
+  #begin(kind: AttemptKind, nowMs: number): boolean {
+    const { pool, config, selectionStats } = this.#parts
+    const call = this.#call
+    this.#needs.untriedOnly = kind === 'hedge'
+    const keep: Explain | undefined = selectionStats
+      ? (candidates) => (call.journal.candidates = candidates)
+      : undefined
+    const upstream = pool.choose(this.#needs, config.strategy, keep)
+    if (!upstream) return false
+    const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
+    this.#running.push(attempt)
+    attempt.start(nowMs)
+    if (this.#isHedged && !call.journal.mayRest) this.#hedgeLater(attempt, nowMs)
+    return true
+  }
+
+  #hedgeLater(attempt: Attempt, nowMs: number): void {
+    this.#idleMs = this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs)
+    attempt.slowAtMs = nowMs + this.#idleMs
+    attempt.rearm(nowMs)
+  }
+
+  /** What might have been a stream is one question: it has a deadline, and company, from now on. */
+  #bounded(): void {
+    const nowMs = this.#parts.clock.nowMs()
+    for (const attempt of this.#running) {
+      if (this.#isHedged) this.#hedgeLater(attempt, nowMs)
+      attempt.rearm(nowMs)
+    }
+  }
+
+  /** Nothing new is begun; what still runs may bring an answer. */
+  #conclude(error: RelayError | null, nowMs: number): void {
+    if (this.#running.length === 0 && !this.#cancelPause) this.#settle(error, nowMs)
+  }
+
+  #settle(error: RelayError | null, nowMs: number): void {
+    const reply = error === null ? this.#best?.reply : null
+    if (!reply) return this.#fail(error ?? noAnswer(this.#best, this.#call), nowMs)
+    if (reply.refusal === null) this.#suspects = []
+    this.#answered(reply, nowMs)
+  }
+
+  #answered(reply: Reply, nowMs: number, isLate = false): void {
+    const { asked, journal } = this.#call
+    if (this.#close(nowMs, isLate)) {
+      if (!journal.mayRest) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
+      this.#resolve(reply)
+    } else release(reply.incoming.body)
+  }
+
+  #fail(error: unknown, nowMs: number): void {
+    if (this.#close(nowMs)) this.#reject(error)
+  }
+
+  #close(nowMs: number, isSlowCall = false): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#call.signal.removeEventListener('abort', this.#leave)
+    this.#cancelPause?.()
+    for (const attempt of this.#running) attempt.abandon(nowMs, isSlowCall)
+    for (const suspect of this.#suspects) suspect.blame()
+    return true
+  }
+}
+
+const lateFault = new TransportError('timeout', 'no answer in time')
+
+function isSent({ fault }: FailedAttempt): boolean {
+  return fault?.sent ?? true
+}
+
+/** Another upstream, and the same check. A broken envelope is no answer, however many show it. */
+function isAlike(one: Attempt, other: Attempt): boolean {
+  const { violation } = one
+  if (violation === null || violation.check === 'envelope') return false
+  return one.upstream !== other.upstream && violation.check === other.violation?.check
+}
