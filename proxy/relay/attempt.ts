@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Classification } from '../chain/types.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/due-times.ts'
 import { readBlockNumber } from '../upstream/block-number.ts'
@@ -9,10 +8,12 @@ import { parseRetryAfter } from '../upstream/cooldown.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { header, release, type ByteStream, type Incoming } from '../upstream/wire.ts'
+import { header, release, type Incoming } from '../upstream/wire.ts'
+import { noticing, usualBudgetMs } from './attempt-budget.ts'
 import { isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
+import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
 import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
@@ -21,23 +22,6 @@ import { violation, type Violation } from './integrity/violation.ts'
 
 /** What became of an attempt that the router itself failed at. */
 const ownDefect = 'a defect of the router'
-
-/** One attempt gave no answer for the client. */
-export interface FailedAttempt {
-  readonly failure: FailureClass
-  /** What may be passed on when nothing better comes. */
-  readonly reply: Reply | null
-  /** Why no complete answer came; null when one did. */
-  readonly fault: TransportError | null
-  /** What in the answer cannot be true. */
-  readonly violation: Violation | null
-}
-
-export type Outcome = Reply | FailedAttempt
-
-export function isFailed(outcome: Outcome): outcome is FailedAttempt {
-  return 'failure' in outcome
-}
 
 /** Who made an attempt, and hears what becomes of it. After `ended` or `broke` it hears no more. */
 export interface AttemptOwner {
@@ -405,37 +389,5 @@ export class Attempt implements Due {
     this.#record.result = result
     this.#record.detail = detail
     this.#parts.observer.attemptEnded(this.#call, this.#record)
-  }
-}
-
-/** Time per compute unit. */
-const msPerCost = 100
-/** A call that waits for a block may meet a slow one. */
-const blocksWaited = 2
-
-/** What the spec says of the method, else what its cost suggests. */
-function usualBudgetMs(asked: Classification, minMs: number, blockTimeMs: number): number {
-  const waitMs = asked.waitsForBlock ? blocksWaited * blockTimeMs : 0
-  return waitMs + Math.max(asked.timeoutMs ?? asked.cost * msPerCost, minMs)
-}
-
-/** The same stream; `ended` is called when all of it has been taken. */
-function noticing(body: ByteStream, ended: () => void): ByteStream {
-  return {
-    length: body.length ?? null,
-    [Symbol.asyncIterator]() {
-      const source = body[Symbol.asyncIterator]()
-      return {
-        async next() {
-          const result = await source.next()
-          if (result.done) ended()
-          return result
-        },
-        async return() {
-          await source.return?.()
-          return { done: true, value: undefined }
-        },
-      }
-    },
   }
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { release } from '../upstream/wire.ts'
-import {
-  Attempt,
-  isFailed,
-  type AttemptOwner,
-  type FailedAttempt,
-  type Outcome,
-} from './attempt.ts'
+import { Attempt, type AttemptOwner } from './attempt.ts'
+import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind } from './journal.ts'

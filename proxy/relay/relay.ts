@@ -4,13 +4,8 @@ import type { Cancel } from '../clock/clock.ts'
 import type { Explain } from '../upstream/pick.ts'
 import { TransportError } from '../upstream/transport.ts'
 import { release } from '../upstream/wire.ts'
-import {
-  Attempt,
-  isFailed,
-  type AttemptOwner,
-  type FailedAttempt,
-  type Outcome,
-} from './attempt.ts'
+import { Attempt, type AttemptOwner } from './attempt.ts'
+import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
 import { Broadcast } from './broadcast.ts'
 import { isRepeatable, isWhole, type Call } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'

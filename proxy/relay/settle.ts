@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
-import type { FailedAttempt } from './attempt.ts'
+import type { FailedAttempt } from './outcome.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { whyNone, type Needs } from './needs.ts'
