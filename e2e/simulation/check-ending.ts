@@ -142,8 +142,14 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
     arena.report('own-answer', `${where} names an upstream that did not answer it`)
   const { fate } = exchange
   const covered = coveredAt[arena.schedule.settings.relay.integrity]
-  if (fate.kind === 'lie' && covered.has(fate.lie))
-    arena.report('no-lie', `${where} got the lie ${fate.lie} of ${exchange.place.upstream}`)
+  if (fate.kind !== 'lie' || !covered.has(fate.lie)) return
+  // What two upstreams show alike is passed on.
+  const { lie } = fate
+  const isAlike = client.exchanges.some(
+    ({ place, fate: other }) =>
+      place.upstream !== exchange.place.upstream && other.kind === 'lie' && other.lie === lie,
+  )
+  if (!isAlike) arena.report('no-lie', `${where} got the lie ${lie} of ${exchange.place.upstream}`)
 }
 
 /** Nothing was sent: the client got what a URL said when it asked to be left alone. */
@@ -176,7 +182,7 @@ function checkRefusal(arena: Arena, { outcome, call, plan, id }: ClientCall, whe
   if (free) arena.report('breaker-is-right', `${where} was refused, ${free.upstream.name} is free`)
 }
 
-/** An error of the router, a broken answer, an error out of place, or the word of a node that could not know. */
+/** An error of the router, a broken answer, or the word of a node that could not know. */
 function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
@@ -184,9 +190,8 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   const { neededBlock } = client.question
   const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
   const { fate } = exchange
-  const isOutOfPlace = fate.kind === 'lie' && fate.lie === 'error-out-of-place'
   const isIll = fate.kind === 'ill' && !isTakenAsItIs(arena, client)
-  return isIll || isOutOfPlace || couldNotKnow
+  return isIll || couldNotKnow
 }
 
 /** With the checks switched off, a page that claims success is an answer. */

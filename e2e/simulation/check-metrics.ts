@@ -33,8 +33,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
         ] as const,
     ),
     ['router_retries_total', /./, attempts.filter(({ kind }) => kind === 'retry').length],
-    ['router_integrity_violations_total', /./, violations.filter(({ certain }) => certain).length],
-    ['router_integrity_doubts_total', /./, violations.filter(({ certain }) => !certain).length],
+    ['router_integrity_violations_total', /./, violations.length],
     [
       'router_missing_block_answers_total',
       /./,

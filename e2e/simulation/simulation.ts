@@ -27,7 +27,6 @@ import { configOf, printableOf, type Spec } from './engine.ts'
 import type { Exchange, WireObserver } from './exchange.ts'
 import type { Ran } from './runner/types.ts'
 import type { Schedule } from './schedule.ts'
-import { slanders } from './lies.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
 import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
 import { TipWatch } from './tip-watch.ts'
@@ -213,7 +212,7 @@ class Simulation implements Arena, WireObserver {
     const how = isTakenBack ? 'taken back' : 'ended'
     this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
     const { fate } = exchange
-    if (fate.kind === 'lie' && slanders.has(fate.lie)) this.isSlandered = true
+    if (fate.kind === 'lie' && fate.lie === 'other-parent') this.isSlandered = true
     checkExchange(this, exchange)
     this.#tip.ended(exchange)
     this.#blame.ended(exchange)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { serveRouter } from '../served/served-router.ts'
-import { coveredLies } from '../simulation/lies.ts'
+import { coveredAt } from '../simulation/lies.ts'
 import type { LiedAbout } from '../simulation/lying.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -33,7 +33,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
     lagging.view.lagBlocks = lagBlocks
     const router = stack.use(await serveRouter({ primaries: nodes, settings: { strategy } }))
     const told = makeLiar(liar, truth, methodsOf(chain), () => {
-      const kinds = [...coveredLies]
+      const kinds = [...coveredAt.core]
       const from = Math.floor(random.next() * kinds.length)
       return [...kinds.slice(from), ...kinds.slice(0, from)]
     })

@@ -36,7 +36,6 @@ test.each<[string, string, readonly unknown[], () => unknown]>([
     ['latest'],
     at('eth_getBlockReceipts', ['0x1']),
   ],
-  ['block 5 as the first one', 'eth_getBlockByNumber', ['earliest', false], blockAt('0x5')],
 ])('%s for the tip is never an answer while others tell it', async (_case, method, params, lie) => {
   const [liar] = nodes as readonly [SimNode]
   liar.faults.clear()

@@ -43,6 +43,8 @@ export const checkSchema = z.discriminatedUnion('check', [
     ...pointPlace.shape,
     digest: z.enum(sentDigests),
     result: resultPath.optional(),
+    /** What a node would answer that took it, with `%s` for the hash. */
+    answer: z.unknown().optional(),
   }),
   /** The hash is made of the header or the transaction that is shown beside it. Level `full` only. */
   strict({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
-import type { Check } from './check-rule.ts'
+import type { Check } from './checks.ts'
 import type { FailureTable } from './failure-table.ts'
 
 /*

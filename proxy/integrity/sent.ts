@@ -25,6 +25,16 @@ export function checkSent(
   return isName ? null : mismatch('sent-hash', name, told)
 }
 
+/** What a node calls a transaction that it was sent; null for one in a form that is not known. */
+export function nameOfSent(digest: SentRule['digest'], raw: unknown): string | null {
+  const [name] = typeof raw === 'string' ? namesBy[digest](raw) : []
+  if (name === undefined) return null
+  if (digest === 'keccak256') return `0x${name}`
+  if (digest !== 'sha256') return name
+  const isBase64 = Buffer.from(String(raw), 'base64').toString('base64') === raw
+  return isBase64 ? name.toUpperCase() : null
+}
+
 const isHex = { keccak256: true, sha256: true, 'bitcoin-txid': true, 'solana-signature': false }
 
 function bareHex(text: string): string {

@@ -50,51 +50,9 @@ export function foldedNameAt(bytes: Uint8Array, start: number, end: number): str
   return foldedName(parseSpan(bytes, start, end) as string)
 }
 
-/**
- * Whether a parser that matches names without regard to case takes a member's name for this one.
- * `name` is plain ASCII with its quotes, of letters and digits.
- */
-export function isNamedInAnyCase(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  name: string,
-): boolean {
-  const length = end - start
-  if (length > name.length) {
-    // Only what is escaped, or beyond ASCII, is longer.
-    for (let at = start; at < end; at++)
-      if (bytes[at] === 0x5c || (bytes[at] as number) > 0x7f)
-        return foldedNameAt(bytes, start, end) === foldedName(JSON.parse(name) as string)
-    return false
-  }
-  if (length < name.length) return false
-  for (let index = 1; index < length - 1; index++) {
-    const [own, wanted] = [bytes[start + index] as number, name.charCodeAt(index)]
-    if (own !== wanted && ((own | 0x20) !== (wanted | 0x20) || own < 0x41)) return false
-  }
-  return true
-}
-
 function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
   return false
-}
-
-/** Whether the bytes of two spans are the same. */
-export function sameBytes(
-  left: Uint8Array,
-  leftStart: number,
-  leftEnd: number,
-  right: Uint8Array,
-  rightStart: number,
-  rightEnd: number,
-): boolean {
-  const length = leftEnd - leftStart
-  if (length !== rightEnd - rightStart) return false
-  for (let index = 0; index < length; index++)
-    if (left[leftStart + index] !== right[rightStart + index]) return false
-  return true
 }
 
 /**

@@ -15,7 +15,7 @@ import type { ListenerOptions } from './listener-options.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-error.ts'
 import { JsonRpcHandler } from './jsonrpc.ts'
 import { jsonRpcSockets } from './session/jsonrpc-sockets.ts'
-import { JsonRpcReplyReader } from './jsonrpc/jsonrpc-reply-reader.ts'
+import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener } from './listener.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
@@ -107,9 +107,7 @@ class TendermintHandler implements HttpHandler {
       },
       // What no spec names may be anything.
       reader:
-        asked.known && verb === 'GET'
-          ? new UriReplyReader(uriId, uriId)
-          : new RestReplyReader(verb),
+        asked.known && verb === 'GET' ? new UriReplyReader(null, uriId) : new RestReplyReader(verb),
       directives,
       signal,
       journal: new Journal(clock.nowMs()),
@@ -117,13 +115,25 @@ class TendermintHandler implements HttpHandler {
   }
 }
 
-/** The path is the client's own, so a page that refuses it says nothing against the node. */
+/**
+ * In URI style an answer may have any id, and some nodes leave the envelope out. The path is the
+ * client's own, so a page that refuses it says nothing against the node.
+ */
 class UriReplyReader extends JsonRpcReplyReader {
-  override read(incoming: Incoming): Finding {
-    const finding = super.read(incoming)
-    const refusal = finding.kind === 'malformed' ? wordlessRefusal(incoming.status) : null
-    return refusal ?? finding
+  override read(incoming: Incoming, wantsResult = false): Finding {
+    const finding = super.read(incoming, wantsResult)
+    if (finding.kind !== 'malformed') return finding
+    return wordlessRefusal(incoming.status) ?? bareResult(incoming) ?? finding
   }
+}
+
+/** An object that has nothing of JSON-RPC is the result itself. */
+function bareResult({ status, body }: Incoming): Finding | null {
+  if (status >= 300 || !(body instanceof Uint8Array)) return null
+  const value = objectIn(body)
+  if (value === null || ['result', 'error', 'jsonrpc'].some((name) => Object.hasOwn(value, name)))
+    return null
+  return { kind: 'result', value: { start: 0, end: body.length }, parsed: value }
 }
 
 function wordingFor(verb: string, guid: string): Wording {

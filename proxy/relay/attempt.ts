@@ -18,7 +18,7 @@ import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
 import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 import type { FailedVerdict, Verdict } from './verdict.ts'
-import { violation, type Violation } from './integrity/violation.ts'
+import type { Violation } from '../integrity/violation.ts'
 
 /** What became of an attempt that the router itself failed at. */
 const ownDefect = 'a defect of the router'
@@ -202,7 +202,7 @@ export class Attempt implements Due {
     const nowMs = this.#parts.clock.nowMs()
     try {
       const { judge } = this.#parts
-      const verdict = judge.judge(incoming, this.#call, this.upstream, this.#url)
+      const verdict = judge.judge(incoming, this.#call)
       this.#settle(this.#outcomeOf(incoming, verdict, nowMs), nowMs)
     } catch (error) {
       release(incoming.body)
@@ -319,7 +319,7 @@ export class Attempt implements Due {
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
     // A node may well give up on a client that does not take its answer.
     const isExcused = isCut && isReaderSlow
-    if (!isCut) this.#record.violation = violation('envelope', cause.message)
+    if (!isCut) this.#record.violation = { check: 'envelope', detail: cause.message }
     if (!isExcused) this.upstream.failed(this.#url, failure, this.#method)
     this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message, nowMs)
   }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Candidate } from '../upstream/pick.ts'
-import type { Violation } from './integrity/violation.ts'
+import type { Violation } from '../integrity/violation.ts'
 
 /** `failover`: the same upstream by another of its URLs. */
 export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
@@ -25,7 +25,7 @@ export interface AttemptRecord {
   result: 'answer' | 'node-error' | 'aborted' | FailureClass | null
   /** A few words for the log; holds no payload and no key. */
   detail: string | null
-  /** What in the answer cannot be true; null when nothing was found. */
+  /** What in the answer does not fit the request; null when nothing was found. */
   violation: Violation | null
   /** It answered null for a block that the tip says exists. */
   missedBlock: boolean

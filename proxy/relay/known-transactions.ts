@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from './call.ts'
-import { sentHash } from './integrity/sent-hash.ts'
+import { nameOfSent } from '../integrity/sent.ts'
 import type { Reply } from './reply.ts'
 
 /** Of the last successes, oldest first; at some 100 bytes each. */
@@ -18,9 +18,9 @@ export interface SentTransaction {
 export function sentBy({ asked }: Call): SentTransaction | null {
   for (const { rule, wanted } of asked.checks) {
     // Where a result holds more than the hash, it cannot be made up.
-    if (rule.check !== 'sent' || (rule.result.length > 0 && rule.answer === '%s')) continue
-    const hash = sentHash(rule.digest, wanted)
-    return hash === null ? null : { hash, answer: rule.answer }
+    if (rule.check !== 'sent' || (rule.result && rule.answer === undefined)) continue
+    const hash = nameOfSent(rule.digest, wanted)
+    return hash === null ? null : { hash, answer: rule.answer ?? '%s' }
   }
   return null
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Violation } from './integrity/violation.ts'
+import type { Violation } from '../integrity/violation.ts'
 import type { TransportError } from '../upstream/transport.ts'
 import type { Reply } from './reply.ts'
 

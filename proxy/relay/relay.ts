@@ -283,9 +283,14 @@ function isSent({ fault }: FailedAttempt): boolean {
   return fault?.sent ?? true
 }
 
-/** Another upstream, and the same check. A broken envelope is no answer, however many show it. */
+/** Another upstream, and the same violation. A broken envelope is no answer, however many show it. */
 function isAlike(one: Attempt, other: Attempt): boolean {
   const { violation } = one
   if (violation === null || violation.check === 'envelope') return false
-  return one.upstream !== other.upstream && violation.check === other.violation?.check
+  const { check, detail } = violation
+  return (
+    one.upstream !== other.upstream &&
+    check === other.violation?.check &&
+    detail === other.violation.detail
+  )
 }

@@ -3,7 +3,6 @@
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Span } from '../json/span.ts'
 import type { Incoming } from '../upstream/wire.ts'
-import type { Violation } from './integrity/violation.ts'
 
 /**
  * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
@@ -26,12 +25,12 @@ export interface Reply {
 export type Finding =
   /**
    * `value`: where the result stands in the body, or in the head of a stream; absent where that was
-   * not looked for. `goesOn`: the result ends behind the head.
+   * not looked for. `parsed`: the result, where it was asked for and all of it is here.
    */
   | {
       readonly kind: 'result'
       readonly value?: Span
-      readonly goesOn?: boolean
+      readonly parsed?: unknown
       readonly rest?: StreamJudge
     }
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
@@ -43,8 +42,8 @@ export type Finding =
 
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {
-  /** Reads as little as it can. Never throws. */
-  read(incoming: Incoming): Finding
+  /** Reads as little as it can, and the result itself where that is wanted. Never throws. */
+  read(incoming: Incoming, wantsResult?: boolean): Finding
   /** An answer of the router's own with this result, as an upstream would have given it. */
   write(result: unknown): Uint8Array
 }
@@ -68,11 +67,4 @@ export interface StreamJudge {
 /** A long answer turned out to be none. The message is short and holds no payload. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
-  /** What its result says cannot be true; null: it is not in the form of an answer. */
-  readonly violation: Violation | null
-
-  constructor(message: string, violation: Violation | null = null) {
-    super(message)
-    this.violation = violation
-  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { mayBeRight } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { FailedAttempt } from './outcome.ts'
 import type { Call } from './call.ts'
@@ -7,14 +8,10 @@ import { RelayError, errorKinds } from './errors.ts'
 import { whyNone, type Needs } from './needs.ts'
 import type { Reply } from './reply.ts'
 
-/** Checks whose violation another node may show for a good reason, such as a form of its own. */
-const proof = /^proof/
-
 /** Of two failures the one that tells the client more; of equals the later. */
 export function morePreferred(best: FailedAttempt | null, failed: FailedAttempt): FailedAttempt {
   const { reply, violation } = failed
-  // An untrue answer is only passed on where what speaks against it is a proof.
-  const isUntrue = reply !== null && violation !== null && !proof.test(violation.check)
+  const isUntrue = reply !== null && violation !== null && !mayBeRight(violation)
   const shown = isUntrue ? { ...failed, reply: null } : failed
   return best === null || rankOf(shown.reply) >= rankOf(best.reply) ? shown : best
 }

@@ -3,18 +3,13 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain, Classification } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
-import type { Span } from '../json/span.ts'
-import { parseSpan } from '../json/text.ts'
-import type { NodeUrl } from '../upstream/node-url.ts'
+import { Integrity } from '../integrity/integrity.ts'
+import { valueAt } from '../integrity/values.ts'
+import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { lastPointOf } from '../upstream/pick.ts'
 import { mayBeWhole } from '../upstream/whole-answer.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
-import { BlockMemory } from './integrity/block-memory.ts'
-import { findViolation } from './integrity/find-violation.ts'
-import { violation, type Violation } from './integrity/violation.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
 /** More of a node's message no table looks at. */
@@ -50,7 +45,7 @@ export interface FailedVerdict {
 
 export interface VerdictOptions {
   readonly chain: Chain
-  readonly pool: Pick<Pool, 'tip' | 'horizonOf'>
+  readonly pool: Pick<Pool, 'tip'>
   readonly integrity: IntegrityLevel
   readonly retryMissingBlocks: boolean
 }
@@ -60,17 +55,19 @@ type ResultFinding = Extract<Finding, { kind: 'result' }>
 /** Says what an answer to a call is worth: what the failure table says of errors, and the checks of results. */
 export class Judge {
   readonly #options: VerdictOptions
-  readonly #memory = new BlockMemory()
+  readonly #integrity: Integrity
 
   constructor(options: VerdictOptions) {
     this.#options = options
+    this.#integrity = new Integrity(options.integrity)
   }
 
-  judge(incoming: Incoming, call: Call, upstream: Upstream, url: NodeUrl): Verdict {
-    const finding = call.reader.read(incoming)
+  judge(incoming: Incoming, call: Call): Verdict {
+    const { checks, refusal } = call.asked
+    const finding = call.reader.read(incoming, checks.length > 0 || Boolean(refusal))
     if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
     if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
-    return this.#ofResult(incoming, finding, call, upstream, url)
+    return this.#ofResult(finding, call.asked)
   }
 
   #ofMalformed(
@@ -90,7 +87,7 @@ export class Judge {
     // The client gets it when no upstream has anything better.
     if (isClientsDoing) return failed(unblamed, why, 'as-it-is')
     // A broken answer that claims success is never passed on.
-    return failed(failure, why, null, failure.holdOff ? null : violation('envelope', why))
+    return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
   }
 
   #ofNodeError(
@@ -104,63 +101,33 @@ export class Judge {
     return failed(failure, `code ${error.code}`, 'node-error')
   }
 
-  #ofResult(
-    { body }: Incoming,
-    finding: ResultFinding,
-    { asked }: Call,
-    upstream: Upstream,
-    url: NodeUrl,
-  ): Verdict {
-    const { value, goesOn = false } = finding
-    const rest = finding.rest ?? null
+  #ofResult(finding: ResultFinding, asked: Classification): Verdict {
+    const { value, parsed, rest = null } = finding
     const isResult = value !== undefined && asked.known
     // Of a long answer the envelope is judged as it passes, and no more.
-    if (!value || goesOn || !(body instanceof Uint8Array))
-      return { kind: 'answer', isResult, missedBlock: false, rest }
-    const refusal = asked.refusal ? this.#refusalIn(body, value, asked.refusal) : null
+    if (parsed === undefined) return { kind: 'answer', isResult, missedBlock: false, rest }
+    const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
     if (refusal) return { kind: 'node-error', failure: refusal, rest }
-    if (asked.checks.length === 0) return { kind: 'answer', isResult, missedBlock: false, rest }
-    return this.#checked(body, value, asked, upstream, url, rest)
-  }
-
-  #checked(
-    body: Uint8Array,
-    value: Span,
-    asked: Classification,
-    upstream: Upstream,
-    { skipVerifications }: NodeUrl,
-    rest: StreamJudge | null,
-  ): Verdict {
-    const { chain, pool, integrity, retryMissingBlocks } = this.#options
+    const { chain, retryMissingBlocks } = this.#options
     const { failures } = chain
-    const { checks, block } = asked
-    if (integrity === 'core' || integrity === 'full') {
-      const isNamed = lastPointOf(block)?.kind === 'number'
-      const horizon = () => (isNamed ? null : pool.horizonOf(upstream))
-      const question = { checks, block, upstream: upstream.name, skipVerifications, horizon }
-      const found = findViolation(body, value, question, this.#memory)
-      if (found?.certain)
-        return failed(failures.ofAnswer('violated'), found.check, 'as-it-is', found)
+    const found = this.#integrity.check(parsed, asked)
+    if (found) {
+      const failure = failures.ofAnswer(mayBeRight(found) ? 'doubted' : 'violated')
+      return failed(failure, found.check, 'as-it-is', found)
     }
-    const missedBlock = this.#missesBlock(body, value, asked)
-    if (!missedBlock || !retryMissingBlocks)
-      return { kind: 'answer', isResult: asked.known, missedBlock, rest }
+    const missedBlock = this.#missesBlock(parsed, asked)
+    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', isResult, missedBlock, rest }
     const missing = failures.ofAnswer('missing-block')
     return { ...failed(missing, 'null for a block that exists', 'as-it-is'), missedBlock }
   }
 
   /** Some nodes say in a result, not as an error, that they do not take a transaction: it is their answer. */
-  #refusalIn(
-    body: Uint8Array,
-    value: Span,
-    path: NonNullable<Classification['refusal']>,
-  ): FailureClass | null {
-    const result = parseSpan(body, value.start, value.end)
-    const code = Number(memberAt(result, path.code))
+  #refusalIn(result: unknown, path: NonNullable<Classification['refusal']>): FailureClass | null {
+    const code = Number(valueAt(result, path.code))
     // What is no code at all says nothing.
     if (code === 0 || Number.isNaN(code)) return null
-    const words = memberAt(result, path.message)
+    const words = valueAt(result, path.message)
     const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
     const failure = this.#options.chain.failures.ofNodeError({ status: 200, code, message })
     // Another node may have room for it.
@@ -171,9 +138,8 @@ export class Judge {
   }
 
   /** Null for a block that every chain has, or for a height that this one has reached, from a method whose null says that it has not. */
-  #missesBlock(body: Uint8Array, value: Span, { block, checks }: Classification): boolean {
-    if (body[value.start] !== 0x6e || !checks.some(({ rule }) => rule.check === 'exists'))
-      return false
+  #missesBlock(result: unknown, { block, checks }: Classification): boolean {
+    if (result !== null || !checks.some(({ rule }) => rule.check === 'exists')) return false
     if (block.kind === 'tag') return block.tag !== 'pending'
     const { tip } = this.#options.pool
     return block.kind === 'number' && tip !== null && block.number <= tip
@@ -187,13 +153,4 @@ function failed(
   found: Violation | null = null,
 ): FailedVerdict {
   return { kind: 'failed', failure, detail, passOn, violation: found, missedBlock: false }
-}
-
-function memberAt(value: unknown, path: readonly (string | number)[]): unknown {
-  let at = value
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null) return undefined
-    at = (at as Readonly<Record<string, unknown>>)[key]
-  }
-  return at
 }

@@ -75,21 +75,20 @@ function relayLog(logger: Logger, clock: Clock, labels: LogFields): RelayObserve
   }
 }
 
-/** Once for each upstream and check in a while: a liar lies on every request. */
+/** Once for each upstream and check in a while: a wrong node is wrong on every request. */
 function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
   const takes = new Map<string, TakeLine>()
   return (call: Call, { upstream, violation }: AttemptRecord) => {
     if (!violation) return
-    const { check, evidence, certain } = violation
+    const { check, detail } = violation
     const fields = { ...labels, upstream, check }
     const key = `${check} ${upstream}`
     const take =
-      takes.get(key) ??
-      lineLimits(logger, clock, fields)(violationRate, 'warn', 'untrue or doubted answers')
+      takes.get(key) ?? lineLimits(logger, clock, fields)(violationRate, 'warn', 'violations')
     takes.set(key, take)
     if (!take()) return
-    const message = certain ? 'answer cannot be true' : 'answer may be untrue'
-    logger.warn(message, { ...fields, guid: call.guid, method: methodOf(call), evidence })
+    const told = { ...fields, guid: call.guid, method: methodOf(call), detail }
+    logger.warn('an answer does not fit its request', told)
   }
 }
 

@@ -8,7 +8,6 @@ import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixtur
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
-import { violation as violationOf } from '../relay/integrity/violation.ts'
 import { labelMeanings, series } from './series.ts'
 import type { Series } from './series.ts'
 
@@ -288,23 +287,17 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
   },
 )
 
-test('untrue answers are counted by check, apart from those that are doubted, and null for blocks that exist', async () => {
+test('violations are counted by check, and null for blocks that exist', async () => {
   const metrics = make()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
   const call = aCall()
-  const violation = violationOf('logs-range', 'asked for 5 to 9, log 0 is of "0x1"')
+  const violation = { check: 'logs-range', detail: 'log 0: 1 is outside the filter' } as const
   const lie = () => anAttempt(call, 'node-a', aFailure('integrity-violated'), { violation })
   attemptEnded(call, lie())
   attemptEnded(call, lie())
   attemptEnded(call, anAttempt(call, 'node-b', 'answer', { missedBlock: true }))
-  const doubt = { ...violationOf('parent', '0xa was 5, now 6'), certain: false }
-  const doubted = aFailure('integrity-doubted')
-  attemptEnded(call, anAttempt(call, 'node-c', doubted, { violation: doubt }))
   expect(await told(metrics, 'router_integrity_violations_total')).toEqual({
     [`{${on},upstream="node-a",check="logs-range"}`]: 2,
-  })
-  expect(await told(metrics, 'router_integrity_doubts_total')).toEqual({
-    [`{${on},upstream="node-c"}`]: 1,
   })
   expect(await told(metrics, 'router_missing_block_answers_total')).toEqual({
     [`{${on},upstream="node-b"}`]: 1,

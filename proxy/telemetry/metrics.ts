@@ -41,7 +41,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const countCalls = callCounter(registry)
   const countAttempts = attemptCounter(registry)
   const violations = counter(series.integrityViolations)
-  const doubts = counter(series.integrityDoubts)
   const missingBlocks = counter(series.missingBlockAnswers)
   const refused = counter(series.refused)
   const connections = gauge(series.connections)
@@ -73,9 +72,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         attemptEnded(call, attempt) {
           countAttempt(call, attempt)
           const { upstream, violation, missedBlock } = attempt
-          if (violation?.certain === true)
-            violations.inc({ ...listener, upstream, check: violation.check })
-          if (violation?.certain === false) doubts.inc({ ...listener, upstream })
+          if (violation) violations.inc({ ...listener, upstream, check: violation.check })
           if (missedBlock) missingBlocks.inc({ ...listener, upstream })
         },
         breakerChanged(open) {

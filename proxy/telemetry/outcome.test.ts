@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/observer.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { Violation } from '../relay/integrity/violation.ts'
+import type { Violation } from '../integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { isFailure, outcomeOf } from './outcome.ts'
@@ -21,10 +21,8 @@ type Made = readonly [
   more?: { violation?: Violation; missedBlock?: boolean },
 ]
 
-const doubted = aFailure('integrity-doubted')
 const missing = { ...aFailure('block-missing'), whose: 'node' } as const
-const certain = { violation: { check: 'parent', evidence: '', certain: true } } as const
-const uncertain = { violation: { check: 'parent', evidence: '', certain: false } } as const
+const violated = { violation: { check: 'parent', detail: '' } } as const
 
 /** Every way in which a call can end for its client: what was asked, what the client got, what is told. */
 const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
@@ -92,35 +90,8 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'held-off',
   ],
   [
-    'an answer that may be untrue, of the only upstream',
-    [
-      ['a', doubted, 'first', uncertain],
-      ['a', doubted, 'retry', uncertain],
-    ],
-    repliedBy('a'),
-    'doubted',
-  ],
-  [
-    'one that may be untrue, and nobody has another',
-    [
-      ['a', doubted, 'first', uncertain],
-      ['b', page, 'retry'],
-    ],
-    repliedBy('a'),
-    'doubted',
-  ],
-  [
-    'a page of who has said what may be untrue',
-    [
-      ['a', doubted, 'first', uncertain],
-      ['a', page, 'retry'],
-    ],
-    repliedBy('a', null, 503),
-    'upstream-error',
-  ],
-  [
-    'a lie that shows while it passes',
-    [['a', page, 'first', certain]],
+    'a violation that shows while the answer passes',
+    [['a', page, 'first', violated]],
     repliedBy('a'),
     'upstream-error',
   ],
@@ -162,7 +133,5 @@ test.each(endings)('%s is told as what it is', (_case, made, end, outcome) => {
   for (const [upstream, result, kind = 'first', more] of made)
     anAttempt(call, upstream, result, { kind, ...more })
   expect(outcomeOf(call, end)).toBe(outcome)
-  expect(isFailure(outcome)).toBe(
-    !['success', 'node-error', 'doubted', 'abandoned'].includes(outcome),
-  )
+  expect(isFailure(outcome)).toBe(!['success', 'node-error', 'abandoned'].includes(outcome))
 })

@@ -29,8 +29,7 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Repl
   // An error page says what it is.
   if (incoming.status >= 300) return 'upstream-error'
   // Null of a block was asked for elsewhere in vain.
-  if (made.some(({ missedBlock }) => missedBlock)) return 'success'
-  return made.some(({ violation }) => violation?.certain === false) ? 'doubted' : 'upstream-error'
+  return made.some(({ missedBlock }) => missedBlock) ? 'success' : 'upstream-error'
 }
 
 /** A stream that has not ended yet is one too. */
@@ -44,7 +43,7 @@ export function resultOf(attempt: AttemptRecord): string {
   return typeof attempt.result === 'string' ? attempt.result : attempt.result.name
 }
 
-const fine = new Set(['success', 'node-error', 'doubted', 'abandoned'])
+const fine = new Set(['success', 'node-error', 'abandoned'])
 /** Whether an outcome is a failure of the service, and not the client's own doing. */
 export function isFailure(outcome: string): boolean {
   return !fine.has(outcome)

@@ -62,7 +62,6 @@ test('the error ratio counts the same outcomes as failures as the log does', () 
   const outcomes = [
     'success',
     'node-error',
-    'doubted',
     'upstream-error',
     'held-off',
     'abandoned',

@@ -18,7 +18,7 @@ export const labelMeanings = {
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
   outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `doubted` (the client got an answer that may be untrue, since nobody had a better one); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `held-off` (nothing was sent: whoever could answer asked to be left alone, and what it said then, such as HTTP 429, went to the client again); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `held-off` (nothing was sent: whoever could answer asked to be left alone, and what it said then, such as HTTP 429, went to the client again); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge`, `broadcast` or `confirm` (whether it knows a transaction)',
@@ -144,13 +144,7 @@ export const series = {
     name: 'router_integrity_violations_total',
     type: 'counter',
     labels: [...upstream, 'check'],
-    help: 'Answers that cannot be true, by the check that found it. None of them reached a client whole.',
-  },
-  integrityDoubts: {
-    name: 'router_integrity_doubts_total',
-    type: 'counter',
-    labels: upstream,
-    help: 'Answers that may be untrue: another upstream contradicts them, or they say what is unusual. One reaches a client only when nothing better came.',
+    help: 'Answers that do not fit their request, by the check that found it. Another upstream was asked.',
   },
   missingBlockAnswers: {
     name: 'router_missing_block_answers_total',

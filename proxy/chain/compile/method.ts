@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
-import type { Check } from '../check-rule.ts'
+import type { Check } from '../checks.ts'
 import type { BlockRef, BlockTag, CallKind, Classification, ResultPath } from '../types.ts'
 import { tagPoints } from './block-point.ts'
 import { compileBlock, invalidBlock, noBlock } from './block.ts'
@@ -34,7 +34,7 @@ export function compileMethod<Request>(
   const kind = method.kind ?? 'read'
   const isCacheable = method.cacheable ?? kind === 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
-  const checks = compileChecks(method, spec, syntax.placeReader)
+  const checks = compileChecks(method, syntax.placeReader)
   const behindTip: Partial<Record<BlockTag, number>> = spec['behind-tip'] ?? {}
   const about = (block: BlockRef): Classification => {
     const behind = block.kind === 'tag' ? (behindTip[block.tag] ?? null) : null

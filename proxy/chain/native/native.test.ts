@@ -44,19 +44,6 @@ const interfaces = `interfaces:
 `
 
 describe('a native spec', () => {
-  it.each([
-    ['', 'block'],
-    [', index-in: block', 'block'],
-    [', index-in: transaction', 'transaction'],
-  ])('says in what logs are numbered: {check: logs%s}', async (said, indexIn) => {
-    const logs = `      eth_getLogs: { block: latest, checks: [{ check: logs, param: 0${said} }] }\n`
-    const asked = (await load(head + interfaces + logs))
-      .find('test')
-      ?.interfaces.get('jsonrpc')
-      ?.classify({ apiInterface: 'jsonrpc', method: 'eth_getLogs', params: [{}] })
-    expect(asked?.checks).toMatchObject([{ rule: { check: 'logs', indexIn } }])
-  })
-
   it('is compiled with the defaults of the format', async () => {
     const chain = (await load(head + interfaces)).find('test')
     expect(chain).toMatchObject({

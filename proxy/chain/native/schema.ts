@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { parseDuration } from '../../config/duration.ts'
 import { apiInterfaces } from '../../config/types.ts'
-import { likenesses, logIndexScopes, plainShapes, sentDigests, type Shape } from '../check-rule.ts'
+import { checkSchema } from '../checks.ts'
 import { strict } from '../describe-issue.ts'
 import { headerName, pointPlace, position, resultPath as path, text } from '../place.ts'
 import { blockTags } from '../types.ts'
@@ -84,153 +84,6 @@ const resultPath = strict({
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
 })
-
-const place = pointPlace.shape
-const digest = z.literal('keccak256')
-const hashForm = z.literal('ethereum')
-const shape = z.enum(plainShapes.flatMap((plain): Shape[] => [plain, `${plain}?`]))
-const members = z.record(z.string().min(1), shape)
-const memberName = z.string().min(1)
-const secondName = strict({ name: memberName, unless: z.array(memberName).min(1).max(8) })
-const secondNames = z.record(memberName, z.union([memberName, secondName]))
-
-const choice = z.union([z.boolean(), z.string().min(1)])
-const condition = strict({
-  ...place,
-  is: z.array(choice).min(1).max(16),
-  default: choice.optional(),
-})
-
-const confirmation = strict({
-  method: z.string().min(1),
-  params: z.unknown().optional(),
-  result: path,
-  present: z.boolean().optional(),
-  partial: z.boolean().optional(),
-})
-
-/** What an answer must show, by the word of the check; `docs/concepts/integrity.md` tells them. */
-const checkSchema = z.discriminatedUnion('check', [
-  strict({
-    check: z.literal('block'),
-    number: path.optional(),
-    hash: path.optional(),
-    older: z.int().min(1).max(1_000_000).optional(),
-    absent: path.optional(),
-    optional: z.boolean().optional(),
-    raw: z.enum(['bitcoin-block', 'bitcoin-header']).optional(),
-    earliest: blocks.optional(),
-  }),
-  strict({
-    check: z.literal('identity'),
-    ...place,
-    result: path,
-    as: z.enum(likenesses).optional(),
-    each: z.boolean().optional(),
-    optional: z.boolean().optional(),
-  }),
-  strict({
-    check: z.literal('length'),
-    ...place,
-    result: path,
-    key: text.optional(),
-    items: shape.optional(),
-  }),
-  strict({ check: z.literal('limit'), ...place, result: path.optional() }),
-  strict({ check: z.literal('least'), ...place, result: path }),
-  strict({ check: z.literal('heights') }),
-  strict({
-    check: z.literal('items'),
-    result: path.optional(),
-    hydrated: strict(place).optional(),
-    members: members.optional(),
-    'second-names': secondNames.optional(),
-    distinct: text.optional(),
-    number: text.optional(),
-    hash: text.optional(),
-    alike: z.array(z.string().min(1)).max(16).optional(),
-    like: z.record(z.string().min(1), z.string().min(1)).optional(),
-    counted: text.optional(),
-    rising: text.optional(),
-    used: text.optional(),
-    each: text.optional(),
-  }),
-  strict({
-    check: z.literal('bloom'),
-    logs: z.string().min(1),
-    bloom: z.string().min(1),
-    each: z.boolean().optional(),
-  }),
-  strict({ check: z.literal('logs'), ...place, 'index-in': z.enum(logIndexScopes).optional() }),
-  strict({
-    check: z.literal('parent'),
-    number: path,
-    hash: path.optional(),
-    parent: path.optional(),
-    each: z.boolean().optional(),
-  }),
-  strict({
-    check: z.literal('expected'),
-    verification: word,
-    result: path.optional(),
-    height: blocks.optional(),
-    optional: z.boolean().optional(),
-  }),
-  strict({ check: z.literal('contains'), ...place, from: path, to: path }),
-  strict({
-    check: z.literal('sequence'),
-    ...place,
-    result: path.optional(),
-    key: z.string().min(1),
-    begin: path.optional(),
-    end: path.optional(),
-    lenient: z.boolean().optional(),
-  }),
-  strict({
-    check: z.literal('hashed'),
-    data: path,
-    result: path,
-    digest: z.enum(['sha256', 'bitcoin-txid']),
-    optional: z.boolean().optional(),
-    each: path.optional(),
-  }),
-  strict({
-    check: z.literal('shape'),
-    result: path.optional(),
-    as: shape,
-    when: condition.optional(),
-    'one-of': z.array(z.string().min(1)).min(1).max(64).optional(),
-    lenient: z.boolean().optional(),
-    members: members.optional(),
-    'second-names': secondNames.optional(),
-  }),
-  strict({ check: z.literal('header'), form: z.enum(['ethereum', 'bitcoin']) }),
-  strict({
-    check: z.literal('transaction'),
-    form: hashForm,
-    each: text.optional(),
-  }),
-  strict({ check: z.literal('receipt'), each: z.boolean().optional() }),
-  strict({
-    check: z.literal('root'),
-    list: z.string().min(1),
-    root: z.string().min(1),
-    'of-none': z.string().regex(/^0x[0-9a-f]{64}$/),
-    lenient: z.enum(['empty', 'listed']).optional(),
-  }),
-  strict({ check: z.literal('fee-history'), ...place, rewards: z.boolean().optional() }),
-  strict({ check: z.literal('exists') }),
-  strict({
-    check: z.literal('sent'),
-    ...place,
-    digest: z.enum(sentDigests),
-    result: path.optional(),
-    confirm: z.union([confirmation, z.array(confirmation).min(1).max(3)]).optional(),
-    answer: z.unknown().optional(),
-  }),
-  strict({ check: z.literal('digest'), ...place, digest }),
-  strict({ check: z.literal('raw'), ...place, digest: z.enum(['keccak256', 'bitcoin-txid']) }),
-])
 
 const methodSchema = strict({
   kind: z.enum(kinds).optional(),
@@ -314,8 +167,6 @@ export type NativeMethod = z.output<typeof methodSchema>
 export type NativeBlock = z.output<typeof blockSchema>
 export type NativeProbe = z.output<typeof probeSchema>
 export type NativeVerification = z.output<typeof verificationSchema>
-export type NativeCheck = z.output<typeof checkSchema>
-export type NativeCondition = z.output<typeof condition>
 
 /** Milliseconds of a duration that the schema has checked, such as `1m30s`. */
 export function durationMs(text: string): number {

@@ -49,7 +49,7 @@ export function validateSpec(
     const below = base?.interfaces?.[name] ?? {}
     validateProbes(name, said, complete, within)
     validateMethods(name, said, below, within)
-    validateChecks(said, complete, below, within)
+    validateChecks(said, below, within)
   }
 }
 
@@ -101,30 +101,12 @@ function validateMethods(
       complain(['without', index], `there is no method \`${name}\` to leave out.`)
 }
 
-/** A check may only want the value of a verification that there is. */
-function validateChecks(
-  own: NativeInterface,
-  whole: NativeInterface,
-  base: NativeInterface,
-  complain: Complain,
-): void {
+/** Only checks that are inherited can be left out. */
+function validateChecks(own: NativeInterface, base: NativeInterface, complain: Complain): void {
   const rules = partsOf(base).flatMap(({ part }) =>
     Object.values(part.methods ?? {}).flatMap(({ checks }) => checks ?? []),
   )
   for (const [index, word] of (own['without-checks'] ?? []).entries())
     if (!rules.some(({ check }) => check === word))
       complain(['without-checks', index], `there is no check \`${word}\` to leave out.`)
-  const names = Object.entries(whole.verifications ?? {})
-    .filter(([, { expected }]) => expected !== undefined)
-    .map(([name]) => name)
-  for (const { at, part } of partsOf(own))
-    for (const [name, method] of Object.entries(part.methods ?? {}))
-      for (const [index, check] of (method.checks ?? []).entries()) {
-        if (check.check !== 'expected' || names.includes(check.verification)) continue
-        complain(
-          [...at, 'methods', name, 'checks', index, 'verification'],
-          `there is no verification \`${check.verification}\` that expects a value.`,
-          names.length === 0 ? 'Add it to `verifications`.' : `There are: ${names.join(', ')}.`,
-        )
-      }
 }

@@ -89,13 +89,6 @@ describe('what a chain inherits', () => {
   })
 })
 
-it('lets each transaction of any chain number its logs anew', () => {
-  for (const id of ['ETH1', 'BASE'])
-    expect(ask(id, 'eth_getLogs', [{}]).checks.map(({ rule }) => rule)).toContainEqual(
-      expect.objectContaining({ check: 'logs', indexIn: 'transaction' }),
-    )
-})
-
 describe('how a call is classified', () => {
   test.each<[string, string, unknown, Partial<Record<keyof Classification, unknown>>]>([
     ['ETH1', 'eth_call', [{}, '0x10'], { kind: 'read', block: number(16) }],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed, spells } from '../../json/text.ts'
+import { bufferOf, isNamed, parseSpan, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import type { Span } from '../../json/span.ts'
@@ -23,7 +23,7 @@ const noError = 'an error without a code or a message'
  * on one string of a megabyte, which is rare.)
  */
 export class JsonRpcReplyReader implements ReplyReader {
-  readonly #sentId: Buffer
+  readonly #sentId: Buffer | null
   readonly #ownId: Buffer
   readonly #isVersion1: boolean
   /** The last answer that was read, what it is, and where the client's own id must be put into it. */
@@ -32,24 +32,25 @@ export class JsonRpcReplyReader implements ReplyReader {
   #foreignId: Span | null = null
 
   /**
-   * @param sentId the id that the upstream was asked under, JSON
+   * @param sentId the id that the upstream was asked under, JSON; null: the answer may have any
    * @param ownId the client's id, JSON, which the answer will carry
    * @param isVersion1 the client and the nodes speak JSON-RPC 1.0
    */
-  constructor(sentId: Uint8Array, ownId: Uint8Array, isVersion1 = false) {
-    this.#sentId = bufferOf(sentId)
+  constructor(sentId: Uint8Array | null, ownId: Uint8Array, isVersion1 = false) {
+    this.#sentId = sentId && bufferOf(sentId)
     this.#ownId = bufferOf(ownId)
     this.#isVersion1 = isVersion1
   }
 
-  read(incoming: Incoming): Finding {
+  read(incoming: Incoming, wantsResult = false): Finding {
     this.#incoming = incoming
     this.#foreignId = null
     const { body, status } = incoming
     // Of the statuses from 400 on, an error in the body may say more.
     if (status < 400 && !mayBeWhole(status))
       this.#finding = malformed(`HTTP ${status} is no answer`)
-    else if (body instanceof Uint8Array) this.#finding = this.#judge(body, status)
+    else if (body instanceof Uint8Array)
+      this.#finding = wantsResult ? this.#parse(body, status) : this.#judge(body, status)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }
@@ -84,7 +85,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     const around = [`{${before}"id":`, `,${behind}"result":${JSON.stringify(value)}}`]
     return Buffer.concat([
       Buffer.from(around[0] as string),
-      this.#sentId,
+      this.#sentId ?? this.#ownId,
       Buffer.from(around[1] as string),
     ])
   }
@@ -95,7 +96,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   readdress(body: Uint8Array): Uint8Array {
-    return withId(body, this.#sentId)
+    return withId(body, this.#sentId ?? this.#ownId)
   }
 
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
@@ -112,8 +113,27 @@ export class JsonRpcReplyReader implements ReplyReader {
       return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    const { resultSpan, hasWholeResult } = rest
-    return { kind: 'result', value: resultSpan, goesOn: !hasWholeResult, rest }
+    return { kind: 'result', value: rest.resultSpan, rest }
+  }
+
+  /** Finds the same, with the result itself; of a plain success in one go. */
+  #parse(body: Uint8Array, status: number): Finding {
+    const answer = status < 400 ? objectIn(body) : null
+    const parsed = answer?.['result']
+    if (parsed !== undefined && (answer?.['error'] ?? null) === null)
+      if (this.#isOwnId(answer?.['id']))
+        return { kind: 'result', value: { start: 0, end: body.length }, parsed }
+    const finding = this.#judge(body, status)
+    if (finding.kind !== 'result' || !finding.value) return finding
+    const { start, end } = finding.value
+    return { ...finding, parsed: parseSpan(body, start, end) }
+  }
+
+  /** The answer has the client's own id, which needs no other spelling. */
+  #isOwnId(id: unknown): boolean {
+    const sent = this.#sentId
+    if (sent === null) return true
+    return this.#ownId.equals(sent) && id === parseSpan(sent, 0, sent.length)
   }
 
   #judge(body: Uint8Array, status: number): Finding {
@@ -165,10 +185,24 @@ export class JsonRpcReplyReader implements ReplyReader {
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */
   #takesId(body: Uint8Array, id: Span | null, start: number, isError: boolean): boolean {
     const theirs = id && body.subarray(id.start, id.end)
+    if (this.#sentId === null) return true
     if (!isIdOf(theirs, this.#sentId, isError)) return false
     if (theirs && this.#ownId.equals(theirs)) return true
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
+  }
+}
+
+/** The object that a body is in JSON; null for anything else. */
+export function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  const isPlain = isAscii(body)
+  if (!isPlain && !isUtf8(body)) return null
+  try {
+    const value = JSON.parse(bufferOf(body).toString(isPlain ? 'latin1' : 'utf8')) as unknown
+    return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
+  } catch {
+    // What is wrong with it is told where it is judged.
+    return null
   }
 }
 

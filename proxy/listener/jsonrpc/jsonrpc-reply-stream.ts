@@ -17,7 +17,7 @@ const spareBytes = 64
  * there is one result or one error, that the JSON is whole and in UTF-8, and nothing comes behind it.
  */
 export class JsonRpcReplyStream implements StreamJudge {
-  readonly #sentId: Buffer
+  readonly #sentId: Buffer | null
   readonly #ownId: Buffer
   readonly #declaredLength: number | null
   readonly #scanner: ObjectStream
@@ -30,12 +30,12 @@ export class JsonRpcReplyStream implements StreamJudge {
   #givenBytes = 0
 
   /** Ids are JSON, as in `JsonRpcReplyReader`; `declaredLength` is the upstream's. */
-  constructor(sentId: Buffer, ownId: Buffer, declaredLength: number | null) {
+  constructor(sentId: Buffer | null, ownId: Buffer, declaredLength: number | null) {
     this.#sentId = sentId
     this.#ownId = ownId
     this.#declaredLength = declaredLength
-    const spelledOut = Math.min(6 * sentId.length, maxSpelledOutBytes)
-    const keepBytes = Math.max(sentId.length, spelledOut) + spareBytes
+    const idBytes = sentId?.length ?? 0
+    const keepBytes = Math.max(idBytes, Math.min(6 * idBytes, maxSpelledOutBytes)) + spareBytes
     this.#scanner = new ObjectStream(['"id"', '"result"', '"error"'], keepBytes)
   }
 
@@ -62,11 +62,6 @@ export class JsonRpcReplyStream implements StreamJudge {
     return { start, end: end < 0 ? offset : end }
   }
 
-  /** All of the result stands in the head. */
-  get hasWholeResult(): boolean {
-    return (this.#scanner.member('"result"')?.end ?? -1) >= 0
-  }
-
   /** All of the error stands in the head. */
   get hasWholeError(): boolean {
     return (this.#scanner.member('"error"')?.end ?? -1) >= 0
@@ -75,6 +70,7 @@ export class JsonRpcReplyStream implements StreamJudge {
   /** The upstream's, when it is known by the head what the client's id makes of it. */
   get length(): number | null {
     const id = this.#scanner.member('"id"')
+    if (this.#sentId === null) return this.#declaredLength
     if (this.#declaredLength === null || id === null || id.end < 0) return null
     return this.#declaredLength + this.#ownId.length - (id.end - id.start)
   }
@@ -104,7 +100,7 @@ export class JsonRpcReplyStream implements StreamJudge {
     const id = this.#scanner.member('"id"')
     const to = from + chunk.length
     // Of the head more has been scanned than was given.
-    if (id === null || this.#ownIdGiven || id.start >= to) return [chunk]
+    if (id === null || this.#sentId === null || this.#ownIdGiven || id.start >= to) return [chunk]
     // It may have begun in an earlier chunk.
     const before = chunk.subarray(0, Math.max(id.start - from, 0))
     if (id.end < 0 || id.end > to) return [before].filter(isNotEmpty)
@@ -130,9 +126,11 @@ export class JsonRpcReplyStream implements StreamJudge {
   }
 
   #takesId(isComplete: boolean): boolean {
+    const sent = this.#sentId
+    if (sent === null) return true
     const id = this.#scanner.member('"id"')
     if (id === null || id.end < 0) return !isComplete
-    this.#idTaken = isWhole(id) && isIdOf(id.first, this.#sentId, this.#isError)
+    this.#idTaken = isWhole(id) && isIdOf(id.first, sent, this.#isError)
     return this.#idTaken
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
+import { parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
 import { spaceEnd, valueEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
@@ -36,7 +37,7 @@ export class RestReplyReader implements ReplyReader {
     this.#asksForPart = asksForPart
   }
 
-  read(incoming: Incoming): Finding {
+  read(incoming: Incoming, wantsResult = false): Finding {
     const { status, headers, body } = incoming
     if (status >= 400) {
       // The answer to a HEAD has no words whatever is wrong.
@@ -54,6 +55,7 @@ export class RestReplyReader implements ReplyReader {
     if (!(body instanceof Uint8Array))
       return isExpected || isJson(headers) ? headFinding(body) : { kind: 'result' }
     if (!isExpected && (body.length === 0 || !isJson(headers))) return { kind: 'result' }
+    if (wantsResult) return parsedFinding(body)
     if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
     const value = soleValue(body)
     if (value === null) return { kind: 'malformed', why: 'a body that is not whole JSON' }
@@ -71,6 +73,16 @@ export class RestReplyReader implements ReplyReader {
   }
 }
 
+/** The document itself. */
+function parsedFinding(body: Uint8Array): Finding {
+  try {
+    const parsed = parseSpan(body, 0, body.length)
+    return { kind: 'result', value: { start: 0, end: body.length }, parsed }
+  } catch {
+    return { kind: 'malformed', why: 'a body that is not whole JSON' }
+  }
+}
+
 /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
 function headFinding(body: BodyStream): Finding {
   const rest = new RestReplyStream(body.length ?? null)
@@ -78,7 +90,7 @@ function headFinding(body: BodyStream): Finding {
   if (why !== null) return { kind: 'malformed', why }
   const value = rest.valueSpan
   if (value === null) return { kind: 'malformed', why: 'no value in its first bytes' }
-  return { kind: 'result', value, goesOn: !rest.hasWholeValue, rest }
+  return { kind: 'result', value, rest }
 }
 
 /** A status that says that no whole document follows; null for one that does not. */

@@ -5,8 +5,6 @@ import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import { seededRandom } from '../../clock/random.ts'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { spells } from '../../json/text.ts'
 import { createPool } from '../../upstream/create-pool.ts'
 import { dialects } from '../../upstream/dialect.ts'
 import type { Pool } from '../../upstream/pool.ts'
@@ -77,7 +75,7 @@ const defaults: RelayConfig = {
   maxAttempts: 10,
   processingTimeoutMs: 30_000,
   minRelayTimeoutMs: 1_000,
-  integrity: 'full',
+  integrity: 'core',
   retryMissingBlocks: false,
 }
 
@@ -261,10 +259,8 @@ function readPlainly({ status, body }: Incoming): Finding {
       result?: unknown
     }
     if (document.error) return { kind: 'node-error', error: { status, ...document.error } }
-    const cursor = new ObjectCursor(bytes, 0)
-    while (cursor.next())
-      if (spells(bytes, cursor.nameStart, cursor.nameEnd, '"result"'))
-        return { kind: 'result', value: { start: cursor.valueStart, end: cursor.valueEnd } }
+    if (document.result !== undefined)
+      return { kind: 'result', value: { start: 0, end: bytes.length }, parsed: document.result }
   } catch {
     return { kind: 'malformed', why: 'not JSON' }
   }
