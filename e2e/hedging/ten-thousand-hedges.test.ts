@@ -98,6 +98,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           scheme: 'http',
           // The machine may be busy: nobody loses by time.
           timeoutMs: 60_000,
+          maxBatch: 100,
           addons: [],
           skipVerifications: ['*'],
           authHeaders: new Map(),

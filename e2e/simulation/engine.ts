@@ -47,6 +47,7 @@ export function urlConfigOf({ timeoutMs, addons }: UrlPlan, printable: string): 
     url: new Secret(printable, printable),
     scheme: 'http',
     timeoutMs,
+    maxBatch: 1,
     addons,
     // The add-on's own verification asks for a method that every simulated node has.
     skipVerifications: [],

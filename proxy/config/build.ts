@@ -92,6 +92,9 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
   }
 }
 
+/** What common nodes take at least. */
+const defaultMaxBatch = 100
+
 function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig {
   const { url, scheme, basicAuth } = entry.url
   const auth = entry['auth-config'] ?? {}
@@ -101,6 +104,8 @@ function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig 
     url,
     scheme,
     timeoutMs: entry.timeout ?? null,
+    // Only a request over HTTP is known to be answered as a whole.
+    maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
     addons: [...new Set((entry.addons ?? []).map((addon) => addon.toLowerCase()))],
     skipVerifications: entry['skip-verifications'] ?? [],
     authHeaders: headers,

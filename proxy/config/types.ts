@@ -79,6 +79,8 @@ export interface NodeUrlConfig {
   readonly scheme: 'http' | 'https' | 'ws' | 'wss' | 'grpc' | 'grpcs'
   /** Replaces the per-attempt time that the router would compute. */
   readonly timeoutMs: number | null
+  /** JSON-RPC by HTTP: items of a batch that may go to it in one request; 1: singly. */
+  readonly maxBatch: number
   /** Add-ons and extensions that this URL serves: `debug`, `trace`, `archive`, `bundler`, ... */
   readonly addons: readonly string[]
   /** Names of start-up verifications to leave out; `*` for all. */

@@ -151,8 +151,8 @@ export class JsonRpcHandler implements HttpHandler {
       subscribe: (request, call) => refuseSubscription(request, call, this.#options.subscriptions),
     }
     const options = { ...this.#options, calls: this.#calls }
-    const pieces = batchPieces(items, (span, index) =>
-      answerItem(exchange.body, span, `${guid}-${index}`, context, options),
+    const pieces = batchPieces(items, (span, index, joined) =>
+      answerItem(exchange.body, span, `${guid}-${index}`, context, options, joined),
     )
     try {
       const body = await collectShort(pieces)

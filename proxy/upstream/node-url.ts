@@ -27,6 +27,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   head: { readonly block: number; readonly atMs: number } | null = null
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
+  /** JSON-RPC: calls that one request to it may hold; less where its node refused so many. */
+  maxBatch: number
   /** Where it serves the router's own questions that a node may serve at several paths. */
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
@@ -43,6 +45,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.holdOff = holdOff
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
+    this.maxBatch = config.maxBatch
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons
     this.addons = new Set(config.addons)

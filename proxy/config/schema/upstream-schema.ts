@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { kindKeyword, list } from '../fields/field.ts'
-import { boolean, duration } from '../fields/fields.ts'
+import { boolean, duration, integer } from '../fields/fields.ts'
 import { apiInterface, chainId, filePath, label, word } from '../fields/names.ts'
 import { Scalar } from '../yaml/scalar.ts'
 import { authHeaders, authQuery } from '../fields/upstream-auth.ts'
@@ -48,6 +48,12 @@ const nodeUrlSchema = z.strictObject({
     .optional()
     .describe(
       'Time for one attempt at this URL, after which it is taken back. Unset: the router works out from the method when it is late.',
+    ),
+  'max-batch': integer({ min: 1, max: 1_000 })
+    .optional()
+    .meta({ 'x-default': '100' })
+    .describe(
+      "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
     ),
   addons: list(word('add-on'))
     .optional()

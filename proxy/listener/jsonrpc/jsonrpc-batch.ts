@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { release, type Body } from '../../upstream/wire.ts'
+import { JoinedRequests } from './joined-requests.ts'
 
 /** Items of one batch that are asked for at the same time. */
-export const batchConcurrency = 32
-
-/** Answers that wait for their turn may take this much memory before no more items are started. */
-const maxHeldBytes = 8 * 1024 * 1024
-
-/** What a stream is taken to hold while it waits. */
-const streamBytes = 1024 * 1024
+export const waveItems = 100
 
 /** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
 const maxCollectedBytes = 1024 * 1024
@@ -17,53 +12,27 @@ const maxCollectedBytes = 1024 * 1024
 /** The answer to one item: bytes, a stream that is too long to hold, or null for none. */
 export type ItemAnswer = Body | null
 
-/**
- * Asks for all items, a bounded number at once, and gives their answers in the order of the items.
- * `answer` must not reject.
- */
+/** Answers one item. What it asks of upstreams may be joined with what other items ask. Must not reject. */
+type AnswerItem<Item> = (item: Item, index: number, joined: JoinedRequests) => Promise<ItemAnswer>
+
+/** Asks for all items, a bounded number at once, and gives their answers in the order of the items. */
 async function* inOrder<Item>(
   items: readonly Item[],
-  answer: (item: Item, index: number) => Promise<ItemAnswer>,
+  answer: AnswerItem<Item>,
 ): AsyncGenerator<ItemAnswer> {
-  const answers: (Promise<ItemAnswer> | undefined)[] = []
-  let running = 0
-  let heldBytes = 0
-  let isLeft = false
-  const startMore = () => {
-    // Items start in order, so the one whose turn it is has always been started.
-    while (running < batchConcurrency && heldBytes < maxHeldBytes && !isLeft) {
-      const index = answers.length
-      if (index === items.length) return
-      running += 1
-      answers.push(
-        answer(items[index] as Item, index).then((bytes) => {
-          running -= 1
-          heldBytes += sizeOf(bytes)
-          startMore()
-          return bytes
-        }),
-      )
+  for (let from = 0; from < items.length; from += waveItems) {
+    const joined = new JoinedRequests()
+    const wave = items.slice(from, from + waveItems)
+    const answers = wave.map((item, at) => answer(item, from + at, joined))
+    joined.flush()
+    let next = 0
+    try {
+      while (next < answers.length) yield await (answers[next++] as Promise<ItemAnswer>)
+    } finally {
+      // The client left: what nobody reads is released when it comes.
+      for (const left of answers.slice(next)) void left.then((body) => body && release(body))
     }
   }
-  try {
-    startMore()
-    for (let index = 0; index < items.length; index++) {
-      const bytes = (await answers[index]) ?? null
-      yield bytes
-      answers[index] = undefined
-      heldBytes -= sizeOf(bytes)
-      startMore()
-    }
-  } finally {
-    isLeft = true
-    for (const answer of answers) void answer?.then((body) => body && release(body))
-  }
-}
-
-/** A stream that waits for its turn holds what its transport collected of it. */
-function sizeOf(answer: ItemAnswer): number {
-  if (answer === null) return 0
-  return answer instanceof Uint8Array ? answer.length : streamBytes
 }
 
 const open = Buffer.from('[')
@@ -73,7 +42,7 @@ const close = Buffer.from(']')
 /** The JSON array of the answers, in pieces. Gives nothing at all when no item has an answer. */
 export async function* batchPieces<Item>(
   items: readonly Item[],
-  answer: (item: Item, index: number) => Promise<ItemAnswer>,
+  answer: AnswerItem<Item>,
 ): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for await (const bytes of inOrder(items, answer)) {

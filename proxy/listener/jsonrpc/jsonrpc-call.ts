@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, Question } from '../../chain/types.ts'
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Call } from '../../relay/call.ts'
 import type { Directives } from '../../relay/directives.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { Journal } from '../../relay/journal.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
+import type { JoinedRequests } from './joined-requests.ts'
 import { idBytes } from './jsonrpc-error.ts'
 import { sentForm } from './jsonrpc-outgoing.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
@@ -19,7 +21,7 @@ export interface CallOrigin {
   readonly requestHeaders: HeaderList
   /** The one of the chain's internal paths that the client called; empty for none of them. */
   readonly internalPath: string
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
 }
 
 /** A call whose reader knows how to put the client's id into the answer. */
@@ -46,6 +48,7 @@ function questionAt(internalPath: string, request: JsonRpcRequest): Question {
 
 /**
  * Turns a request into a call.
+ * @param joined what it may share a request to an upstream with; null: nothing
  * @throws RequestRefused when the directives make no sense
  */
 export function makeJsonRpcCall(
@@ -53,6 +56,7 @@ export function makeJsonRpcCall(
   origin: CallOrigin,
   guid: string,
   { iface, clock }: JsonRpcCallOptions,
+  joined: JoinedRequests | null = null,
 ): JsonRpcCall {
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
@@ -60,6 +64,8 @@ export function makeJsonRpcCall(
   const sent = sentForm(request, iface.impliedVersion)
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const path = asked.internalPath ?? ''
+  // A write is broadcast, and what a filter belongs to is one upstream: both go alone.
+  const isJoined = joined !== null && asked.kind === 'read' && asked.stateful === null
   return {
     guid,
     asked,
@@ -68,5 +74,6 @@ export function makeJsonRpcCall(
     directives,
     signal,
     journal: new Journal(clock.nowMs()),
+    ...(isJoined && { sendFirst: joined.sender(sent.id) }),
   }
 }

@@ -6,6 +6,7 @@ import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { release, type Body } from '../../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from '../calls.ts'
+import type { JoinedRequests } from './joined-requests.ts'
 import type { ItemAnswer } from './jsonrpc-batch.ts'
 import {
   makeJsonRpcCall,
@@ -44,11 +45,12 @@ export async function answerItem(
   guid: string,
   context: ItemContext,
   options: ItemOptions,
+  joined: JoinedRequests | null = null,
 ): Promise<ItemAnswer> {
   if (context.signal.aborted) return null
   try {
     const request = readRequest(body, span)
-    const call = makeJsonRpcCall(request, context, guid, options)
+    const call = makeJsonRpcCall(request, context, guid, options, joined)
     return await (context.subscribe(request, call) ?? relayItem(request, call, context, options))
   } catch (cause) {
     const error = cause instanceof RelayError ? cause : internal(cause)

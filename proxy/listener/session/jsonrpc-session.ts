@@ -5,7 +5,7 @@ import type { Body } from '../../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from '../calls.ts'
 import { closeCodes, type ClientSocket, type SocketHandler } from '../websocket/client-socket.ts'
 import type { ListenerOptions } from '../listener-options.ts'
-import { batchConcurrency, batchPieces, collectShort } from '../jsonrpc/jsonrpc-batch.ts'
+import { batchPieces, collectShort, waveItems } from '../jsonrpc/jsonrpc-batch.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
@@ -181,8 +181,8 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
       },
     }
     if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#serving)
-    const pieces = batchPieces(body.items, (span, index) =>
-      answerItem(message, span, `${guid}-${index}`, context, this.#serving),
+    const pieces = batchPieces(body.items, (span, index, joined) =>
+      answerItem(message, span, `${guid}-${index}`, context, this.#serving, joined),
     )
     const answer = await collectShort(pieces)
     return answer instanceof Uint8Array && answer.length === 0 ? null : answer
@@ -204,7 +204,7 @@ function bodyOf(message: Uint8Array): RequestBody | RelayError {
 
 /** As many of a batch as are asked for at once. */
 function weightOf(items: number): number {
-  return Math.min(items, batchConcurrency)
+  return Math.min(items, waveItems)
 }
 
 function idOf(message: Uint8Array, body: RequestBody | RelayError): Uint8Array {

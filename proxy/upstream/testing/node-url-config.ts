@@ -9,6 +9,7 @@ export function nodeUrlConfig(url: string, different: Partial<NodeUrlConfig> = {
     url: new Secret(url, new URL(url).origin),
     scheme: new URL(url).protocol.slice(0, -1) as NodeUrlConfig['scheme'],
     timeoutMs: null,
+    maxBatch: 100,
     addons: [],
     skipVerifications: [],
     authHeaders: new Map(),

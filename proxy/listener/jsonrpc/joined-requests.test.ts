@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
+import type { NodeUrl } from '../../upstream/node-url.ts'
+import { TransportError } from '../../upstream/transport.ts'
+import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+import { JoinedRequests } from './joined-requests.ts'
+
+const noTrailers = () => []
+
+function incoming(text: string, status = 200): Incoming {
+  const headers = ['content-type', 'application/json']
+  return { status, headers, body: Buffer.from(text), trailers: noTrailers }
+}
+
+/** A URL whose node answers each body with what `answer` says. */
+function nodeUrl(answer: (body: string) => Incoming, maxBatch = 100) {
+  const asked: string[] = []
+  const signals: CancelSignal[] = []
+  const url = {
+    maxBatch,
+    transport: {
+      send: (request: Outgoing, signal: CancelSignal) => {
+        const body = Buffer.from(request.body as Uint8Array).toString()
+        asked.push(body)
+        signals.push(signal)
+        return Promise.resolve().then(() => answer(body))
+      },
+    },
+  } as unknown as NodeUrl
+  return { url, asked, signals }
+}
+
+const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"m"}`
+const result = (id: string) =>
+  `{"jsonrpc":"2.0", "id":${id}, "result":"of ${id.replaceAll('"', '')}"}`
+const idsIn = (body: string) => [...body.matchAll(/"id":([^,]+)/g)].map(([, id]) => id as string)
+const single = (body: string) => incoming(result(idsIn(body)[0] as string))
+const list = (body: string) => incoming(`[${idsIn(body).map(result).join(' ,')}]`)
+const honest = (body: string) => (body.startsWith('[') ? list(body) : single(body))
+
+async function send(
+  url: NodeUrl,
+  ids: readonly string[],
+  signal: CancelSignal = new Cancellation(),
+) {
+  const joined = new JoinedRequests()
+  const answers = ids.map((id) =>
+    joined.sender(Buffer.from(id))(
+      url,
+      { verb: 'POST', path: '', headers: [], body: Buffer.from(call(id)) },
+      signal,
+    ),
+  )
+  joined.flush()
+  const settled = await Promise.allSettled(answers)
+  return settled.map((each) =>
+    each.status === 'fulfilled'
+      ? Buffer.from(each.value.body as Uint8Array).toString()
+      : (each.reason as unknown),
+  )
+}
+
+describe('items of a batch', () => {
+  test('go out as one request, and each gets its own answer, byte for byte', async () => {
+    const { url, asked } = nodeUrl(honest)
+    expect(await send(url, ['1', '"a"', '3'])).toEqual(['1', '"a"', '3'].map(result))
+    expect(asked).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
+  })
+
+  test('get their own answers in whatever order these come', async () => {
+    const { url } = nodeUrl((body) => incoming(`[${idsIn(body).toReversed().map(result).join()}]`))
+    expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
+  })
+
+  test('go out in groups of what a URL takes', async () => {
+    const { url, asked } = nodeUrl(honest, 2)
+    expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
+    expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('3')])
+  })
+
+  test('go out singly where a URL takes one', async () => {
+    const { url, asked } = nodeUrl(honest, 1)
+    expect(await send(url, ['1', '2'])).toEqual(['1', '2'].map(result))
+    expect(asked).toEqual([call('1'), call('2')])
+  })
+
+  test('of the same id are in two requests, for answers are told apart by it', async () => {
+    const { url, asked } = nodeUrl(honest)
+    expect(await send(url, ['1', '1', '2'])).toEqual(['1', '1', '2'].map(result))
+    expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('1')])
+  })
+
+  test('that a node answers without their id get what is left; that it leaves out get nothing', async () => {
+    const anonymous = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}'
+    const { url } = nodeUrl(() => incoming(`[${result('1')},${anonymous}]`))
+    expect(await send(url, ['1', '2', '3'])).toEqual([result('1'), anonymous, ''])
+  })
+
+  test.each([
+    ['an error for all of them', incoming('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}')],
+    ['a status', incoming('no batches here', 400)],
+    ['a list of another length', incoming('[]')],
+  ])(
+    'that a node refuses together with %s go singly, and half as many next time',
+    async (_, refusal) => {
+      const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+      expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+      expect([asked.length, url.maxBatch]).toEqual([5, 2])
+    },
+  )
+
+  test.each([429, 500, 503])(
+    'all get the HTTP %i that a node answers them with',
+    async (status) => {
+      const { url, asked } = nodeUrl(() => incoming('wait', status))
+      expect(await send(url, ['1', '2'])).toEqual(['wait', 'wait'])
+      expect(asked).toHaveLength(1)
+    },
+  )
+
+  test('all fail with their request', async () => {
+    const error = new TransportError('reset', 'connection lost')
+    const { url } = nodeUrl(() => {
+      throw error
+    })
+    expect(await send(url, ['1', '2'])).toEqual([error, error])
+  })
+
+  test('are taken back together when nobody waits for any of them', async () => {
+    const { url, signals } = nodeUrl(honest)
+    const joined = new JoinedRequests()
+    const waits = [new Cancellation(), new Cancellation()]
+    const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('1')) }
+    const answers = waits.map((wait, at) =>
+      joined.sender(Buffer.from(String(at)))(url, request, wait),
+    )
+    joined.flush()
+    waits[0]?.abort()
+    expect(signals[0]?.aborted).toBe(false)
+    waits[1]?.abort()
+    expect(signals[0]?.aborted).toBe(true)
+    await Promise.allSettled(answers)
+  })
+
+  test('that are sent after the batch went out go at once', async () => {
+    const { url, asked } = nodeUrl(honest)
+    const joined = new JoinedRequests()
+    joined.flush()
+    const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('7')) }
+    await joined.sender(Buffer.from('7'))(url, request, new Cancellation())
+    expect(asked).toEqual([call('7')])
+  })
+})

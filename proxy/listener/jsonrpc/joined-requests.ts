@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
+import { ArrayCursor } from '../../json/array-cursor.ts'
+import { ObjectCursor } from '../../json/object-cursor.ts'
+import { bufferOf, isNamed } from '../../json/text.ts'
+import { spaceEnd } from '../../json/value.ts'
+import type { Send } from '../../relay/call.ts'
+import type { NodeUrl } from '../../upstream/node-url.ts'
+import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+
+/** A joined answer is collected up to this; items of a longer one are asked for singly. */
+const maxAnswerBytes = 16 * 1024 * 1024
+/** With these a node that takes no batches, or none so long, refuses one. */
+const refusals: ReadonlySet<number> = new Set([400, 403, 404, 405, 413, 415, 422, 501])
+
+/** One item of a client's batch, on its way to a URL. */
+interface Item {
+  readonly request: Outgoing
+  /** JSON of the id under which the node is asked. */
+  readonly id: string
+  readonly signal: CancelSignal
+  readonly resolve: (incoming: Incoming) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Items of one client's batch that go to the same URL leave as one request, and each gets its own
+ * part of the answer, byte for byte. What a node refuses together is sent singly, and the next batches
+ * to that URL are half as long.
+ */
+export class JoinedRequests {
+  readonly #groups = new Map<NodeUrl, Item[][]>()
+  #isOpen = true
+
+  /**
+   * Sends one item, which has this id (JSON) there: together with others when `flush` comes, at once
+   * after that.
+   */
+  sender(id: Uint8Array): Send {
+    return (url, request, signal) => {
+      if (!this.#isOpen) return url.transport.send(request, signal)
+      return new Promise((resolve, reject) => {
+        const text = bufferOf(id).toString('latin1')
+        this.#join(url, { request, id: text, signal, resolve, reject })
+      })
+    }
+  }
+
+  /** Sends what was joined. */
+  flush(): void {
+    this.#isOpen = false
+    for (const [url, groups] of this.#groups)
+      for (const items of groups) {
+        if (items.length > 1) void sendGroup(url, items)
+        else for (const item of items) sendSingly(url, item)
+      }
+    this.#groups.clear()
+  }
+
+  /** Into the first group that has room, and no item of the same id: answers are told apart by it. */
+  #join(url: NodeUrl, item: Item): void {
+    const groups = this.#groups.get(url) ?? []
+    this.#groups.set(url, groups)
+    const fits = (group: readonly Item[]) =>
+      group.length < url.maxBatch && group[0]?.request.path === item.request.path
+    const group = groups.find((each) => fits(each) && each.every(({ id }) => id !== item.id))
+    if (group) group.push(item)
+    else groups.push([item])
+  }
+}
+
+function sendSingly(url: NodeUrl, { request, signal, resolve, reject }: Item): void {
+  url.transport.send(request, signal).then(resolve, reject)
+}
+
+async function sendGroup(url: NodeUrl, items: readonly Item[]): Promise<void> {
+  const waiting = items.filter(({ signal }) => !signal.aborted)
+  const [first] = waiting
+  if (!first) return
+  const cancellation = new Cancellation()
+  let left = waiting.length
+  const leave = () => {
+    left -= 1
+    if (left === 0) cancellation.abort()
+  }
+  for (const { signal } of waiting) signal.addEventListener('abort', leave, { once: true })
+  try {
+    const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
+    const incoming = await url.transport.send({ ...first.request, body }, cancellation)
+    await share(url, waiting, incoming)
+  } catch (error) {
+    for (const { reject } of waiting) reject(error)
+  } finally {
+    for (const { signal } of waiting) signal.removeEventListener('abort', leave)
+  }
+}
+
+async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): Promise<void> {
+  const body = await collected(incoming)
+  const parts = body && partsOf(body, items)
+  if (parts) {
+    for (const [index, { resolve }] of items.entries())
+      resolve({ ...incoming, body: parts[index] as Uint8Array })
+  } else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
+    url.maxBatch = Math.max(1, Math.floor(items.length / 2))
+    for (const item of items) sendSingly(url, item)
+  } else for (const { resolve } of items) resolve({ ...incoming, body })
+}
+
+/** Null for an answer that is too long to be held. */
+async function collected({ body }: Incoming): Promise<Uint8Array | null> {
+  if (body instanceof Uint8Array) return body
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes > maxAnswerBytes) return null
+  }
+  return Buffer.concat(pieces, bytes)
+}
+
+/**
+ * The answer to each item: the one with its id, else one that has the id of none. Empty where there is
+ * none. Null for what is no answer to a batch.
+ */
+function partsOf(body: Uint8Array, items: readonly Item[]): readonly Uint8Array[] | null {
+  const start = spaceEnd(body, 0)
+  if (body[start] !== 0x5b) return null
+  const byId = new Map<string, Uint8Array>()
+  const others: Uint8Array[] = []
+  const wanted = new Set(items.map(({ id }) => id))
+  const cursor = new ArrayCursor(body, start)
+  while (cursor.next()) {
+    const part = body.subarray(cursor.valueStart, cursor.valueEnd)
+    const id = idOf(part)
+    if (id !== null && wanted.delete(id)) byId.set(id, part)
+    else others.push(part)
+  }
+  if (byId.size === 0 && others.length < items.length) return null
+  return items.map(({ id }) => byId.get(id) ?? others.shift() ?? new Uint8Array())
+}
+
+function idOf(part: Uint8Array): string | null {
+  if (part[0] !== 0x7b) return null
+  const cursor = new ObjectCursor(part, 0)
+  while (cursor.next())
+    if (isNamed(part, cursor.nameStart, cursor.nameEnd, '"id"'))
+      return bufferOf(part).toString('latin1', cursor.valueStart, cursor.valueEnd)
+  return null
+}
+
+function joined(bodies: readonly Uint8Array[]): Uint8Array {
+  const pieces: Uint8Array[] = [open]
+  for (const [index, body] of bodies.entries()) {
+    if (index > 0) pieces.push(comma)
+    pieces.push(body)
+  }
+  pieces.push(close)
+  return Buffer.concat(pieces)
+}
+
+const open = Buffer.from('[')
+const comma = Buffer.from(',')
+const close = Buffer.from(']')
