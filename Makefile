@@ -136,7 +136,7 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 
 .PHONY: bench
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
-	@$(NODE) bench/bench.ts $(BENCH_ARGS)
+	@$(NODE) scripts/build.ts && $(NODE) bench/bench.ts $(BENCH_ARGS)
 
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need

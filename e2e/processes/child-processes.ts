@@ -40,7 +40,7 @@ export class ChildProcesses implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>()
   readonly #stops: (() => Promise<void>)[] = []
   readonly #onExit = () => {
-    for (const child of this.#children) child.kill('SIGKILL')
+    for (const child of this.#children) signalGroup(child, 'SIGKILL')
   }
 
   constructor(directory: string) {
@@ -75,8 +75,8 @@ export class ChildProcesses implements AsyncDisposable {
     })
     const stop = async () => {
       if (!this.#children.has(child)) return
-      child.kill('SIGTERM')
-      const impatience = setTimeout(() => child.kill('SIGKILL'), politeMs)
+      signalGroup(child, 'SIGTERM')
+      const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), politeMs)
       await ended
       clearTimeout(impatience)
     }
@@ -100,5 +100,16 @@ export class ChildProcesses implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()))
     process.removeListener('exit', this.#onExit)
+  }
+}
+
+/** Also what it started itself, as npx does. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    // It has ended in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
