@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { untilBuilt } from './capabilities.ts'
 import type { z } from 'zod'
 import { boolean, integer, list, object } from './field.ts'
 import { apiInterface, chainId, word } from './names.ts'
@@ -92,7 +93,10 @@ export const crossValidation = object(
     }),
   },
   {
-    description: 'Which answers are compared between upstreams before one is given. Unset: none.',
+    description: untilBuilt(
+      'cross-validation',
+      'Which answers are compared between upstreams before one is given. Unset: none.',
+    ),
     example: { policies: [examplePolicy] },
   },
 )

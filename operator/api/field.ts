@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { textLength } from './text-length.ts'
+
+/** How long a text is by the bounds of the API: in code points, where JavaScript counts halves of some of them. */
+function textLength(text: string): number {
+  return Array.from(text).length
+}
 
 /** What every field says of itself: it becomes `kubectl explain` and the reference. */
 export interface About {

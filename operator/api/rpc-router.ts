@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { autoscaling } from './autoscaling.ts'
-import { cache } from './cache.ts'
+import { autoscaling, pod } from './pod.ts'
+import { cache, sharedState } from './stores.ts'
 import { crossValidation } from './cross-validation.ts'
 import { endpoints } from './endpoints.ts'
 import { boolean, integer, object, oneOf, withRules } from './field.ts'
 import { apiVersion, rpcRouterNames } from './group.ts'
-import { labelSelector } from './label-selector.ts'
-import { networkPolicy } from './network-policy.ts'
+import { labelSelector } from './labels.ts'
+import { networkPolicy, serviceSettings } from './exposure.ts'
 import { objectMeta } from './object-meta.ts'
-import { pod } from './pod.ts'
 import { byteSize } from './quantity.ts'
-import { routerRelay } from './relay.ts'
-import { rpcRouterStatus } from './rpc-router-status.ts'
-import { serviceSettings } from './exposure.ts'
-import { sharedState } from './shared-state.ts'
+import { routerRelay, subscriptions, upstreamSettings, webSocket } from './relay.ts'
+import { rpcRouterStatus } from './status.ts'
 import { specSources } from './spec-sources.ts'
 import { logging, monitoring, tracing } from './telemetry.ts'
-import { upstreamSettings } from './upstreams.ts'
-import { subscriptions, webSocket } from './websocket.ts'
 
 const spec = object(
   {

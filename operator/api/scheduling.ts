@@ -2,8 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { integer, list, object, oneOf, text } from './field.ts'
-import { labelKey, labelMap, labelValue, subdomainName, valueForm } from './label-forms.ts'
-import { labelSelector } from './label-selector.ts'
+import {
+  labelKey,
+  labelMap,
+  labelSelector,
+  labelValue,
+  subdomainName,
+  valueForm,
+} from './labels.ts'
 
 const toleration = object(
   {

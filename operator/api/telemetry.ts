@@ -3,7 +3,7 @@
 import { settings } from '../../proxy/config/settings.ts'
 import { logFormats, logLevels } from '../../proxy/config/types.ts'
 import { boolean, integer, list, object, oneOf, text } from './field.ts'
-import { labelMap } from './label-forms.ts'
+import { labelMap } from './labels.ts'
 import { urlPort } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
@@ -94,7 +94,8 @@ export const tracing = object(
     }).optional(),
   },
   {
-    description: 'Traces of OpenTelemetry, with W3C context. Unset: none.',
+    description:
+      'Traces of OpenTelemetry, with W3C context. Unset: none. Not built yet: a router that asks for it is not accepted.',
     example: { endpoint: 'http://otel-collector.monitoring.svc:4317', samplingPercent: 1 },
   },
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isSameQuantity } from '../api/quantity-value.ts'
+import { isSameQuantity } from '../api/quantity.ts'
 
 /**
  * Whether an object has all that an intent says: every field, and lists item by item. What is there beside it, such

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type ManagedFields } from '../kube/object.ts'
+import type { ManagedFields } from '../kube/object.ts'
 import { type Deployment, deployments } from '../resources/kinds.ts'
-import { wantedReplicas } from '../translate/replica-count.ts'
+import { wantedReplicas } from '../translate/object-names.ts'
 import { type ChildApplier, findObject } from './child-applier.ts'
 import { fieldManager, handoverManager } from './field-conflicts.ts'
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
-import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
@@ -19,7 +18,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../resources/kinds.ts'
-import { chainNames } from '../translate/upstream-plan.ts'
+import { chainNames } from '../translate/upstreams.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../kube/client.ts'
-import { isOlder, keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
+import { type KubeObject, type ObjectRef, isOlder, keyOf } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
-import { type ConfigMap, configMaps, type Secret, secrets } from '../resources/kinds.ts'
-import { configMapData, secretData } from '../translate/decode-data.ts'
-import type { ReferenceData } from '../translate/reference-data.ts'
+import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
+import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
 import type { ReferenceNames } from '../translate/references-of.ts'
 import { findObject } from './child-applier.ts'
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { RpcRouterStatus } from '../api/status.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
 import { buildFleet, buildRedis } from '../resources/build-children.ts'
 import type { BuildContext } from '../resources/build-context.ts'
 import { type Deployment, deployments, pods } from '../resources/kinds.ts'
@@ -26,9 +26,9 @@ import { type ProviderResults, resultsOf } from './provider-results.ts'
 import { revisionOf, runningOf } from './revisions.ts'
 import { RolloutDelay } from './rollout-delay.ts'
 import {
-  translateRouter,
   type TranslatedRouter,
   type TranslatorParts,
+  translateRouter,
 } from './router-translator.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { KubeClient } from '../kube/client.ts'

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
-import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { Controller } from '../kube/controller.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
 import { configMaps, deployments, secrets } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'

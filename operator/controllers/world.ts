@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rpcRouterNames } from '../api/group.ts'
-import type { LabelSelector } from '../api/label-selector.ts'
+import type { LabelSelector } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
-import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { UpstreamProviderStatus } from '../api/status.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'

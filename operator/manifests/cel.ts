@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isIP } from 'node:net'
 import { Environment, type ParseResult } from '@marcbachmann/cel-js'
-import { quantityValue } from '../api/quantity-value.ts'
-import { isList, isMap, type Json } from './json.ts'
+import { quantityValue } from '../api/quantity.ts'
+import { type Json, isList, isMap } from './json.ts'
 
 /** Judges values by rules in CEL, each of them read once. */
 export class RuleBook {

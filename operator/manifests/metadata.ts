@@ -8,7 +8,7 @@ import {
   labelValue,
   subdomainForm,
   valueForm,
-} from '../api/label-forms.ts'
+} from '../api/labels.ts'
 
 const key = z.string().refine(isQualifiedName, `the key must have ${keyForm}`)
 const annotationKey = z

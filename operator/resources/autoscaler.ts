@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { V2MetricSpec } from '@kubernetes/client-node'
-import type { Autoscaling } from '../api/autoscaling.ts'
+import type { Autoscaling } from '../api/pod.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import { childOf } from './child.ts'

@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { V1Container, V1PodSpec, V1Volume } from '@kubernetes/client-node'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { routerObjectName } from '../translate/object-names.ts'
+import { routerObjectName, wantedReplicas } from '../translate/object-names.ts'
 import type { SecretFile } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { wantedReplicas } from '../translate/replica-count.ts'
 import type { BuildContext } from './build-context.ts'
 import { childOf } from './child.ts'
 import { configMapName } from './config-map.ts'

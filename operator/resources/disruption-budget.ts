@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { routerObjectName } from '../translate/object-names.ts'
-import { mostReplicas } from '../translate/replica-count.ts'
+import { mostReplicas, routerObjectName } from '../translate/object-names.ts'
 import { childOf } from './child.ts'
 import { type PodDisruptionBudget, podDisruptionBudgets } from './kinds.ts'
 import { selectorLabels } from './labels.ts'

@@ -5,10 +5,9 @@ import type {
   V1NetworkPolicyPeer,
   V1NetworkPolicyPort,
 } from '@kubernetes/client-node'
-import type { NetworkPolicyPeer } from '../api/network-policy.ts'
+import type { NetworkPolicyPeer } from '../api/exposure.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { routerObjectName } from '../translate/object-names.ts'
-import { metricsPort } from '../translate/pod-paths.ts'
+import { metricsPort, routerObjectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { childOf } from './child.ts'
 import { type IngressRule, type NetworkPolicy, networkPolicies } from './kinds.ts'

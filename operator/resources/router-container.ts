@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { V1Container, V1EnvVar, V1VolumeMount } from '@kubernetes/client-node'
-import type { Resources } from '../api/pod-resources.ts'
+import type { Resources } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import {
   configDirectory,
   configFile,
   metricsPort,
   secretDirectory,
-} from '../translate/pod-paths.ts'
+} from '../translate/object-names.ts'
 import type { Variable } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { listenerNames } from './listener-names.ts'

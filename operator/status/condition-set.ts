@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Condition } from '../api/condition.ts'
+import type { Condition } from '../api/status.ts'
 import {
   type ConditionMeaning,
-  rpcRouterConditions,
   type RpcRouterConditionType,
   type RpcRouterReason,
-  upstreamProviderConditions,
   type UpstreamProviderConditionType,
   type UpstreamProviderReason,
+  rpcRouterConditions,
+  upstreamProviderConditions,
 } from '../api/conditions.ts'
 
 /** What is found of one condition; when it came about is told by `settle`. */

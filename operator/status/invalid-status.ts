@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Condition } from '../api/condition.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
-import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
+import type { Condition, RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { type Finding, providerFinding, routerFinding, settle } from './condition-set.ts'
-import { programmedOf, routerStatuses, type RouterVerdict } from './provider-status.ts'
+import { type RouterVerdict, programmedOf, routerStatuses } from './provider-status.ts'
 import { fleetFigures, readyOfWanted } from './rollout.ts'
 
 /** An object that does not fit the types of this operator: it was stored before they were as they are. */

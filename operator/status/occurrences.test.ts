@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../api/condition.ts'
+import type { Condition } from '../api/status.ts'
 import { eventReasons } from '../api/events.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'

@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
-import type { UpstreamProviderStatus } from '../api/upstream-provider-status.ts'
-import type { Condition } from '../api/condition.ts'
+import type { Condition, RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import { type EventReason, eventReasons } from '../api/events.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'

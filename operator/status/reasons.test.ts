@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../api/condition.ts'
+import type { Condition } from '../api/status.ts'
 import {
   type ConditionMeaning,
   rpcRouterConditions,
@@ -13,7 +13,7 @@ import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { invalidProviderStatus, invalidRouterStatus } from './invalid-status.ts'
-import { providerStatus, type RouterVerdict } from './provider-status.ts'
+import { type RouterVerdict, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { configHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/pod-ports.ts'

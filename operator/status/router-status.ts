@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { RpcRouterStatus } from '../api/rpc-router-status.ts'
+import type { RpcRouterStatus } from '../api/status.ts'
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
+import { digest } from './digest.ts'
+import { Document } from 'yaml'
+
 /** A part of a text of the router's config: what stands there, or a variable whose value will. */
 export type Piece = { readonly literal: string } | { readonly variable: string }
 
@@ -29,4 +33,37 @@ const opening = /\$(?:\{[^{}]*\}|<[^<>]*>|[{<])/g
 /** A second dollar makes it literal, to its end. */
 function escape(text: string): string {
   return text.replaceAll(opening, (match) => `$${match}`)
+}
+
+export type { YamlMap, YamlValue }
+
+/**
+ * Writes the YAML 1.2 of the router's own files in one way only, so that equal values give equal text: no anchors, no folding, a string that
+ * could be read as something else in quotes. Keys and lists keep their order.
+ */
+export function canonicalYaml(value: YamlValue): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, version: '1.2' })
+  return document.toString({ lineWidth: 0, singleQuote: true })
+}
+
+const longestWord = 24
+
+/**
+ * The name of the environment variable that carries a secret, made of where the secret is used, not of where it comes
+ * from: another Secret in the same place changes no line of the router's config.
+ *
+ * @param place from the outside in, e.g. `['eth-main', 'https://…', 'header', 'x-api-key']`
+ * @returns `ETH_MAIN_X_API_KEY_3F0A…`: the first and the last words for people, a hash of all of them for uniqueness
+ */
+export function variableName(place: readonly string[]): string {
+  const shown = [place[0] ?? '', place.at(-1) ?? ''].map(shoutingWord)
+  return ['KEY', ...shown, digest(place).toUpperCase()].join('_')
+}
+
+function shoutingWord(text: string): string {
+  return text
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .slice(0, longestWord)
+    .replaceAll(/^_|_$/g, '')
 }

@@ -1,20 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
+import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
 import { parseConfig, unsetVariableHint } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import {
   type ListenerWithoutSocket,
   listenersWithoutSocket,
 } from '../../proxy/config/socket-check.ts'
+import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/placeholder.ts'
-import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
-import type { JudgedSpecs } from './chain-check.ts'
-import { providerField, routerField } from './config-field.ts'
-import { standIn } from './environment.ts'
-import { configFile } from './pod-paths.ts'
+import type { Endpoint } from '../api/endpoints.ts'
+import { configDirectory, configFile, secretDirectory } from './object-names.ts'
+import { type ReferenceData, standIn, valueOf } from './reference-data.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
+import { settingSources } from './router-settings.ts'
+import type { JudgedSpecs } from './spec-sources.ts'
 import type { ConfigRefusal, ProviderRefusal, RouterRefusal } from './violation.ts'
+
+const camelKeys: readonly (readonly [key: string, name: string])[] = [
+  ['auth-config.auth-headers', 'auth.headers'],
+  ['auth-config.auth-query', 'auth.query'],
+  ['auth-config.tls.ca-file', 'auth.tls.ca'],
+  ['auth-config.tls.cert-file', 'auth.tls.clientCertificate'],
+  ['auth-config.tls.key-file', 'auth.tls.clientCertificate'],
+  ['auth-config', 'auth'],
+  ['grpc-config', 'grpc'],
+  ['set-relay-retry-limit', 'retryLimit'],
+  ['max-relay-attempts', 'maxAttempts'],
+  ['default-processing-timeout', 'processingTimeout'],
+  ['forbid-caller-cv', 'forbidCallers'],
+]
+
+const topFields: ReadonlyMap<string, string> = new Map([
+  ...settingSources.map(({ key, field }) => [key as string, field] as const),
+  ['use-static-spec', 'spec.specSources'],
+  ['shared-state', 'spec.sharedState'],
+  ['cross-validation', 'spec.crossValidation'],
+])
+
+/** The field of a provider for a place in its entry of the config: `node-urls[0].url` is `spec.nodeUrls[0].url`. */
+function providerField(place: string): string {
+  if (place === '') return 'spec'
+  return place === 'name' ? 'spec.upstreamName' : `spec.${camelCase(place)}`
+}
+
+/**
+ * The field of a router for a place in the config that is of no upstream.
+ *
+ * @param endpoints that the config has, in its order
+ * @param storeField where the key-value store comes from
+ */
+function routerField(
+  place: string,
+  endpoints: readonly Pick<Endpoint, 'name'>[],
+  storeField: string,
+): string {
+  const [, top = '', rest = ''] = /^([^.[]*)(.*)$/.exec(place) ?? []
+  if (top === 'endpoints') {
+    const [, index = '', inner = ''] = /^\[(\d+)\](.*)$/.exec(rest) ?? []
+    const name = endpoints[Number(index)]?.name
+    const key = inner === '.network-address' ? '.port' : camelCase(inner)
+    return name === undefined ? 'spec.endpoints' : `spec.endpoints[${name}]${key}`
+  }
+  if (top === 'resp-cache') return storeField + camelCase(rest)
+  const field = topFields.get(top)
+  return field === undefined ? 'spec' : field + camelCase(rest)
+}
+
+function camelCase(place: string): string {
+  const named = camelKeys.find(([key]) => place.includes(key))
+  if (named !== undefined) {
+    const [key, name] = named
+    const at = place.indexOf(key)
+    return camelCase(place.slice(0, at)) + name + place.slice(at + key.length)
+  }
+  return place.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
 
 /** What the router itself says of a config: of which provider, or of the router object. */
 export interface Judgement {
@@ -120,4 +182,45 @@ export function sentenceOf({ message, hint }: Problem): string {
     .join('. ')
     .replaceAll('..', '.')
     .replaceAll('`--use-static-spec`', 'specSources')
+}
+
+/** What is looked at of an entry of the config. */
+interface TlsEntry {
+  readonly 'node-urls': readonly {
+    readonly 'auth-config'?: { readonly tls?: Partial<Record<TlsFault['key'], string>> }
+  }[]
+}
+
+const fieldOf: Readonly<Record<TlsFault['key'], string>> = {
+  'ca-file': 'ca',
+  'cert-file': 'clientCertificate',
+  'key-file': 'clientCertificate',
+}
+
+/** What the router would say of the certificates and keys of an upstream when it starts; those that are missing apart. */
+export function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly ProviderRefusal[] {
+  const texts = new Map<string, { readonly source: string; readonly text: string | null }>()
+  for (const { path, secret } of plan.files) {
+    const source = `the key ${secret.key} of the Secret ${secret.name}`
+    texts.set(`${secretDirectory}/${path}`, { source, text: valueOf(secret, data) })
+  }
+  for (const { name, text } of plan.copies)
+    texts.set(`${configDirectory}/${name}`, { source: 'the ConfigMap', text })
+  const { 'node-urls': nodeUrls } = plan.entry as unknown as TlsEntry
+  return nodeUrls.flatMap((nodeUrl, index) => {
+    const tls = nodeUrl['auth-config']?.tls ?? {}
+    const textOf = (key: TlsFault['key']): string | undefined => {
+      const text = texts.get(tls[key] ?? '')?.text ?? standIn
+      return text === standIn ? undefined : text
+    }
+    const found = judgeTls({
+      ca: textOf('ca-file'),
+      cert: textOf('cert-file'),
+      key: textOf('key-file'),
+    })
+    if (found === null) return []
+    const field = `spec.nodeUrls[${index}].auth.tls.${fieldOf[found.key]}`
+    const source = texts.get(tls[found.key] ?? '')?.source ?? ''
+    return [{ reason: 'InvalidConfig' as const, field, message: `${source} ${found.message}` }]
+  })
 }

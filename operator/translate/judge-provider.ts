@@ -8,7 +8,7 @@ import { notesOfProvider } from './notes.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { translate } from './translate.ts'
 import { nothingRuns } from './translation.ts'
-import { upstreamEntry } from './upstream-entry.ts'
+import { upstreamEntry } from './upstreams.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling, ProviderRefusal } from './violation.ts'
 

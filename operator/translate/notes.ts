@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
-import { quantityValue } from '../api/quantity-value.ts'
+import { quantityValue } from '../api/quantity.ts'
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { hidesPort } from './egress-ports.ts'

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+
 /** The data of one Secret or ConfigMap, decoded. */
 export interface KeyedData {
   /** Of a Secret of the API server: known to those alone who may read it. */
@@ -42,4 +43,56 @@ export interface CopiedFile {
   /** The key in our ConfigMap, and the name of the file below `configDirectory`. */
   readonly name: string
   readonly text: string
+}
+
+/** The data of a Secret as the API gives it (base64) or as people may write it (`stringData`). */
+export interface SecretData {
+  readonly data?: Readonly<Record<string, string>>
+  readonly stringData?: Readonly<Record<string, string>>
+  /** Of the Secret; undefined when it does not come from the API server. */
+  readonly uid?: string | undefined
+}
+
+/** Reads a Secret's data, decoding a value only when it is asked for. */
+export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
+  return {
+    uid,
+    get keys() {
+      return [...new Set([...Object.keys(data), ...Object.keys(stringData)])]
+    },
+    get(key) {
+      if (Object.hasOwn(stringData, key)) return stringData[key] ?? null
+      const encoded = Object.hasOwn(data, key) ? data[key] : undefined
+      return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString()
+    },
+  }
+}
+
+/** Reads a ConfigMap's data. */
+export function configMapData(data: Readonly<Record<string, string>> = {}): KeyedData {
+  return {
+    get keys() {
+      return Object.keys(data)
+    },
+    get: (key) => (Object.hasOwn(data, key) ? (data[key] ?? null) : null),
+  }
+}
+
+/** What stands for a value that is not known, so that the rest of a config can be judged all the same. */
+export const standIn = 'value-that-is-not-known'
+
+/** The value of a key of a Secret; null when it is missing or empty. */
+export function valueOf({ name, key }: SecretKey, data: ReferenceData): string | null {
+  return data.secret(name)?.get(key) || null
+}
+
+/** What pods would have in their environment. Holds secrets: for the router's parser, and for nothing that is kept. */
+export function environmentOf(
+  parts: readonly { readonly variables: readonly Variable[] }[],
+  data: ReferenceData,
+): Readonly<Record<string, string>> {
+  const variables = parts.flatMap((part) => part.variables)
+  return Object.fromEntries(
+    variables.map(({ name, secret }) => [name, valueOf(secret, data) ?? standIn]),
+  )
 }

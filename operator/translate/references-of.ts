@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RedisConnection } from '../api/redis.ts'
-import type { NamedValue, ValueFrom } from '../api/refs.ts'
+import type { RedisConnection } from '../api/stores.ts'
+import type { NamedValue, Tls } from '../api/refs.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { Tls } from '../api/tls.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 
 /** Names of the Secrets and ConfigMaps that an object refers to. */
@@ -14,59 +13,55 @@ export interface ReferenceNames {
 
 /** What a provider refers to. */
 export function referencesOfProvider({ spec }: UpstreamProvider): ReferenceNames {
-  const names = new Names()
-  for (const { valueFrom } of spec.variables ?? []) names.value(valueFrom)
-  for (const { auth } of spec.nodeUrls) {
-    names.values(auth?.headers)
-    names.values(auth?.query)
-    names.tls(auth?.tls)
-  }
-  return names.all
+  const auths = spec.nodeUrls.map(({ auth }) => auth)
+  return namesIn(
+    (spec.variables ?? []).map(({ valueFrom }) => valueFrom),
+    auths.flatMap((auth) => [
+      ...ofValues(auth?.headers),
+      ...ofValues(auth?.query),
+      ...ofTls(auth?.tls),
+    ]),
+  )
 }
 
 /** What a router itself refers to, a Redis that the operator runs for it apart. */
 export function referencesOfRouter({ spec }: RpcRouter): ReferenceNames {
-  const names = new Names()
-  names.redis(spec.cache?.redis)
-  names.redis(spec.sharedState.external)
-  for (const { configMap } of spec.specSources ?? []) names.configMap(configMap?.name)
-  names.values(spec.tracing?.headers)
-  return names.all
+  return namesIn(
+    [spec.cache?.redis, spec.sharedState.external].flatMap(ofRedis),
+    (spec.specSources ?? []).map(({ configMap }) => ({ configMapKeyRef: configMap })),
+    ofValues(spec.tracing?.headers),
+  )
 }
 
-class Names {
-  readonly #secrets = new Set<string>()
-  readonly #configMaps = new Set<string>()
+/** A reference to one Secret or ConfigMap, by its name. */
+interface Reference {
+  readonly secretKeyRef?: { readonly name: string } | undefined
+  readonly configMapKeyRef?: { readonly name: string } | undefined
+}
 
-  get all(): ReferenceNames {
-    return { secrets: [...this.#secrets], configMaps: [...this.#configMaps] }
-  }
+function ofValues(values: readonly NamedValue[] = []): readonly Reference[] {
+  return values.flatMap(({ valueFrom }) => valueFrom ?? [])
+}
 
-  secret(name: string | undefined): void {
-    if (name !== undefined) this.#secrets.add(name)
-  }
+function ofTls(tls: Tls | undefined): readonly Reference[] {
+  const secret = tls?.clientCertificate?.secretName
+  return [tls?.ca ?? {}, ...(secret === undefined ? [] : [{ secretKeyRef: { name: secret } }])]
+}
 
-  configMap(name: string | undefined): void {
-    if (name !== undefined) this.#configMaps.add(name)
-  }
+function ofRedis(redis: RedisConnection | undefined): readonly Reference[] {
+  return [
+    { secretKeyRef: redis?.username },
+    { secretKeyRef: redis?.password },
+    ...ofTls(redis?.tls),
+  ]
+}
 
-  value(valueFrom: ValueFrom | undefined): void {
-    this.secret(valueFrom?.secretKeyRef?.name)
-    this.configMap(valueFrom?.configMapKeyRef?.name)
-  }
-
-  values(values: readonly NamedValue[] | undefined): void {
-    for (const { valueFrom } of values ?? []) this.value(valueFrom)
-  }
-
-  tls(tls: Tls | undefined): void {
-    this.value(tls?.ca)
-    this.secret(tls?.clientCertificate?.secretName)
-  }
-
-  redis(connection: RedisConnection | undefined): void {
-    this.secret(connection?.username?.name)
-    this.secret(connection?.password?.name)
-    this.tls(connection?.tls)
+function namesIn(...all: readonly (readonly Reference[])[]): ReferenceNames {
+  const references = all.flat()
+  return {
+    secrets: [...new Set(references.flatMap(({ secretKeyRef }) => secretKeyRef?.name ?? []))],
+    configMaps: [
+      ...new Set(references.flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? [])),
+    ],
   }
 }

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { secretData } from './decode-data.ts'
-import type { ReferenceData } from './reference-data.ts'
+import { type ReferenceData, secretData } from './reference-data.ts'
 import { hashSecrets } from './rendered-config.ts'
 
 type Texts = Readonly<Record<string, string>>

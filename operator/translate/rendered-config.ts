@@ -2,9 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHmac } from 'node:crypto'
 import { digest, digestEntries } from './digest.ts'
-import { valueOf } from './environment.ts'
-import { configFile } from './pod-paths.ts'
-import type { ReferenceData, SecretFile, SecretKey, Variable } from './reference-data.ts'
+import {
+  type ReferenceData,
+  type SecretFile,
+  type SecretKey,
+  type Variable,
+  valueOf,
+} from './reference-data.ts'
+import { configFile } from './object-names.ts'
 import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
 
 /** A config that the router accepts, with all that its pods need. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Tier } from '../../proxy/config/types.ts'
+import type { CrossValidation } from '../api/cross-validation.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { canonicalYaml, type YamlMap } from './canonical-yaml.ts'
-import { crossValidationSection } from './cross-validation-section.ts'
+import { type YamlMap, canonicalYaml } from './config-text.ts'
 import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
-import { readSpecSources, type SpecsRead } from './spec-source-section.ts'
+import { type SpecsRead, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, storeSection } from './state-store.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling } from './violation.ts'
@@ -102,4 +102,26 @@ export function routerDocument(
     endpoints,
     storeField: plan.storeField,
   }
+}
+
+/** The `cross-validation` section of the config. */
+function crossValidationSection(
+  crossValidation: CrossValidation | undefined,
+  chainIdOf: (chainId: string) => string,
+): YamlMap | undefined {
+  return (
+    crossValidation && {
+      policies: crossValidation.policies.map((policy) => ({
+        'chain-id': chainIdOf(policy.chainId),
+        'api-interface': policy.apiInterface,
+        method: policy.method,
+        enabled: policy.enabled,
+        'agreement-threshold': policy.agreementThreshold,
+        'max-participants': policy.maxParticipants,
+        'min-groups': policy.minGroups,
+        'per-group-quorum': policy.perGroupQuorum,
+        'forbid-caller-cv': policy.forbidCallers,
+      })),
+    }
+  )
 }

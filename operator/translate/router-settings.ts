@@ -3,139 +3,80 @@
 import type { SettingName } from '../../proxy/config/settings.ts'
 import type { EndpointRelay } from '../api/relay.ts'
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
-import type { YamlMap, YamlValue } from './canonical-yaml.ts'
-import { metricsPort } from './pod-paths.ts'
+import type { YamlMap, YamlValue } from './config-text.ts'
+import { metricsPort } from './object-names.ts'
 
 /** Where a setting of the router's config comes from in the spec. */
 interface SettingSource {
   readonly key: SettingName
+  /** `spec.relay.strategy`: where it stands, also for messages. */
   readonly field: string
-  readonly read: (spec: RpcRouterSpec) => YamlValue | undefined
+  /** What the config says instead of the field. */
+  readonly write?: (spec: RpcRouterSpec) => YamlValue
 }
 
 /** Every setting that follows from one field of the spec. Both directions use it: to write, and to name a mistake. */
 export const settingSources: readonly SettingSource[] = [
-  { key: 'strategy', field: 'spec.relay.strategy', read: ({ relay }) => relay.strategy },
-  {
-    key: 'set-relay-retry-limit',
-    field: 'spec.relay.retryLimit',
-    read: ({ relay }) => relay.retryLimit,
-  },
-  {
-    key: 'max-relay-attempts',
-    field: 'spec.relay.maxAttempts',
-    read: ({ relay }) => relay.maxAttempts,
-  },
-  {
-    key: 'default-processing-timeout',
-    field: 'spec.relay.processingTimeout',
-    read: ({ relay }) => relay.processingTimeout,
-  },
-  {
-    key: 'min-relay-timeout',
-    field: 'spec.relay.minRelayTimeout',
-    read: ({ relay }) => relay.minRelayTimeout,
-  },
-  { key: 'integrity', field: 'spec.relay.integrity', read: ({ relay }) => relay.integrity },
-  {
-    key: 'retry-missing-blocks',
-    field: 'spec.relay.retryMissingBlocks',
-    read: ({ relay }) => relay.retryMissingBlocks,
-  },
-  { key: 'max-request-bytes', field: 'spec.maxRequestSize', read: (spec) => spec.maxRequestSize },
-  {
-    key: 'max-sessions-per-provider',
-    field: 'spec.upstreams.maxSessionsPerProvider',
-    read: ({ upstreams }) => upstreams.maxSessionsPerProvider,
-  },
-  {
-    key: 'upstream-failure-threshold',
-    field: 'spec.upstreams.failureThreshold',
-    read: ({ upstreams }) => upstreams.failureThreshold,
-  },
-  {
-    key: 'epoch-duration',
-    field: 'spec.upstreams.epochDuration',
-    read: ({ upstreams }) => upstreams.epochDuration,
-  },
-  {
-    key: 'health-check-interval',
-    field: 'spec.upstreams.healthCheckInterval',
-    read: ({ upstreams }) => upstreams.healthCheckInterval,
-  },
-  {
-    key: 'liveness-probe-interval',
-    field: 'spec.upstreams.livenessProbeInterval',
-    read: ({ upstreams }) => upstreams.livenessProbeInterval,
-  },
+  { key: 'strategy', field: 'spec.relay.strategy' },
+  { key: 'set-relay-retry-limit', field: 'spec.relay.retryLimit' },
+  { key: 'max-relay-attempts', field: 'spec.relay.maxAttempts' },
+  { key: 'default-processing-timeout', field: 'spec.relay.processingTimeout' },
+  { key: 'min-relay-timeout', field: 'spec.relay.minRelayTimeout' },
+  { key: 'integrity', field: 'spec.relay.integrity' },
+  { key: 'retry-missing-blocks', field: 'spec.relay.retryMissingBlocks' },
+  { key: 'max-request-bytes', field: 'spec.maxRequestSize' },
+  { key: 'max-sessions-per-provider', field: 'spec.upstreams.maxSessionsPerProvider' },
+  { key: 'upstream-failure-threshold', field: 'spec.upstreams.failureThreshold' },
+  { key: 'epoch-duration', field: 'spec.upstreams.epochDuration' },
+  { key: 'health-check-interval', field: 'spec.upstreams.healthCheckInterval' },
+  { key: 'liveness-probe-interval', field: 'spec.upstreams.livenessProbeInterval' },
   {
     key: 'skip-websocket-verification',
     field: 'spec.skipWebsocketVerification',
     // Unset it follows from the upstreams.
-    read: (spec) => spec.skipWebsocketVerification ?? false,
+    write: (spec) => spec.skipWebsocketVerification ?? false,
   },
-  {
-    key: 'websocket-max-message-bytes',
-    field: 'spec.webSocket.maxMessageSize',
-    read: ({ webSocket }) => webSocket?.maxMessageSize,
-  },
-  {
-    key: 'websocket-max-calls',
-    field: 'spec.webSocket.maxCalls',
-    read: ({ webSocket }) => webSocket?.maxCalls,
-  },
-  {
-    key: 'websocket-max-subscriptions',
-    field: 'spec.webSocket.maxSubscriptions',
-    read: ({ webSocket }) => webSocket?.maxSubscriptions,
-  },
-  {
-    key: 'websocket-max-buffered-bytes',
-    field: 'spec.webSocket.maxBufferedSize',
-    read: ({ webSocket }) => webSocket?.maxBufferedSize,
-  },
-  {
-    key: 'websocket-idle-timeout',
-    field: 'spec.webSocket.idleTimeout',
-    read: ({ webSocket }) => webSocket?.idleTimeout,
-  },
-  {
-    key: 'subscription-max-gap-blocks',
-    field: 'spec.subscriptions.maxGapBlocks',
-    read: ({ subscriptions }) => subscriptions?.maxGapBlocks,
-  },
-  {
-    key: 'subscription-stall-blocks',
-    field: 'spec.subscriptions.stallBlocks',
-    read: ({ subscriptions }) => subscriptions?.stallBlocks,
-  },
-  {
-    key: 'cache-be',
-    field: 'spec.cache.cacheService.address',
-    read: ({ cache }) => cache?.cacheService?.address,
-  },
+  { key: 'websocket-max-message-bytes', field: 'spec.webSocket.maxMessageSize' },
+  { key: 'websocket-max-calls', field: 'spec.webSocket.maxCalls' },
+  { key: 'websocket-max-subscriptions', field: 'spec.webSocket.maxSubscriptions' },
+  { key: 'websocket-max-buffered-bytes', field: 'spec.webSocket.maxBufferedSize' },
+  { key: 'websocket-idle-timeout', field: 'spec.webSocket.idleTimeout' },
+  { key: 'subscription-max-gap-blocks', field: 'spec.subscriptions.maxGapBlocks' },
+  { key: 'subscription-stall-blocks', field: 'spec.subscriptions.stallBlocks' },
+  { key: 'cache-be', field: 'spec.cache.cacheService.address' },
   {
     key: 'metrics-listen-address',
     field: 'spec.bindHost',
-    read: ({ bindHost }) => bindAddress(bindHost, metricsPort),
+    write: ({ bindHost }) => bindAddress(bindHost, metricsPort),
   },
-  {
-    key: 'enable-selection-stats',
-    field: 'spec.monitoring.selectionStats',
-    read: ({ monitoring }) => monitoring.selectionStats,
-  },
+  { key: 'enable-selection-stats', field: 'spec.monitoring.selectionStats' },
   {
     key: 'drain-timeout',
     field: 'spec.pod.shutdown.drainSeconds',
-    read: ({ pod }) => `${pod.shutdown.drainSeconds}s`,
+    write: ({ pod }) => `${pod.shutdown.drainSeconds}s`,
   },
-  { key: 'log-level', field: 'spec.logging.level', read: ({ logging }) => logging.level },
-  { key: 'log-format', field: 'spec.logging.format', read: ({ logging }) => logging.format },
+  { key: 'log-level', field: 'spec.logging.level' },
+  { key: 'log-format', field: 'spec.logging.format' },
 ]
+
+function valueAt(spec: RpcRouterSpec, field: string): YamlValue | undefined {
+  return field
+    .split('.')
+    .slice(1)
+    .reduce<unknown>(
+      (within, name) => (within as Readonly<Record<string, unknown>> | undefined)?.[name],
+      spec,
+    ) as YamlValue | undefined
+}
 
 /** The settings at the top of the config. */
 export function settingSection(spec: RpcRouterSpec): YamlMap {
-  return Object.fromEntries(settingSources.map(({ key, read }) => [key, read(spec)]))
+  return Object.fromEntries(
+    settingSources.map(({ key, field, write }) => [
+      key,
+      write === undefined ? valueAt(spec, field) : write(spec),
+    ]),
+  )
 }
 
 /** What one listener does otherwise: the `relay` section of an endpoint. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { LabelSelector } from '../api/label-selector.ts'
+import type { LabelSelector } from '../api/labels.ts'
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RedisConnection } from '../api/redis.ts'
+import type { ManagedRedis, RedisConnection } from '../api/stores.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
-import type { ManagedRedis } from '../api/shared-state.ts'
-import type { YamlMap } from './canonical-yaml.ts'
-import { configText } from './config-text.ts'
+import { type YamlMap, configText } from './config-text.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
-import { tlsSection } from './tls-section.ts'
-import type { Place, ValueCollector } from './value-collector.ts'
+import { type Place, type ValueCollector, tlsSection } from './value-collector.ts'
 import type { RouterRefusal } from './violation.ts'
 
 /** The key-value store of a router, which keeps answers, sticky sessions or both. */

@@ -2,26 +2,23 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Endpoint } from '../api/endpoints.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
-import { judgeSpecs, type JudgedSpecs } from './chain-check.ts'
-import { environmentOf } from './environment.ts'
-import { type Judgement, judgeConfig } from './judge-config.ts'
-import { refusalsOfTls } from './judge-tls.ts'
+import { type JudgedSpecs, judgeSpecs, usesBundledSpecsAlone } from './spec-sources.ts'
+import { type ReferenceData, environmentOf } from './reference-data.ts'
+import { type Judgement, judgeConfig, refusalsOfTls } from './judge-config.ts'
 import { notesOfRouter } from './notes.ts'
-import type { ReferenceData } from './reference-data.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
-  planRouter,
   type RouterDocument,
-  routerDocument,
   type RouterPlan,
   type UpstreamPlan,
+  planRouter,
+  routerDocument,
 } from './router-document.ts'
 import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
 import { type Listener, listenersOf, openListeners, upstreamsOf } from './serving.ts'
-import { usesBundledSpecsAlone } from './spec-source-section.ts'
 import { chooseState } from './state-store.ts'
 import type { TranslateInput, Translation } from './translation.ts'
-import { type Candidate, chainNames, planUpstreams } from './upstream-plan.ts'
+import { type Candidate, chainNames, planUpstreams } from './upstreams.ts'
 import type { Dangling, ProviderRefusal, RouterRefusal } from './violation.ts'
 
 /**

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ConfigMapKeyRef, SecretKeyRef, ValueFrom } from '../api/refs.ts'
-import type { Piece } from './config-text.ts'
+import type { ConfigMapKeyRef, SecretKeyRef, Tls, ValueFrom } from '../api/refs.ts'
+import { type Piece, type YamlMap, variableName } from './config-text.ts'
 import { digest } from './digest.ts'
-import { standIn } from './environment.ts'
-import { configDirectory, secretDirectory } from './pod-paths.ts'
-import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
-import { variableName } from './variable-name.ts'
+import {
+  type CopiedFile,
+  type ReferenceData,
+  type SecretFile,
+  type Variable,
+  standIn,
+} from './reference-data.ts'
+import { configDirectory, secretDirectory } from './object-names.ts'
 import type { Dangling } from './violation.ts'
 
 /** A place in an object: the field, for messages, and the words that name it for good, for variables and files. */
@@ -144,4 +148,23 @@ function fieldsText(all: readonly Dangling[]): string {
   const fields = [...new Set(all.map(({ field }) => field))]
   const named = fields.slice(0, namedFields).join(', ')
   return fields.length <= namedFields ? named : `${named} and ${fields.length - namedFields} more`
+}
+
+/** The `tls` section of the config. Empty when nothing is set, which still means TLS where it is optional. */
+export function tlsSection(place: Place, tls: Tls, collector: ValueCollector): YamlMap {
+  const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
+  const at = (field: string, word: string): Place => ({
+    field: `${place.field}.${field}`,
+    words: [...place.words, word],
+  })
+  const clientFile = (word: string, key: string): string | undefined =>
+    clientCertificate &&
+    collector.secretFile(at('clientCertificate', word), { name: clientCertificate.secretName, key })
+  return {
+    'ca-file': ca && collector.file(at('ca', 'ca'), ca),
+    'cert-file': clientFile('cert', clientCertificate?.certificateKey ?? ''),
+    'key-file': clientFile('key', clientCertificate?.privateKeyKey ?? ''),
+    'server-name': serverName,
+    'insecure-skip-verify': insecureSkipVerify || undefined,
+  }
 }

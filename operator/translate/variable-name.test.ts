@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { variableName } from './variable-name.ts'
+import { variableName } from './config-text.ts'
 
 test('is readable, and stable over versions of the operator', () => {
   expect(variableName(['eth-main', 'node-urls', '0', 'header', 'X-Api-Key'])).toMatch(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Condition } from '../../../operator/api/condition.ts'
+import type { Condition } from '../../../operator/api/status.ts'
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { listAll } from '../../../operator/kube/reflector.ts'

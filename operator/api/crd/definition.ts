@@ -14,6 +14,16 @@ export interface PrinterColumn {
   readonly priority?: 0 | 1
 }
 
+export function column(
+  name: string,
+  type: PrinterColumn['type'],
+  jsonPath: string,
+  description: string,
+  priority: 0 | 1 = 0,
+): PrinterColumn {
+  return { name, type, jsonPath, description, ...(priority === 1 && { priority }) }
+}
+
 /** Where the scale subresource finds its figures. */
 interface ScalePaths {
   readonly specReplicasPath: string

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rpcRouterNames } from '../group.ts'
 import { rpcRouterSchema } from '../rpc-router.ts'
-import { customResourceDefinition } from './definition.ts'
+import { column, customResourceDefinition } from './definition.ts'
 
 /** The CustomResourceDefinition of RpcRouter. */
 export function rpcRouterDefinition() {
@@ -16,57 +16,36 @@ export function rpcRouterDefinition() {
     },
     selectableFields: ['.spec.portRange', '.spec.service.type'],
     columns: [
-      {
-        name: 'Ready',
-        type: 'string',
-        jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-        description: 'Whether the newest generation serves.',
-      },
-      {
-        name: 'Replicas',
-        type: 'string',
-        jsonPath: '.status.summary.replicas',
-        description: 'Ready pods, of those wanted.',
-      },
-      {
-        name: 'Providers',
-        type: 'string',
-        jsonPath: '.status.summary.providers',
-        description: 'Accepted providers, of those selected.',
-      },
-      {
-        name: 'Listeners',
-        type: 'integer',
-        jsonPath: '.status.summary.listeners',
-        description: 'How many listeners there are.',
-      },
-      {
-        name: 'Reason',
-        type: 'string',
-        jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-        description: 'Why it is ready or not.',
-        priority: 1,
-      },
-      {
-        name: 'Config',
-        type: 'string',
-        jsonPath: '.status.configHash',
-        description: 'Hash of the config that was applied last.',
-        priority: 1,
-      },
-      {
-        name: 'Image',
-        type: 'string',
-        jsonPath: '.status.image',
-        description: 'Image of the pods.',
-        priority: 1,
-      },
-      {
-        name: 'Age',
-        type: 'date',
-        jsonPath: '.metadata.creationTimestamp',
-        description: 'Time since it was created.',
-      },
+      column(
+        'Ready',
+        'string',
+        '.status.conditions[?(@.type=="Ready")].status',
+        'Whether the newest generation serves.',
+      ),
+      column('Replicas', 'string', '.status.summary.replicas', 'Ready pods, of those wanted.'),
+      column(
+        'Providers',
+        'string',
+        '.status.summary.providers',
+        'Accepted providers, of those selected.',
+      ),
+      column('Listeners', 'integer', '.status.summary.listeners', 'How many listeners there are.'),
+      column(
+        'Reason',
+        'string',
+        '.status.conditions[?(@.type=="Ready")].reason',
+        'Why it is ready or not.',
+        1,
+      ),
+      column(
+        'Config',
+        'string',
+        '.status.configHash',
+        'Hash of the config that was applied last.',
+        1,
+      ),
+      column('Image', 'string', '.status.image', 'Image of the pods.', 1),
+      column('Age', 'date', '.metadata.creationTimestamp', 'Time since it was created.'),
     ],
   })
 }

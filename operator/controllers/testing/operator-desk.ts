@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { seededRandom } from '../../../proxy/clock/random.ts'
 import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
-import type { Condition } from '../../api/condition.ts'
+import type { Condition } from '../../api/status.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
 import {
-  childKinds,
   type Deployment,
+  childKinds,
   deployments,
   replicaSets,
   rpcRouters,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { V1Container, V1PodSpec, V1Probe } from '@kubernetes/client-node'
-import type { Resources } from '../../api/pod-resources.ts'
+import { type Resources, quantityValue } from '../../api/quantity.ts'
 import type { RpcRouter } from '../../api/rpc-router.ts'
-import type { ManagedRedis } from '../../api/shared-state.ts'
+import type { ManagedRedis } from '../../api/stores.ts'
 import { redisObjectName, redisPort } from '../../translate/object-names.ts'
 import { childOf } from '../child.ts'
 import { type Plain, type StatefulSet, statefulSets } from '../kinds.ts'
@@ -11,7 +11,6 @@ import { childLabels, selectorLabels } from '../labels.ts'
 import { containerSecurity, podSecurity } from '../pod-security.ts'
 import { resourcesOf } from '../router-container.ts'
 import { schedulingOf } from '../scheduling.ts'
-import { quantityValue } from '../../api/quantity-value.ts'
 import { probeUser, redisUsersKey } from './redis-secret.ts'
 
 const usualResources: Resources = {

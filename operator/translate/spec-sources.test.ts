@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import { bundledChains } from './bundled-chains.generated.ts'
-import { readOwnSpec } from './own-spec.ts'
+import { readOwnSpec } from './spec-sources.ts'
 
 const specs = join(import.meta.dirname, '../../specs')
 const files = readdirSync(specs, { recursive: true, encoding: 'utf8' })

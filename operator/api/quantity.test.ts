@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { isSameQuantity, quantityValue } from './quantity-value.ts'
+import { isSameQuantity, quantityValue } from './quantity.ts'
 
 test.each([
   ['0.5', '500m', true],
