@@ -59,7 +59,11 @@ kube-assets: install
 
 .PHONY: chaos-kube
 chaos-kube: install ## the operator through schedules of faults on a real API (SEEDS=200 FROM=1)
-	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --project kube e2e/kube/chaos-operator
+	@SEEDS=$(or $(SEEDS),200) FROM=$(FROM) $(BIN)/vitest run --config vitest.slow.config.ts e2e/kube/chaos
+
+.PHONY: test-slow
+test-slow: install ## the tests that take minutes (TEST_ARGS=path for some); needs Go
+	@$(BIN)/vitest run --config vitest.slow.config.ts $(TEST_ARGS)
 
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend

@@ -6,6 +6,8 @@ import { checkNode } from './scripts/check-node.ts'
 checkNode()
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
+/** What takes minutes: `make test-slow`. */
+const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
 const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,grpc-interop,h2spec}.test.ts'
 
@@ -23,7 +25,7 @@ export default defineConfig({
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
           // The suites of e2e/nodes need real nodes: below, and all of them in vitest.nodes.config.ts.
-          exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**'],
+          exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**', slow],
         },
       },
       {
@@ -31,6 +33,7 @@ export default defineConfig({
         test: {
           name: 'kube',
           include: [onRealApi],
+          exclude: [...configDefaults.exclude, slow],
           globalSetup: 'e2e/kube/global-setup.ts',
         },
       },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
-import { ChaosProxy } from './chaos-proxy.ts'
+import { ChaosProxy } from './chaos/proxy.ts'
 import { eventually } from './eventually.ts'
 import { hastyClock } from './hasty-clock.ts'
 import { createOperator } from './in-process-operator.ts'

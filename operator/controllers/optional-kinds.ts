@@ -26,8 +26,8 @@ export interface OptionalKindsOptions {
 /** How long until a kind that is wanted and was not there is looked for again. */
 const lookAgainMs = 60_000
 
-/** A kind that is watched, until it is gone. */
-interface Presence {
+/** A kind that is watched, until the cluster does not know it any more. */
+interface Watched {
   readonly reflectors: readonly Reflector<KubeObject>[]
   readonly gone: AbortController
 }
@@ -35,17 +35,16 @@ interface Presence {
 /** Kinds that may be installed or removed while the operator runs, such as those of the Prometheus operator. */
 export class OptionalKinds {
   readonly #options: OptionalKindsOptions
-  readonly #present = new Map<Resource, Presence>()
+  readonly #watched = new Map<Resource, Watched>()
 
   constructor(options: OptionalKindsOptions) {
     this.#options = options
-    for (const kind of options.kinds)
-      if (options.known.has(kind.kind)) this.#present.set(kind, this.#presence(kind))
+    for (const kind of options.kinds) if (options.known.has(kind.kind)) this.#start(kind)
   }
 
   /** What watches those that are known. */
   get reflectors(): readonly Reflector<KubeObject>[] {
-    return [...this.#present]
+    return [...this.#watched]
       .filter(([{ kind }]) => this.#options.known.has(kind))
       .flatMap(([, { reflectors }]) => reflectors)
   }
@@ -57,7 +56,7 @@ export class OptionalKinds {
    */
   async synced(scope: string | null, signal: AbortSignal): Promise<void> {
     await Promise.all(
-      [...this.#present.values()].map(({ reflectors, gone }) => {
+      [...this.#watched.values()].map(({ reflectors, gone }) => {
         const there = reflectors.filter(({ namespace }) => namespace === scope)
         return synced(there, AbortSignal.any([signal, gone.signal]))
       }),
@@ -72,20 +71,24 @@ export class OptionalKinds {
   /** Takes note that the cluster does not know a kind any more. */
   lost(kind: Resource): void {
     const { known, onChange } = this.#options
-    this.#present.get(kind)?.gone.abort()
+    this.#watched.get(kind)?.gone.abort()
     if (known.delete(kind.kind)) onChange(kind, false)
   }
 
   async #follow(kind: Resource, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
     while (!signal.aborted) {
-      const present = this.#present.get(kind) ?? (await this.#await(kind, signal))
-      if (present === null) return
-      await this.#watch(kind, present, AbortSignal.any([signal, present.gone.signal]))
-      this.#present.delete(kind)
+      const watched = this.#watched.get(kind)
+      if (watched !== undefined) {
+        await this.#watch(kind, watched, AbortSignal.any([signal, watched.gone.signal]))
+        this.#watched.delete(kind)
+      }
+      await sleep(clock, lookAgainMs, signal).catch(() => {})
+      if (!signal.aborted && (await this.#isServed(kind, signal))) this.#start(kind)
     }
   }
 
-  async #watch(kind: Resource, { reflectors }: Presence, signal: AbortSignal): Promise<void> {
+  async #watch(kind: Resource, { reflectors }: Watched, signal: AbortSignal): Promise<void> {
     const { known, onChange } = this.#options
     const running = Promise.all(reflectors.map((reflector) => reflector.run(signal)))
     // One list is enough to know. What lies where the others are under way is found when it is applied.
@@ -98,17 +101,7 @@ export class OptionalKinds {
     await running
   }
 
-  async #await(kind: Resource, signal: AbortSignal): Promise<Presence | null> {
-    do {
-      await sleep(this.#options.clock, lookAgainMs, signal).catch(() => {})
-      if (signal.aborted) return null
-    } while (!(await this.#isServed(kind, signal)))
-    const present = this.#presence(kind)
-    this.#present.set(kind, present)
-    return present
-  }
-
-  #presence(kind: Resource): Presence {
+  #start(kind: Resource): void {
     const { reflect, observer } = this.#options
     const reflectors = reflect(kind, {
       ...observer,
@@ -117,7 +110,7 @@ export class OptionalKinds {
         else observer.reflectFailed?.(plural, verb, error, retryMs)
       },
     })
-    return { reflectors, gone: new AbortController() }
+    this.#watched.set(kind, { reflectors, gone: new AbortController() })
   }
 
   async #isServed(kind: Resource, signal: AbortSignal): Promise<boolean> {

@@ -45,8 +45,8 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Waited for what no watch brings: a reference of the config that runs, a foreign object of our name. */
-const heldAgainMs = 30_000
+/** No watch brings the end of a foreign object of a name that is needed. */
+const conflictAgainMs = 30_000
 
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
 const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
@@ -119,11 +119,8 @@ export class RouterReconciler {
     this.#record(router, occurrences)
     this.#report(key, router, translated, deployment)
     if (result.error !== null) throw result.error
-    // What mends a router that is refused as a whole comes by the watch.
-    const isRefused = translation.config === null && translation.refusals.length > 0
-    const isHeld = translation.dangling.length > 0 || result.applied.result === 'conflict'
-    const waits = [result.againMs, isHeld && !isRefused ? heldAgainMs : null]
-    const againMs = Math.min(...waits.map((ms) => ms ?? Infinity))
+    const isConflict = result.applied.result === 'conflict'
+    const againMs = Math.min(result.againMs ?? Infinity, isConflict ? conflictAgainMs : Infinity)
     return againMs === Infinity ? {} : { requeueAfterMs: againMs }
   }
 

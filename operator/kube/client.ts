@@ -23,9 +23,8 @@ import {
 } from './resource.ts'
 import { Transport } from './transport.ts'
 
-const readMs = 30_000
+const requestMs = 30_000
 const listMs = 60_000
-const writeMs = 30_000
 
 export interface KubeClientOptions {
   readonly cluster: Cluster
@@ -116,16 +115,7 @@ export class KubeClient {
     ref: ObjectRef,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#sendForObject<T>(
-      {
-        resource,
-        verb: 'get',
-        method: 'GET',
-        path: objectPathOf(resource, ref),
-        timeoutMs: readMs,
-      },
-      signal,
-    )
+    return this.#send(resource, 'get', 'GET', objectPathOf(resource, ref), {}, signal)
   }
 
   list<T extends KubeObject>(
@@ -172,43 +162,28 @@ export class KubeClient {
     yield* readWatch<T>(`GET ${path}`, body)
   }
 
-  create<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
-    const path = collectionPathOf(resource, object.metadata.namespace)
-    return this.#sendForObject<T>(
-      { resource, verb: 'create', method: 'POST', path, body: object, timeoutMs: writeMs },
-      signal,
-    )
+  create<T extends KubeObject>(resource: Resource<T>, body: T, signal: AbortSignal): Promise<T> {
+    const path = collectionPathOf(resource, body.metadata.namespace)
+    return this.#send(resource, 'create', 'POST', path, { body }, signal)
   }
 
   /** Writes the whole object; a conflict when `metadata.resourceVersion` is not the present one. */
-  replace<T extends KubeObject>(resource: Resource<T>, object: T, signal: AbortSignal): Promise<T> {
-    const path = objectPathOf(resource, object.metadata)
-    return this.#sendForObject<T>(
-      { resource, verb: 'update', method: 'PUT', path, body: object, timeoutMs: writeMs },
-      signal,
-    )
+  replace<T extends KubeObject>(resource: Resource<T>, body: T, signal: AbortSignal): Promise<T> {
+    const path = objectPathOf(resource, body.metadata)
+    return this.#send(resource, 'update', 'PUT', path, { body }, signal)
   }
 
   /** Merges by RFC 7396: null removes, lists are replaced whole. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    patch: object,
+    body: object,
     signal: AbortSignal,
     subresource?: 'status' | 'scale',
   ): Promise<T> {
-    return this.#sendForObject<T>(
-      {
-        resource,
-        verb: 'patch',
-        method: 'PATCH',
-        path: objectPathOf(resource, ref, subresource),
-        contentType: 'application/merge-patch+json',
-        body: patch,
-        timeoutMs: writeMs,
-      },
-      signal,
-    )
+    const path = objectPathOf(resource, ref, subresource)
+    const contentType = 'application/merge-patch+json'
+    return this.#send(resource, 'patch', 'PATCH', path, { contentType, body }, signal)
   }
 
   /**
@@ -219,27 +194,14 @@ export class KubeClient {
    */
   apply<T extends KubeObject>(
     resource: Resource<T>,
-    object: T,
+    body: T,
     { fieldManager, force = false, subresource }: ApplyOptions,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#sendForObject<T>(
-      {
-        resource,
-        verb: 'patch',
-        method: 'PATCH',
-        path: objectPathOf(resource, object.metadata, subresource),
-        query: {
-          fieldManager,
-          fieldValidation: 'Ignore',
-          ...(force && { force }),
-        },
-        contentType: 'application/apply-patch+yaml',
-        body: object,
-        timeoutMs: writeMs,
-      },
-      signal,
-    )
+    const path = objectPathOf(resource, body.metadata, subresource)
+    const query = { fieldManager, fieldValidation: 'Ignore', ...(force && { force }) }
+    const contentType = 'application/apply-patch+yaml'
+    return this.#send(resource, 'patch', 'PATCH', path, { query, contentType, body }, signal)
   }
 
   /** Deletes one object; false when there was none. A conflict when it is not the one that `uid` names. */
@@ -253,7 +215,7 @@ export class KubeClient {
     const body = { propagationPolicy: 'Background', preconditions }
     try {
       await this.#requester.send(
-        { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: writeMs },
+        { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: requestMs },
         signal,
         readNothing,
       )
@@ -268,7 +230,7 @@ export class KubeClient {
   async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
     try {
       const names = await this.#requester.send(
-        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: readMs },
+        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: requestMs },
         signal,
         readResources,
       )
@@ -279,10 +241,15 @@ export class KubeClient {
     }
   }
 
-  #sendForObject<T extends KubeObject>(
-    request: ApiRequest & { readonly resource: Resource<T> },
+  #send<T extends KubeObject>(
+    resource: Resource<T>,
+    verb: ApiRequest['verb'],
+    method: ApiRequest['method'],
+    path: string,
+    more: Pick<ApiRequest, 'query' | 'contentType' | 'body'>,
     signal: AbortSignal,
   ): Promise<T> {
+    const request = { resource, verb, method, path, timeoutMs: requestMs, ...more }
     return this.#requester.send(request, signal, (what, answer) => readObject(what, answer) as T)
   }
 

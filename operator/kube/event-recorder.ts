@@ -28,7 +28,6 @@ export interface Occurrence {
   /** Up to 1,024 bytes are kept. */
   readonly note: string
   readonly regarding: KubeObject
-  readonly related?: KubeObject
 }
 
 export interface EventRecorderOptions {
@@ -145,7 +144,7 @@ export class EventRecorder {
     }
   }
 
-  #eventOf({ regarding, related, note, type, reason, action }: Occurrence): KubeEvent {
+  #eventOf({ regarding, note, type, reason, action }: Occurrence): KubeEvent {
     const { clock, random, reportingController, reportingInstance } = this.#options
     const { name, namespace = 'default' } = regarding.metadata
     const wallMs = clock.wallMs()
@@ -161,7 +160,6 @@ export class EventRecorder {
       action,
       note: fitNote(note),
       regarding: reference,
-      ...(related && { related: referenceTo(related) }),
       reportingController,
       reportingInstance,
     }
@@ -202,7 +200,6 @@ export interface KubeEvent extends KubeObject {
   readonly action: string
   readonly note: string
   readonly regarding: ObjectReference
-  readonly related?: ObjectReference
   readonly reportingController: string
   readonly reportingInstance: string
   /** Present from the second time on. */

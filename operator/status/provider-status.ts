@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import { type Dangling, type ProviderRefusal, violationText } from '../translate/violation.ts'
@@ -170,33 +171,18 @@ function readiness(
   resolved: Finding,
   { provider, routers }: ProviderObservation,
 ): Finding {
-  const { namespace } = provider.metadata
-  if (routers.length === 0)
-    return providerFinding(
-      'Ready',
-      'NotSelected',
-      `No RpcRouter of its namespace ${namespace} selects it.`,
-    )
-  const isPending = routers.some((verdict) => verdict.isPending)
-  if (accepted.status === 'Unknown') return providerFinding('Ready', 'Pending', accepted.message)
-  if (accepted.status !== 'True')
-    return providerFinding(
-      'Ready',
-      'NotAccepted',
-      `Accepted is ${accepted.status}: ${accepted.message}`,
-    )
-  if (resolved.status !== 'True') {
-    const message = `ResolvedRefs is ${resolved.status}: ${resolved.message}`
-    return providerFinding('Ready', 'RefsNotResolved', message)
+  const found = (reason: UpstreamProviderReason<'Ready'>, message: string) =>
+    providerFinding('Ready', reason, message)
+  const because = ({ type, status, message }: Finding) => `${type} is ${status}: ${message}`
+  if (routers.length === 0) {
+    const { namespace } = provider.metadata
+    return found('NotSelected', `No RpcRouter of its namespace ${namespace} selects it.`)
   }
-  const isRun = routers.some(isProgrammed)
-  if (!isRun && isPending)
-    return providerFinding(
-      'Ready',
-      'Pending',
-      'Not every router that selects it has judged it yet.',
-    )
-  if (!isRun)
-    return providerFinding('Ready', 'NotProgrammed', 'No router that selects it has applied it.')
-  return providerFinding('Ready', 'Ready', readyText)
+  if (accepted.status === 'Unknown') return found('Pending', accepted.message)
+  if (accepted.status !== 'True') return found('NotAccepted', because(accepted))
+  if (resolved.status !== 'True') return found('RefsNotResolved', because(resolved))
+  if (routers.some(isProgrammed)) return found('Ready', readyText)
+  return routers.some(({ isPending }) => isPending)
+    ? found('Pending', 'Not every router that selects it has judged it yet.')
+    : found('NotProgrammed', 'No router that selects it has applied it.')
 }

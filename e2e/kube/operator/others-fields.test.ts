@@ -119,15 +119,15 @@ test('a change by hand of what no pause covers is put back at once; a restart is
   expect(metadata?.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt'])
 })
 
-test('an object whose owner was taken from it stands in the status', async () => {
+test('what --cascade=orphan left is adopted by the next router of the name', async () => {
   await fleet.provider('orphan', 'orphan-a')
   await fleet.router('orphan')
   await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)
-  const { metadata } = await fleet.get(services, 'orphan-router')
-  await fleet.patch(services, 'orphan-router', { metadata: { ownerReferences: null } })
-  const { message } = await fleet.routerIs('orphan', 'Programmed', 'NameConflict')
-  expect(message).toContain('a Service named orphan-router exists and does not belong to this')
-  const { ownerReferences } = metadata
-  await fleet.patch(services, 'orphan-router', { metadata: { ownerReferences } })
-  await fleet.routerIs('orphan', 'Programmed', 'Programmed')
+  const service = async () => (await fleet.get(services, 'orphan-router')).metadata
+  const { uid } = await service()
+  await kubectl(['delete', 'rpcrouter/orphan', '--cascade=orphan'])
+  await eventually(async () => expect((await service()).ownerReferences).toBeUndefined())
+  await fleet.router('orphan')
+  await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)
+  expect(await service()).toMatchObject({ uid, ownerReferences: [{ name: 'orphan' }] })
 })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Random } from '../../operator/kube/clock.ts'
-import { seededRandom } from '../../proxy/clock/random.ts'
-import { drawnFaults } from './chaos-faults.ts'
-import { ChaosProxy } from './chaos-proxy.ts'
-import { eventually } from './eventually.ts'
-import type { Access } from './kubeconfig-file.ts'
+import type { Random } from '../../../operator/kube/clock.ts'
+import { seededRandom } from '../../../proxy/clock/random.ts'
+import { drawnFaults } from './faults.ts'
+import { ChaosProxy } from './proxy.ts'
+import { eventually } from '../eventually.ts'
+import type { Access } from '../kubeconfig-file.ts'
 
 /** One run of something that lives with an API server, through faults that a seed draws. */
 export interface Schedule {

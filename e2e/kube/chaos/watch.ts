@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { WatchFault } from './chaos-faults.ts'
+import type { WatchFault } from './faults.ts'
 
 /**
  * Passes a watch on event by event, until it is time for the fault. `version` is where the watch began;

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
-import { type AnswerFault, type FaultSource, noFaults, type RequestKind } from './chaos-faults.ts'
-import { relayWatch } from './chaos-watch.ts'
-import type { Access } from './kubeconfig-file.ts'
+import { type AnswerFault, type FaultSource, noFaults, type RequestKind } from './faults.ts'
+import { relayWatch } from './watch.ts'
+import type { Access } from '../kubeconfig-file.ts'
 
 /**
  * Stands between a client and an API server and disturbs what passes. Plain HTTP on loopback towards

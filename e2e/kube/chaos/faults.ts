@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Random } from '../../operator/kube/clock.ts'
+import type { Random } from '../../../operator/kube/clock.ts'
 
 /** What a request is to the chaos proxy. */
 export type RequestKind = 'list' | 'watch' | 'get' | 'write'
