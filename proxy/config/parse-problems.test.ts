@@ -194,6 +194,12 @@ const yamlCases: readonly Case[] = [
 
 const configCases: readonly Case[] = [
   {
+    text: minimal.replace('name: one', 'name: one\n    group-label: internal'),
+    problems: [
+      '7:18 warning direct-rpc[0].group-label: group-label has an effect with cross-validation only, which is not built yet | ',
+    ],
+  },
+  {
     text: `${minimal}  - {name: two, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: "https://one.example.com/v1"}]}\n`,
     problems: [
       '11:75 warning direct-rpc[1].node-urls[0].url: upstream "one" has the same URL, on line 10 | A retry at one of them is no second chance, and its failures count twice.',

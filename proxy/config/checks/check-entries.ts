@@ -21,6 +21,11 @@ export function checkEntries({ endpoints, upstreams }: Entries, locate: Locate):
   for (const { tree, path } of endpoints) checkEndpoint(tree, path, report)
   for (const upstream of upstreams)
     for (const entry of upstream.urls) checkUrl(entry, upstream, report)
+  const labelled = upstreams.find(({ tree }) => child(tree, 'group-label') !== undefined)
+  if (labelled !== undefined) {
+    const message = 'group-label has an effect with cross-validation only, which is not built yet'
+    report(`${labelled.path}.group-label`, message, null, 'warning')
+  }
   return problems
 }
 

@@ -8,6 +8,7 @@ import { child, isList, isMap, Scalar, type Tree } from '../yaml/scalar.ts'
 /** An entry of a list of the file, as far as it can be understood. */
 export interface Entry extends Omit<ChainUse, 'chainId'> {
   readonly chainId: string | null
+  readonly tree: Tree
 }
 
 export interface UpstreamEntry extends Entry {
@@ -22,13 +23,9 @@ export interface UrlEntry {
   readonly url: UpstreamUrl | null
 }
 
-interface EndpointEntry extends Entry {
-  readonly tree: Tree
-}
-
 /** The entries of a file that may have mistakes; what cannot be understood of one is null or left out. */
 export interface Entries {
-  readonly endpoints: readonly EndpointEntry[]
+  readonly endpoints: readonly Entry[]
   readonly upstreams: readonly UpstreamEntry[]
 }
 
@@ -59,7 +56,7 @@ export function readEntries(file: Tree): Entries {
   }
 }
 
-function entriesOf(file: Tree, list: string, prefix: string): readonly EndpointEntry[] {
+function entriesOf(file: Tree, list: string, prefix: string): readonly Entry[] {
   return itemsOf(file, list, prefix)
     .filter(([tree]) => isMap(tree))
     .map(([tree, path]) => {
