@@ -7,7 +7,6 @@ import type { BlockRef, BlockTag, CallKind, Classification, ResultPath } from '.
 import { tagPoints } from './block-point.ts'
 import { compileBlock, invalidBlock, noBlock } from './block.ts'
 import type { BlockSyntax } from './block.ts'
-import { compileChecks } from './compile-checks.ts'
 
 /** A method of an interface, and by what it is known. */
 export interface NamedMethod {
@@ -32,61 +31,73 @@ export function compileMethod<Request>(
   syntax: BlockSyntax<Request>,
 ): Classify<Request> {
   const kind = method.kind ?? 'read'
-  const isCacheable = method.cacheable ?? kind === 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
-  const checks = compileChecks(method, syntax.placeReader)
   const behindTip: Partial<Record<BlockTag, number>> = spec['behind-tip'] ?? {}
-  const about = (block: BlockRef): Classification => {
+  const cacheable = method.cacheable ?? kind === 'read'
+  const always = {
+    method: name,
+    known: true,
+    kind,
+    stateful: method.stateful ?? null,
+    addon,
+    cost: method.cost ?? 10,
+    deterministic: method.deterministic ?? kind === 'read',
+    byHash: method['by-hash'] ?? false,
+    waitsForBlock: method['waits-for-block'] ?? false,
+    timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
+    answersJson: method.answer !== 'any',
+    refusal: method.refusal ?? null,
+    internalPath: method['internal-path'] ?? '',
+  }
+  const about = (block: BlockRef, checks: readonly Check[]): Classification => {
     const behind = block.kind === 'tag' ? (behindTip[block.tag] ?? null) : null
     const isTip = block.kind === 'tag' && (block.tag === 'latest' || behind !== null)
     return {
-      method: name,
-      known: true,
-      kind,
-      stateful: method.stateful ?? null,
+      ...always,
       block,
-      addon,
-      cost: method.cost ?? 10,
-      cacheable: isCacheable && block.kind !== 'invalid',
-      deterministic: method.deterministic ?? kind === 'read',
-      byHash: method['by-hash'] ?? false,
-      waitsForBlock: method['waits-for-block'] ?? false,
-      timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
+      cacheable: cacheable && block.kind !== 'invalid',
       // Only what was asked about the latest block tells which one that is.
       tellsTip: isTip ? tip : null,
       behindTip: behind,
-      checks: typeof checks === 'function' ? none : checks,
-      answersJson: method.answer !== 'any',
-      refusal: method.refusal ?? null,
-      internalPath: method['internal-path'] ?? '',
+      checks,
     }
   }
-  const classify = madeAhead(compileBlock(method.block, syntax), about)
-  return typeof checks === 'function'
-    ? (request) => ({ ...classify(request), checks: checks(request) })
-    : classify
-}
-
-const none: readonly Check[] = Object.freeze([])
-
-function madeAhead<Request>(
-  block: BlockRef | ((request: Request) => BlockRef),
-  about: (block: BlockRef) => Classification,
-): Classify<Request> {
+  const block = compileBlock(method.block, syntax)
+  const checks = compileChecks(method, syntax.placeReader)
+  if (typeof checks === 'function')
+    return typeof block === 'function'
+      ? (request) => about(block(request), checks(request))
+      : (request) => about(block, checks(request))
   if (typeof block !== 'function') {
-    const only = Object.freeze(about(block))
+    const only = Object.freeze(about(block, checks))
     return () => only
   }
   const fixed: ReadonlyMap<BlockRef, Classification> = new Map(
     [noBlock, invalidBlock, ...Object.values(tagPoints)].map((ref) => [
       ref,
-      Object.freeze(about(ref)),
+      Object.freeze(about(ref, checks)),
     ]),
   )
   return (request) => {
     const ref = block(request)
-    return fixed.get(ref) ?? about(ref)
+    return fixed.get(ref) ?? about(ref, checks)
   }
+}
+
+const none: readonly Check[] = Object.freeze([])
+
+/** What an answer must show: a list where that is the same for all requests of the method. */
+function compileChecks<Request>(
+  { checks: rules = [] }: NativeMethod,
+  placeReader: BlockSyntax<Request>['placeReader'],
+): readonly Check[] | ((request: Request) => readonly Check[]) {
+  const rows = rules.map((rule) => {
+    const isPlaced = rule.check === 'identity' || rule.check === 'logs' || rule.check === 'sent'
+    return { rule, read: isPlaced ? placeReader(rule) : null }
+  })
+  if (rows.every(({ read }) => read === null))
+    return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: undefined })))
+  return (request) => rows.map(({ rule, read }) => ({ rule, wanted: read?.(request) }))
 }
 
 /** Where the answer tells the tip, if not in its own place then in the header that all have. */

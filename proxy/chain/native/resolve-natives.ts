@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainEntry } from '../chain-entry.ts'
 import type { SpecDocument } from '../document.ts'
 import { nearest } from '../../config/nearest.ts'
-import type { SourceDocuments } from '../read-documents.ts'
+import type { ChainEntry, SourceDocuments } from '../read-documents.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { extendSpec } from './extend.ts'
 import type { NativeSpec } from './schema.ts'

@@ -4,7 +4,7 @@ import type { NativeBlock } from '../native/schema.ts'
 import type { Place } from '../place.ts'
 import { blockTags } from '../types.ts'
 import type { BlockTag } from '../types.ts'
-import { parsePath } from './parse-path.ts'
+import { parsePath } from './schema.ts'
 import type { CatalogApi, CatalogCollectionData, CatalogParsing } from './schema.ts'
 
 /** Words that chains of the catalog use for the named blocks. */

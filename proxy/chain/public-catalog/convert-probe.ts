@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NativeProbe, NativeVerification } from '../native/schema.ts'
-import { parsePath } from './parse-path.ts'
+import { parsePath } from './schema.ts'
 import type {
   CatalogCollection,
   CatalogCollectionData,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainEntry } from '../chain-entry.ts'
-import type { SourceDocuments } from '../read-documents.ts'
+import type { ChainEntry, SourceDocuments } from '../read-documents.ts'
 import { nearest } from '../../config/nearest.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { convertSpec, neutralIds } from './convert-spec.ts'

@@ -109,3 +109,10 @@ export type CatalogApi = z.output<typeof api>
 export type CatalogDirective = z.output<typeof directive>
 export type CatalogVerification = z.output<typeof verification>
 export type CatalogParsing = z.output<typeof blockParsing>
+
+/** Splits `.result.records[0].sequence` or `.params.[0]` into keys and indexes. */
+export function parsePath(path: string): (string | number)[] {
+  return [...path.matchAll(/\[(\d{1,9})\]|[^.[\]]+/g)].map(([text, index]) =>
+    index === undefined ? text : Number(index),
+  )
+}
