@@ -108,6 +108,7 @@ function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig 
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
     addons: [...new Set((entry.addons ?? []).map((addon) => addon.toLowerCase()))],
     skipVerifications: entry['skip-verifications'] ?? [],
+    ...(entry.compression === undefined ? {} : { compression: entry.compression }),
     authHeaders: headers,
     authQuery: auth['auth-query'] ?? new Map(),
     tls: auth.tls === undefined ? null : buildTls(auth.tls),

@@ -81,6 +81,8 @@ export interface NodeUrlConfig {
   readonly timeoutMs: number | null
   /** JSON-RPC by HTTP: items of a batch that may go to it in one request; 1: singly. */
   readonly maxBatch: number
+  /** Answers are asked for in gzip; absent: of https URLs. */
+  readonly compression?: boolean
   /** Add-ons and extensions that this URL serves: `debug`, `trace`, `archive`, `bundler`, ... */
   readonly addons: readonly string[]
   /** Names of start-up verifications to leave out; `*` for all. */

@@ -116,6 +116,8 @@ test.each([
   const authHeaders = new Map(
     Object.entries(own).map(([name, value]) => [name, new Secret(value)] as const),
   )
-  const target = new UpstreamTarget(nodeUrlConfig(plain, { authHeaders }), 'rpc-router/1.2.3')
+  const target = new UpstreamTarget(nodeUrlConfig(plain, { authHeaders }), {
+    'user-agent': 'rpc-router/1.2.3',
+  })
   expect(target.headersWith(['User-Agent', 'theirs'])).toEqual(expected)
 })

@@ -11,7 +11,7 @@ export class UpstreamTarget {
   readonly origin: string
   /** `node.example.com:8443`. */
   readonly host: string
-  /** What the router shows for itself; names are lower case. */
+  /** What the router sends with every request; names are lower case. */
   readonly authHeaders: HeaderList
   readonly tls: TlsOptions
   readonly #authNames: ReadonlySet<string>
@@ -21,16 +21,20 @@ export class UpstreamTarget {
   readonly #ownNames: ReadonlySet<string>
 
   /**
-   * @param userAgent how the router names itself, unless the URL's own headers do
+   * @param ownHeaders what the router sends of its own accord, where the URL's own headers have no such name
    * @throws TlsFileError
    */
-  constructor(config: NodeUrlConfig, userAgent: string | null = null) {
+  constructor(
+    config: NodeUrlConfig,
+    ownHeaders: Readonly<Record<string, string | undefined>> = {},
+  ) {
     const url = new URL(config.url.reveal())
     this.host = url.host
     this.origin = `${url.protocol}//${url.host}`
-    this.authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
-    if (userAgent !== null && !config.authHeaders.has('user-agent'))
-      this.authHeaders = [...this.authHeaders, 'user-agent', userAgent]
+    const authHeaders = [...config.authHeaders].flatMap(([name, value]) => [name, value.reveal()])
+    for (const [name, value] of Object.entries(ownHeaders))
+      if (value !== undefined && !config.authHeaders.has(name)) authHeaders.push(name, value)
+    this.authHeaders = authHeaders
     this.#authNames = new Set(this.authHeaders.filter((_, at) => at % 2 === 0))
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')

@@ -55,6 +55,10 @@ const nodeUrlSchema = z.strictObject({
     .describe(
       "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
     ),
+  compression: boolean()
+    .optional()
+    .meta({ 'x-default': 'true for https' })
+    .describe('Ask this URL for answers in gzip.'),
   addons: list(word('add-on'))
     .optional()
     .describe(

@@ -48,7 +48,7 @@ export function createGrpcTransport(
   config: NodeUrlConfig,
   options: GrpcTransportOptions,
 ): Transport {
-  const target = new UpstreamTarget(config, options.userAgent)
+  const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const isTls = config.scheme === 'grpcs' || config.scheme === 'https'
   const authority = `${isTls ? 'https' : 'http'}://${target.host}`
   const sessions = new Http2Sessions(authority, target.tls, options.clock)

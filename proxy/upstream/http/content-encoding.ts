@@ -25,8 +25,8 @@ export function isPlainCoding(encoding: string | null): boolean {
 }
 
 /**
- * What undoes a `Content-Encoding` of an upstream: the router asks for none, but some answer with
- * one. Null for a coding that the router does not know.
+ * What undoes a `Content-Encoding` of an upstream: the router asks for gzip at most, but some answer with
+ * another one. Null for a coding that the router does not know.
  */
 export function createDecoder(encoding: string): Transform | null {
   return decoders[encoding.trim().toLowerCase()]?.() ?? null

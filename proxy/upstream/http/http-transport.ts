@@ -25,6 +25,9 @@ const bodyLimits: ReplyBodyLimits = {
   maxBytes: 16 * 1024 * mebibyte,
 }
 
+/** A body that is decoded to more than this, and to so many times its length, is a bomb. */
+const bomb = { bytes: 64 * mebibyte, ratio: 500 }
+
 export interface HttpTransportOptions {
   /** `rpc-router/1.2.3`. */
   readonly userAgent?: string
@@ -42,7 +45,11 @@ export function createHttpTransport(
   config: NodeUrlConfig,
   options: HttpTransportOptions,
 ): Transport {
-  const target = new UpstreamTarget(config, options.userAgent)
+  const asksForGzip = config.compression ?? config.scheme === 'https'
+  const target = new UpstreamTarget(config, {
+    'user-agent': options.userAgent,
+    'accept-encoding': asksForGzip ? 'gzip' : undefined,
+  })
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
     // A request that is taken back while its body is on its way stops the process for good: decision 0027.
@@ -88,6 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: ReplyBody | null = null
   #decoder: Transform | null = null
   #decoded = false
+  #encodedBytes = 0
   #received = false
   #trailers: HeaderList = []
   #over = false
@@ -118,7 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const encoding = header(headers, 'content-encoding')
     const isPlain = isPlainCoding(encoding)
     const decoder = isPlain || encoding === null ? null : createDecoder(encoding)
-    // The router asks for no coding, so one that it does not know is against the rules.
+    // The router asks for gzip at most, so a coding that it does not know is against the rules.
     if (!isPlain && decoder === null)
       return this.#fail(new TransportError('protocol', 'unknown content encoding'))
     const flow = decoder ?? controller
@@ -145,7 +153,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over || this.#decoded) return
     if (this.#decoder === null) this.#body?.push(chunk)
-    else if (!this.#decoder.write(chunk)) controller.pause()
+    else {
+      this.#encodedBytes += chunk.length
+      if (!this.#decoder.write(chunk)) controller.pause()
+    }
   }
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: object): void {
@@ -165,8 +176,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #decode(decoder: Transform, body: ReplyBody, controller: Dispatcher.DispatchController): void {
     this.#decoder = decoder
+    let bytes = 0
     decoder
       .on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > bomb.bytes && bytes > bomb.ratio * this.#encodedBytes)
+          return this.#fail(new TransportError('too-large', `over ${bomb.ratio} times its length`))
         body.push(chunk)
       })
       .on('drain', () => {

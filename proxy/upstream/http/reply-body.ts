@@ -57,6 +57,8 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   readonly length: number | null
   readonly #options: ReplyBodyOptions
   #chunks: Uint8Array[] = []
+  /** Of the chunks, so many have been read. */
+  #readChunks = 0
   #waitingBytes = 0
   #totalBytes = 0
   #isStream = false
@@ -73,7 +75,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   get head(): readonly Uint8Array[] {
-    return this.#chunks
+    return this.#readChunks === 0 ? this.#chunks : this.#chunks.slice(this.#readChunks)
   }
 
   // For the source.
@@ -126,8 +128,13 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   next(): Promise<Result> {
-    const chunk = this.#chunks.shift()
+    const chunk = this.#chunks[this.#readChunks]
     if (chunk) {
+      this.#readChunks += 1
+      if (this.#readChunks === this.#chunks.length) {
+        this.#chunks = []
+        this.#readChunks = 0
+      }
       this.#waitingBytes -= chunk.length
       this.#gotOn(chunk.length)
       if (this.#paused && this.#chunks.length === 0) {
@@ -177,6 +184,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
 
   #drop(): void {
     this.#chunks = []
+    this.#readChunks = 0
     this.#waitingBytes = 0
   }
 

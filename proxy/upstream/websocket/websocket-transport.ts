@@ -42,7 +42,7 @@ export function createWebSocketTransport(
   config: NodeUrlConfig,
   options: WebSocketTransportOptions,
 ): SocketTransport {
-  const target = new UpstreamTarget(config, options.userAgent)
+  const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const calls = new SocketLane({ ...options, target, limits: callLimits })
   const subscriptions = new SocketLane({
     ...options,
