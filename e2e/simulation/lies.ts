@@ -136,6 +136,9 @@ export const lieKinds: readonly LieKind[] = kindsOf(lies)
 /** Lies in the form of an honest answer, each about some methods only. */
 export const contentLies: readonly LieKind[] = [...kindsOf(ofOtherThings), ...kindsOf(unproven)]
 
+/** Lies that only `full` sees, and that are passed on when no other upstream can be asked. */
+export const unprovenLies: readonly LieKind[] = kindsOf(unproven)
+
 /** @returns the body of the lie; null when the node has to be honest about such a call */
 export function tell(kind: LieKind, lying: Lying): string | null {
   const lie: Lie = lies[kind]

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
-import { coveredAt, lieKinds, type LieKind } from '../simulation/lies.ts'
+import { coveredAt, lieKinds, unprovenLies, type LieKind } from '../simulation/lies.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { makeLiar, truthOf } from './liar.ts'
@@ -60,6 +60,27 @@ describe.each([...coveredAt.core])('the lie %s', (kind) => {
         by: isLie ? 'honest' : 'liar',
         reported: isLie ? 'liar' : null,
       })
+    }
+    expect(lies).toBeGreaterThan(0)
+  })
+})
+
+describe.each(unprovenLies)('at the level full the lie %s', (kind) => {
+  test('is asked elsewhere, and blames nobody', async () => {
+    liar.faults.clear()
+    const settings = { 'upstream-failure-threshold': 100, integrity: 'full' } as const
+    await using router = await serveRouter({ primaries: [liar, honest], settings })
+    // What is honest is worked out, and fits.
+    for (const read of reads)
+      expect(await ask(router, read)).toMatchObject({ calls: '1/0', by: 'liar' })
+    const told = makeLiar(liar, truth, methods, () => [kind])
+    let lies = 0
+    for (const read of reads) {
+      const seen = await ask(router, read)
+      const isLie = (told.get(kind) ?? 0) > lies
+      lies = told.get(kind) ?? 0
+      const text = truth.answer({ id: 7, ...read })
+      expect(seen).toMatchObject({ text, by: isLie ? 'honest' : 'liar' })
     }
     expect(lies).toBeGreaterThan(0)
   })

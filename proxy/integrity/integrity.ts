@@ -6,6 +6,7 @@ import type { IntegrityLevel } from '../config/types.ts'
 import { checkBlock, checkIdentity } from './identity.ts'
 import { checkLogs } from './logs.ts'
 import { ParentMemory } from './parent.ts'
+import { Proofs } from './proof.ts'
 import { checkSent } from './sent.ts'
 import type { Violation } from './violation.ts'
 
@@ -19,6 +20,7 @@ export interface Asked {
 export class Integrity {
   readonly level: IntegrityLevel
   readonly #parents = new ParentMemory()
+  readonly #proofs = new Proofs()
 
   constructor(level: IntegrityLevel) {
     this.level = level
@@ -39,6 +41,11 @@ export class Integrity {
     return null
   }
 
+  /** Two upstreams showed this violation: what of it depends on the chain is not compared any more. */
+  passedOn({ form }: Violation): void {
+    if (form !== undefined) this.#proofs.giveUp(form)
+  }
+
   #apply({ rule, wanted }: Check, result: unknown, { block }: Asked): Violation | null {
     switch (rule.check) {
       case 'block':
@@ -52,6 +59,7 @@ export class Integrity {
       case 'parent':
         return this.#parents.check(rule, result)
       case 'proof':
+        return this.level === 'full' ? this.#proofs.check(rule, result) : null
       case 'exists':
         return null
     }

@@ -24,6 +24,8 @@ export interface Violation {
   readonly check: CheckName
   /** What was wanted and what came, in a few words. */
   readonly detail: string
+  /** Of a hash that is not made of what is beside it: which form of block or transaction it is of. */
+  readonly form?: string
 }
 
 /**

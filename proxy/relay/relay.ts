@@ -143,6 +143,7 @@ class InTurn implements AttemptOwner {
       if (alike && reply) {
         // Two show the same: it is what this chain is like.
         for (const each of [alike, attempt]) each.excuse()
+        this.#parts.judge.passedOn(violation)
         this.#suspects = this.#suspects.filter((each) => each !== alike)
         return this.#answered(reply, nowMs)
       }

@@ -70,6 +70,11 @@ export class Judge {
     return this.#ofResult(finding, call.asked)
   }
 
+  /** Two upstreams showed this violation, and the answer is passed on. */
+  passedOn(violation: Violation): void {
+    this.#integrity.passedOn(violation)
+  }
+
   #ofMalformed(
     { status, body }: Incoming,
     { why, isClientsDoing }: Extract<Finding, { kind: 'malformed' }>,

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../chain/checks.ts'
+import { keccak256 } from './keccak256.ts'
+import { shown, toHash, toNumber, valueAt } from './values.ts'
+import type { CheckName, Violation } from './violation.ts'
+
+type ProofRule = Extract<CheckRule, { check: 'proof' }>
+type Fields = Readonly<Record<string, unknown>>
+
+/** Of a block with whole transactions; each takes some 50 us. */
+const mostTransactions = 16
+/** Forms are few; names that a node makes up must not fill the memory. */
+const mostForms = 64
+
+/** What is hashed, and what kind of block or transaction it is. */
+interface Hashed {
+  readonly form: string
+  /** Bytes in hex. */
+  readonly preimage: string
+}
+
+/**
+ * Hashes of Ethereum's blocks and transactions, worked out from what stands beside them. Chains may
+ * make them in another way: a form of which two upstreams show the same is not compared any more.
+ */
+export class Proofs {
+  readonly #unprovable = new Set<string>()
+
+  check({ form, each }: ProofRule, result: unknown): Violation | null {
+    if (form === 'ethereum-header') return this.#compare('header-hash', result, headerOf)
+    if (each === undefined) return this.#compare('transaction-hash', result, transactionOf)
+    const list = valueAt(result, [each])
+    if (!Array.isArray(list)) return null
+    for (const item of list.slice(0, mostTransactions)) {
+      const found = this.#compare('transaction-hash', item, transactionOf)
+      if (found) return found
+    }
+    return null
+  }
+
+  /** Two upstreams show the same of this form. */
+  giveUp(form: string): void {
+    if (this.#unprovable.size < mostForms) this.#unprovable.add(form)
+  }
+
+  #compare(
+    check: CheckName,
+    value: unknown,
+    hashedIn: (fields: Fields) => Hashed | null,
+  ): Violation | null {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+    const own = (value as Fields)['hash']
+    const hashed = toHash(own) ? hashedIn(value as Fields) : null
+    if (hashed === null || this.#unprovable.has(hashed.form)) return null
+    const digest = keccak256(Buffer.from(hashed.preimage, 'hex')).toString('hex')
+    if (toHash(`0x${digest}`) === toHash(own)) return null
+    return { check, detail: `${shown(own)} is not made of what is beside it`, form: hashed.form }
+  }
+}
+
+/** The members of every header, in the order in which they are hashed (yellow paper, section 4.3). */
+const header = [
+  ...['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot'],
+  ...['logsBloom', 'difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'extraData'],
+  ...['mixHash', 'nonce'],
+] as const
+/** What forks added, each behind those before: London, Shanghai, Cancun, Prague, Amsterdam. */
+const byFork = [
+  ...['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas'],
+  ...['parentBeaconBlockRoot', 'requestsHash', 'blockAccessListHash', 'slotNumber'],
+] as const
+const besideHeader = [
+  ...['hash', 'size', 'totalDifficulty', 'uncles', 'transactions', 'withdrawals', 'author'],
+] as const
+const knownInHeader: ReadonlySet<string> = new Set([...header, ...byFork, ...besideHeader])
+const quantities: ReadonlySet<string> = new Set([
+  ...['difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'baseFeePerGas'],
+  ...['blobGasUsed', 'excessBlobGas', 'slotNumber', 'chainId', 'gas', 'value', 'gasPrice'],
+  ...['maxPriorityFeePerGas', 'maxFeePerGas', 'maxFeePerBlobGas', 'yParity', 'v', 'r', 's'],
+])
+
+/** Null for a header with members that are not known, or without one that all have. */
+function headerOf(block: Fields): Hashed | null {
+  if (!Object.keys(block).every((name) => knownInHeader.has(name))) return null
+  const added = byFork.filter((name) => (block[name] ?? null) !== null)
+  const items = [...header, ...added].map((name) => encoded(block, name))
+  return hashed(`header ${added.join(' ')}`, '', items)
+}
+
+const fees = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas'] as const
+const body = ['gas', 'to', 'value', 'input'] as const
+const signature = ['yParity', 'r', 's'] as const
+
+/** What each type is made of (EIP-2718), in the order in which it is hashed. */
+const types: readonly (readonly string[])[] = [
+  ['nonce', 'gasPrice', ...body, 'v', 'r', 's'],
+  ['chainId', 'nonce', 'gasPrice', ...body, 'accessList', ...signature],
+  [...fees, ...body, 'accessList', ...signature],
+  [...fees, ...body, 'accessList', 'maxFeePerBlobGas', 'blobVersionedHashes', ...signature],
+  [...fees, ...body, 'accessList', 'authorizationList', ...signature],
+]
+
+/** Null for a type that is not known, one that nobody signed, or one that lacks a member. */
+function transactionOf(transaction: Fields): Hashed | null {
+  const type = toNumber(transaction['type'] ?? 0)
+  const members = type === null ? undefined : types[type]
+  if (members === undefined || type === null) return null
+  const isSigned = ['r', 's'].some((name) => /[^0x]/.test(String(transaction[name])))
+  if (!isSigned) return null
+  const items = members.map((name) => encoded(transaction, name))
+  return hashed(`transaction ${type}`, type === 0 ? '' : `0${type}`, items)
+}
+
+function hashed(form: string, prefix: string, items: readonly (string | null)[]): Hashed | null {
+  const content = all(items)
+  return content === null ? null : { form, preimage: prefix + rlp(0xc0, content) }
+}
+
+/** One member in RLP; null for what is missing, or in another form. */
+function encoded(fields: Fields, name: string): string | null {
+  const value = fields[name] ?? (name === 'yParity' ? fields['v'] : name === 'to' ? '0x' : null)
+  if (name === 'accessList') return listOf(value, accessOf)
+  if (name === 'blobVersionedHashes') return listOf(value, dataOf)
+  if (name === 'authorizationList') return listOf(value, authorizationOf)
+  const isBlockNonce = name === 'nonce' && 'parentHash' in fields
+  const isQuantity = quantities.has(name) || (name === 'nonce' && !isBlockNonce)
+  return isQuantity ? quantityOf(value) : dataOf(value)
+}
+
+function accessOf(item: unknown): string | null {
+  const own = [dataOf(valueAt(item, ['address'])), listOf(valueAt(item, ['storageKeys']), dataOf)]
+  const content = all(own)
+  return content === null ? null : rlp(0xc0, content)
+}
+
+function authorizationOf(item: unknown): string | null {
+  if (typeof item !== 'object' || item === null) return null
+  const names = ['chainId', 'address', 'nonce', ...signature]
+  const content = all(names.map((name) => encoded(item as Fields, name)))
+  return content === null ? null : rlp(0xc0, content)
+}
+
+function listOf(value: unknown, itemOf: (item: unknown) => string | null): string | null {
+  const content = Array.isArray(value) ? all(value.map(itemOf)) : null
+  return content === null ? null : rlp(0xc0, content)
+}
+
+function all(items: readonly (string | null)[]): string | null {
+  return items.includes(null) ? null : items.join('')
+}
+
+function quantityOf(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]+$/i.test(value)) return null
+  const digits = value.slice(2).replace(/^0+/, '')
+  return rlp(0x80, digits.length % 2 === 0 ? digits : `0${digits}`)
+}
+
+function dataOf(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) return null
+  return rlp(0x80, value.slice(2))
+}
+
+/** A text (0x80) or a list (0xc0) in RLP (yellow paper, appendix B), all in hex. */
+function rlp(kind: 0x80 | 0xc0, content: string): string {
+  const length = content.length / 2
+  if (kind === 0x80 && length === 1 && Number.parseInt(content, 16) < 0x80) return content
+  if (length < 56) return (kind + length).toString(16) + content
+  const digits = length.toString(16)
+  const even = digits.padStart(digits.length + (digits.length % 2), '0')
+  return (kind + 55 + even.length / 2).toString(16) + even + content
+}
