@@ -102,7 +102,7 @@ describe('a place', () => {
     const { fixture, one, two } = await setUp(solana)
     one.answer = 'never'
     const hearing = fixture.ask('accountSubscribe', ['x'])
-    await fixture.clock.advance(2_100)
+    await fixture.clock.advance(5_100)
     expect(hearing.subscription).not.toBeNull()
     // It cools down, and is not asked by the next one.
     const next = await fixture.join('accountSubscribe', ['y'])

@@ -13,7 +13,7 @@ import type { SocketPlace } from './socket-urls.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 /** How long an upstream may take to answer before another one is asked. */
-const openTimeoutMs = 2_000
+const openTimeoutMs = 5_000
 
 export interface SourceListener {
   event(result: Uint8Array): void
