@@ -12,7 +12,6 @@ import { eventually } from '../eventually.ts'
 import type { Pod } from '../resources.ts'
 import { keyHeader } from './fleet.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
-import { quiet } from './running-operator.ts'
 
 const gone = new Set<string>()
 const operated = useOperatedFleet({}, (pod) =>
@@ -99,8 +98,8 @@ describe('a provider that alone serves an endpoint', () => {
     await lose('lost-s1')
     const { message } = await fleet.routerIs('lost', 'ResolvedRefs', 'SecretNotFound')
     expect(message).toContain('nothing is changed as long as this would close eth1')
-    await fleet.patch(secrets, 'lost-s2', { stringData: { key: 'second' } })
-    await quiet(operated.running)
+    await fleet.patch(rpcRouters, 'lost', { spec: { pod: { image: 'localhost/other:1' } } })
+    await fleet.routerIs('lost', 'Programmed', 'NotAccepted')
     expect((await deployment('lost')).spec.template).toEqual(spec.template)
     await fleet.delete(upstreamProviders, 'lost-a')
     await eventually(async () => {
