@@ -204,6 +204,15 @@ export const errorKinds = {
     about:
       'Every upstream that could serve this call is in cooldown: it answered 429, told of a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
   },
+  filterNotFound: {
+    code: 'RPC_FILTER_NOT_FOUND',
+    reason: 'filter-not-found',
+    jsonRpcCode: -32000,
+    httpStatus: 200,
+    grpcStatus: 5,
+    about:
+      'The upstream that made the filter cannot be asked any more. Make a new filter, as after the same error of a node: libraries do.',
+  },
   breakerOpen: {
     code: 'RPC_BREAKER_OPEN',
     reason: 'breaker-open',

@@ -10,6 +10,7 @@ import { Broadcast } from './broadcast.ts'
 import { isRepeatable, isWhole, type Call } from './call.ts'
 import { CallAborted, RelayError, errorKinds } from './errors.ts'
 import type { AttemptKind } from './journal.ts'
+import { Filters } from './filters.ts'
 import { Needs } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
@@ -25,10 +26,16 @@ export type Relay = (call: Call) => Promise<Reply>
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
   const parts = partsOf(options)
-  return (call) =>
+  const relay: Relay = (call) =>
     new Promise((resolve, reject) => {
       begin(parts, call, resolve, reject)
     })
+  const filters = new Filters(options.pool, relay)
+  return (call) => {
+    const { stateful } = call.asked
+    if (stateful === null) return relay(call)
+    return stateful === 'creates' ? filters.create(call) : filters.use(call)
+  }
 }
 
 type Resolve = (reply: Reply) => void
