@@ -120,20 +120,23 @@ export class Attempt implements Due {
   }
 
   due(nowMs: number): void {
-    if (nowMs >= this.#call.journal.deadlineMs) return this.#timeOut(nowMs)
-    if (nowMs >= this.#lateAtMs) {
-      if (this.#isFirm) return this.#timeOut(nowMs)
-      this.#lateAtMs = Infinity
-      this.isLate = true
-      this.#record.late = true
-      const { startedMs } = this.#record
-      this.#excuseLateness = this.upstream.late(this.#url, this.#timeout, startedMs)
-      this.#owner.late(this, nowMs)
-    } else if (nowMs >= this.slowAtMs) {
+    if (nowMs >= this.#lateAtMs && !this.#isFirm) this.#beLate(nowMs)
+    const isOver = nowMs >= this.#call.journal.deadlineMs || nowMs >= this.#lateAtMs
+    if (isOver) return this.#timeOut(nowMs)
+    if (nowMs >= this.slowAtMs) {
       this.slowAtMs = Infinity
       this.#owner.slow(this, nowMs)
     }
     this.rearm(nowMs)
+  }
+
+  #beLate(nowMs: number): void {
+    const { startedMs } = this.#record
+    this.#lateAtMs = Infinity
+    this.isLate = true
+    this.#record.late = true
+    this.#excuseLateness = this.upstream.late(this.#url, this.#timeout, startedMs)
+    this.#owner.late(this, nowMs)
   }
 
   /**

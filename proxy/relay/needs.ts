@@ -47,7 +47,9 @@ export class Needs implements Wanted {
     const { directives, journal } = this.#call
     const { attempts } = journal
     if (attempts.length === 0) return directives.blockProviders
-    const spent = attempts.filter((each) => isSpent(each, attempts)).map(({ upstream }) => upstream)
+    const spent = attempts
+      .filter((each) => isSpent(each, attempts, this.untriedOnly))
+      .map(({ upstream }) => upstream)
     return [...directives.blockProviders, ...spent]
   }
 
@@ -56,14 +58,19 @@ export class Needs implements Wanted {
   }
 }
 
-/** Asked once more, its upstream would say the same, or be later still. */
+/**
+ * Asked once more, its upstream would say the same, or be later still. One that is being asked is none
+ * for a retry; that it lags less than others still keeps those from being a hedge.
+ */
 function isSpent(
-  { upstream, result, endedMs }: AttemptRecord,
+  { upstream, result }: AttemptRecord,
   attempts: readonly AttemptRecord[],
+  isHedge: boolean,
 ): boolean {
-  if (endedMs === null) return true
-  const own = attempts.filter((each) => each.upstream === upstream && each.kind !== 'failover')
-  if (own.filter(({ isUnsent }) => isUnsent).length >= mostRefusals) return true
+  const own = attempts.filter((each) => each.upstream === upstream)
+  if (own.some(({ endedMs }) => endedMs === null)) return !isHedge
+  const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
+  if (refusals.length >= mostRefusals) return true
   // It answered, and not well enough; or it failed without being to blame.
   if (typeof result === 'object') return result?.weight === 0
   return result === 'answer' || result === 'node-error'
