@@ -79,14 +79,10 @@ function withRoutedId(reply: Reply, { reader }: Call): Reply {
   const { incoming, refusal, upstream } = reply
   const { body } = incoming
   if (refusal !== null || !(body instanceof Uint8Array)) return reply
-  const finding = reader.read(incoming)
-  if (finding.kind !== 'result' || !finding.value) return reply
-  const { start, end } = finding.value
-  const id = parseSpan(body, start, end)
+  const { result: id } = parseSpan(body, 0, body.length) as { result?: unknown }
   if (typeof id !== 'string' || !nodeId.test(id)) return reply
-  const routed = Buffer.from(`"0x${digestOf(upstream)}${id.slice(2)}"`)
-  const bytes = Buffer.concat([body.subarray(0, start), routed, body.subarray(end)])
-  return { ...reply, incoming: { ...incoming, body: bytes } }
+  const routed = reader.write(`0x${digestOf(upstream)}${id.slice(2)}`)
+  return { ...reply, incoming: { ...incoming, body: routed } }
 }
 
 function digestOf(upstream: string): string {
