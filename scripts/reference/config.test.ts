@@ -8,7 +8,8 @@ import { render } from './config.ts'
 test('the example of the reference is right', () => {
   const environment = { ALPHA_KEY: 'a', BETA_TOKEN: 'b', BETA_KEY: 'c' }
   const source = { name: 'example.yml', text: configExample }
-  expect(parseConfig(source, { environment, flags: {} }).problems).toEqual([])
+  const { problems } = parseConfig(source, { environment, flags: {} })
+  expect(problems.filter(({ severity }) => severity !== 'warning')).toEqual([])
 })
 
 test('the reference names the type of every key', () => {
