@@ -312,7 +312,8 @@ export class Attempt implements Due {
     if (asked.tellsTip === null || asked.behindTip !== null || asked.tellsTip.items) return
     if (!(incoming.body instanceof Uint8Array)) return
     const block = readBlockNumber(this.#parts.dialect, incoming, asked.tellsTip)
-    if (block !== null) this.#parts.pool.sighted(this.upstream, block, this.#record.startedMs)
+    if (block === null) return
+    this.#parts.pool.sighted(this.upstream, block, this.#record.startedMs, this.#url)
   }
 
   /** The answer broke when a part of it was on its way to the client. */

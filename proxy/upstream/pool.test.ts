@@ -202,19 +202,6 @@ describe('a lagging upstream', () => {
     expect(fixture.chosen(different)).toBe('a')
   })
 
-  it('may lack what a hash names while another in service does not lag', () => {
-    const fixture = pool()
-    const mayLack = (different: Partial<Wanted>) =>
-      fixture.pool.mayLack('a', fixture.wanted(different))
-    expect(mayLack({ byHash: true })).toBe(true)
-    expect(mayLack({ block: { kind: 'hash', hash: '0x' } })).toBe(true)
-    expect(mayLack({ byHash: true, excluded: ['b', 'c'] })).toBe(false)
-    expect(mayLack({ block: latest })).toBe(false)
-    expect(fixture.pool.mayLack('b', fixture.wanted({ byHash: true }))).toBe(false)
-    for (const name of 'bc') fixture.disable(name)
-    expect(mayLack({ byHash: true })).toBe(false)
-  })
-
   it('is known as such as soon as others tell the tip, though it was heard first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)

@@ -6,7 +6,7 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
-import { lastPointOf, Picker, type Explain, type Wanted } from './pick.ts'
+import { Picker, type Explain, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
 import { hasJumped, headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
@@ -86,39 +86,7 @@ export class Pool {
     return this.#picker.next(wanted, strategy, explain)
   }
 
-  /** Whether what this one says to have not may be newer than its head, and another can be asked. */
-  mayLack(upstream: string, wanted: Wanted): boolean {
-    const point = lastPointOf(wanted.block)
-    const isByHash = point?.kind === 'hash' || (point === null && wanted.byHash)
-    return isByHash && this.#named(upstream)?.lags === true && this.mayBeNearer(upstream, wanted)
-  }
-
-  /**
-   * By how many blocks an answer about the newest state is off the tip, where that is more than an
-   * upstream may be; else 0.
-   * @param tipThen the tip when it was asked
-   */
-  blocksOff(_upstream: Upstream, block: number, tipThen: number | null): number {
-    const { allowedLagBlocks } = this.#options.chain
-    if (tipThen === null) return 0
-    const apart = Math.abs(block - tipThen)
-    const reported = this.upstreams.filter(({ latest }) => latest !== null)
-    const isOff = block < tipThen ? apart > allowedLagBlocks : apart > 10 * (allowedLagBlocks + 1)
-    return isOff && (block < tipThen || reported.length > 2) ? apart : 0
-  }
-
-  /** Whether one in service that does not lag may be asked instead of this one. */
-  mayBeNearer(upstream: string, wanted: Wanted): boolean {
-    return this.#picker.all(wanted).some(({ name, lags }) => name !== upstream && !lags)
-  }
-
-  /** How much of what it was asked it answered lately, and answered truly; in [0, 1]. */
-  trustIn(upstream: string): number {
-    const nowMs = this.#options.clock.nowMs()
-    return this.#named(upstream)?.score.availability(nowMs) ?? 0
-  }
-
-  /** Who could be asked next, were it not held off; the one that is so for the least time. */
+  /** The URL that could be asked next but for its cooldown: the one whose cooldown ends first. */
   nextHeldOff({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): HeldOff | null {
     const heldOff = this.upstreams
       .filter((each) => !excluded.includes(each.name))
@@ -154,9 +122,6 @@ export class Pool {
     if (url) url.head = { block, atMs: nowMs }
     this.#tip.observe(upstream, block, askedMs)
   }
-
-  /** An upstream reported what cannot be true. */
-  caught(_upstream: Upstream): void {}
 
   /** An upstream changed its state. */
   changed(): void {
@@ -217,10 +182,6 @@ export class Pool {
     const weights = raw.map((weight) => Math.max(weight, floor))
     const best = Math.max(...weights)
     return new Map(known.map((each, index) => [each, (weights[index] ?? 0) / best]))
-  }
-
-  #named(upstream: string): Upstream | undefined {
-    return this.upstreams.find(({ name }) => name === upstream)
   }
 }
 
