@@ -226,7 +226,7 @@ export class Picker {
 }
 
 /** The highest block that the call needs; null when it needs none. */
-export function lastPointOf(block: BlockRef): BlockPoint | null {
+function lastPointOf(block: BlockRef): BlockPoint | null {
   if (block.kind === 'range') return block.to
   return block.kind === 'none' || block.kind === 'invalid' ? null : block
 }
