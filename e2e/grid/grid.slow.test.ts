@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, test } from 'vitest'
+import { grid } from './grid.fixture.ts'
+import { isMet, rowsOf } from './rows.ts'
+
+const rows = rowsOf(grid)
+
+/** Rows that wait for a time to pass: others at the same time could make a good node late too. */
+const isTimed = ([fault]: readonly string[]) => fault === 'hang' || fault === 'too slow'
+
+describe('a bad node is met as the grid says', () => {
+  test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', isMet)
+  test.each(rows.filter(isTimed))('%s, %s', isMet)
+})
