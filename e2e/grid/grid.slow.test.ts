@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { badnesses } from './badnesses.ts'
 import { grid } from './grid.fixture.ts'
-import { isMet, rowsOf } from './rows.ts'
+import { rowsOf, seenIn } from './rows.ts'
 
 const rows = rowsOf(grid)
 
@@ -13,3 +14,7 @@ describe('a bad node is met as the grid says', () => {
   test.concurrent.each(rows.filter((row) => !isTimed(row)))('%s, %s', isMet)
   test.each(rows.filter(isTimed))('%s, %s', isMet)
 })
+
+async function isMet(fault = '', kind = '', ...wanted: string[]): Promise<void> {
+  expect(await seenIn(badnesses[fault as keyof typeof badnesses], kind, wanted)).toEqual(wanted)
+}

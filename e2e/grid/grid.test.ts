@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { badnesses } from './badnesses.ts'
 import { grid } from './grid.fixture.ts'
-import { isMet, rowsOf } from './rows.ts'
+import { rowsOf, seenIn } from './rows.ts'
 
 /** One fault of each kind; the slow tests have the others. */
 const common = ['down', 'reset after head', '429 in seconds', '502 html', 'invalid json', 'lag']
@@ -23,3 +23,7 @@ test('the grid has a row for each fault and kind of call', () => {
 describe('a bad node is met as the grid says', () => {
   test.concurrent.each(rows.filter(([fault = '']) => common.includes(fault)))('%s, %s', isMet)
 })
+
+async function isMet(fault = '', kind = '', ...wanted: string[]): Promise<void> {
+  expect(await seenIn(badnesses[fault as keyof typeof badnesses], kind, wanted)).toEqual(wanted)
+}

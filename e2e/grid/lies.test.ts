@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { tell, type LieKind } from '../simulation/lies.ts'
-import type { LiedAbout } from '../simulation/lying.ts'
+import type { LiedAbout } from '../simulation/lies.ts'
 import type { Fault } from '../upstream-sim/faults.ts'
 import { askedMethods, type Badness, truth } from './cell.ts'
 import { rowsOf, seenIn } from './rows.ts'

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect } from 'vitest'
-import { badnesses } from './badnesses.ts'
 import { type Badness, type Kind, type PoolName, startCell } from './cell.ts'
 
 /** The columns of a grid. */
@@ -35,9 +33,4 @@ export function seenIn(
       return `${answer} ${cell.calls()}`
     }),
   )
-}
-
-/** A row of the grid holds. */
-export async function isMet(fault = '', kind = '', ...wanted: string[]): Promise<void> {
-  expect(await seenIn(badnesses[fault as keyof typeof badnesses], kind, wanted)).toEqual(wanted)
 }

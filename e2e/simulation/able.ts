@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './client-call.ts'
 
 /**
  * An upstream is able to answer a call when, from the call's beginning to its end, one of its URLs
@@ -82,9 +82,4 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     tries.at(-1)?.push(!isUnsent && !saidNothing(exchange, client))
   }
   return tries.filter((all) => all[reached](Boolean)).length
-}
-
-/** An honest answer of it contradicted what a liar had said before. */
-export function isContradicted({ isSlandered }: Arena, { call }: ClientCall): boolean {
-  return isSlandered && call.journal.attempts.some(({ violation }) => violation?.check === 'parent')
 }

@@ -38,7 +38,6 @@ export type Rule =
   | 'tip-is-true'
   | 'head-is-known'
   | 'breaker-is-right'
-  | 'blame-is-fair'
   | 'comes-back'
   | 'leaves-nothing'
   | 'journal-is-true'
@@ -81,8 +80,6 @@ export interface Arena {
   readonly calls: ReadonlyMap<string, ClientCall>
   /** How often the pool and the relay told of it. */
   readonly told: Readonly<Told>
-  /** A liar spoke of a block so that who speaks the truth contradicts it. */
-  readonly isSlandered: boolean
   report(rule: Rule, what: string): void
 }
 

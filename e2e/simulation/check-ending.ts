@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Classification } from '../../proxy/chain/types.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
-import { ableFor, budgetLeft, isContradicted } from './able.ts'
+import { ableFor, budgetLeft } from './able.ts'
 import type { Arena, Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './client-call.ts'
 import { coveredAt } from './lies.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
-export const toleranceMs = 1e-6
+const toleranceMs = 1e-6
 
 /** What must hold when a call has ended for its client. */
 export function checkEnding(arena: Arena, client: ClientCall): void {
@@ -87,22 +86,8 @@ function firmMs({ seats }: Arena, { plan }: ClientCall, { place }: Exchange): nu
 }
 
 /** Its time was said by somebody, and is over then. */
-export function isFirm(arena: Arena, client: ClientCall, exchange: Exchange): boolean {
+function isFirm(arena: Arena, client: ClientCall, exchange: Exchange): boolean {
   return firmMs(arena, client, exchange) !== null
-}
-
-/** After how long an upstream is late with an answer by itself, whatever a client wants. */
-export function usualMs(
-  { schedule, seats }: Arena,
-  { call }: ClientCall,
-  { place }: Exchange,
-): number {
-  const { timeoutMs } = (seats.get(place.printable) as Seat).plan
-  return timeoutMs ?? Math.max(specMs(call.asked), schedule.settings.relay.minRelayTimeoutMs)
-}
-
-function specMs({ timeoutMs, cost }: Classification): number {
-  return timeoutMs ?? cost * 100
 }
 
 /** No call fails that a node was about to answer within its time. */
@@ -134,7 +119,6 @@ function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | un
 
 function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
   if (client.outcome?.kind !== 'reply') return
-  if (isRepeatedRefusal(client)) return checkRefusal(arena, client, where)
   const exchange = exchangeOf(arena, client)
   if (!exchange || exchange.callId !== client.id)
     return arena.report('own-answer', `${where} got an answer that is not its own`)
@@ -150,36 +134,6 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
       place.upstream !== exchange.place.upstream && other.kind === 'lie' && other.lie === lie,
   )
   if (!isAlike) arena.report('no-lie', `${where} got the lie ${lie} of ${exchange.place.upstream}`)
-}
-
-/** Nothing was sent: the client got what a URL said when it asked to be left alone. */
-export function isRepeatedRefusal({ outcome, exchanges }: ClientCall): boolean {
-  return outcome?.kind === 'reply' && exchanges.length === 0 && outcome.reply.refusal !== null
-}
-
-/** It is told only while nobody may be asked, by one that is held off, and under the client's own id. */
-function checkRefusal(arena: Arena, { outcome, call, plan, id }: ClientCall, where: string): void {
-  if (outcome?.kind !== 'reply') return
-  const { upstream: teller, incoming } = outcome.reply
-  const text = Buffer.from(incoming.body as Uint8Array).toString()
-  if (text.startsWith('{') && (JSON.parse(text) as { id: unknown }).id !== id)
-    arena.report('own-answer', `${where} got the refusal of another request`)
-  const nowMs = arena.clock.nowMs()
-  const { addon } = call.asked
-  const seats = [...arena.seats.values()].filter(
-    ({ upstream, url, plan: { addons } }) =>
-      url.verified === true &&
-      !plan.blockProviders.includes(upstream.name) &&
-      (addon === null || addons.includes(addon)),
-  )
-  const isHeldOff = ({ heldOffUntilMs }: Seat) => heldOffUntilMs > nowMs
-  if (!seats.some((seat) => seat.upstream.name === teller && isHeldOff(seat)))
-    arena.report('own-answer', `${where} got a refusal of ${teller}, which is not held off`)
-  const { maxSessions } = arena.schedule.settings
-  const free = seats.find(
-    (seat) => isInService(seat) && !isHeldOff(seat) && seat.upstream.sessions < maxSessions,
-  )
-  if (free) arena.report('breaker-is-right', `${where} was refused, ${free.upstream.name} is free`)
 }
 
 /** An error of the router, a broken answer, or the word of a node that could not know. */
@@ -204,13 +158,13 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   // What no other upstream could do better is told as it is.
   if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
     return
-  if (!budgetLeft(arena, client) || isContradicted(arena, client)) return
+  if (!budgetLeft(arena, client)) return
   const able = ableFor(arena, client)
   if (able === null) return
   const { outcome } = client
   // Whoever is well again shows it to the call that is let through on trial.
   const isRefused = outcome?.kind === 'error' && outcome.error.kind === errorKinds.breakerOpen
-  if (isRefused || isRepeatedRefusal(client)) return
+  if (isRefused) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
 }

@@ -5,7 +5,7 @@ import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import { triesOf } from './able.ts'
 import { upstreamNamed, type Arena, type Seat } from './arena.ts'
 import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './client-call.ts'
 
 /** What must hold whenever the engine sends something. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {

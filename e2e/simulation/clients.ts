@@ -12,7 +12,7 @@ import type { BodyStream } from '../../proxy/upstream/wire.ts'
 import type { Arena } from './arena.ts'
 import type { ClientCall, Outcome } from './client-call.ts'
 import type { Spec } from './engine.ts'
-import { questionOf } from './questions.ts'
+import { questionOf } from './client-call.ts'
 import type { RequestPlan } from './schedule.ts'
 
 /** A client asks, as the listener would on its behalf, and leaves when its plan says so. */

@@ -8,7 +8,7 @@ import { digest, toData } from '../upstream-sim/hex.ts'
 import type { Method, Methods } from '../upstream-sim/method.ts'
 import { RpcError } from '../upstream-sim/rpc-error.ts'
 import { tell, type LieKind } from './lies.ts'
-import type { LiedAbout } from './lying.ts'
+import type { LiedAbout } from './lies.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** Nothing strikes by itself: what ails a node is in the schedule. */

@@ -7,7 +7,7 @@ import { TransportError, type Transport } from '../../proxy/upstream/transport.t
 import type { BodyStream, Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
-import type { Exchange, Fate, Place, WireObserver } from './exchange.ts'
+import type { Exchange, Fate, Place, WireObserver } from './client-call.ts'
 import { longBytes, SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 

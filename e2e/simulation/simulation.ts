@@ -14,17 +14,16 @@ import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Arena, Rule, Seat, Told, Violation } from './arena.ts'
-import { Blame } from './blame.ts'
 import { growChain } from './chain-growth.ts'
 import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
 import { checkEnding, checkExchange } from './check-ending.ts'
-import { checkMetrics } from './check-metrics.ts'
+import { checkMetrics } from './check-afterwards.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
 import type { ClientCall } from './client-call.ts'
 import { beginCall } from './clients.ts'
 import { Dice } from './dice.ts'
 import { configOf, printableOf, type Spec } from './engine.ts'
-import type { Exchange, WireObserver } from './exchange.ts'
+import type { Exchange, WireObserver } from './client-call.ts'
 import type { Ran } from './runner/types.ts'
 import type { Schedule } from './schedule.ts'
 import { SimulatedUrl, type Answered } from './simulated-url.ts'
@@ -63,12 +62,10 @@ class Simulation implements Arena, WireObserver {
   readonly #metrics: Metrics | null
   readonly #listening: ListenerObserver | null
   readonly #tip: TipWatch
-  readonly #blame: Blame
   readonly #violations: Violation[] = []
   readonly #trace: Happening[] = []
   readonly #tally = emptyTally()
   readonly #stopChain: () => void
-  isSlandered = false
   readonly told: Told = { holdOffs: 0, stateChanges: 0, failedVerifications: 0, breakerTrips: 0 }
   #open = 0
   #sent = 0
@@ -149,7 +146,6 @@ class Simulation implements Arena, WireObserver {
       observer,
     })
     this.#tip = new TipWatch(this)
-    this.#blame = new Blame(this)
   }
 
   async run(): Promise<Result> {
@@ -200,7 +196,6 @@ class Simulation implements Arena, WireObserver {
     const about = fate.kind === 'honest' ? '' : fate.kind === 'lie' ? fate.lie : fate.illness
     this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
     checkSending(this, exchange)
-    this.#blame.sent(exchange)
     this.#tip.look()
     if (kind === 'hedge') checkHedges(this)
   }
@@ -211,11 +206,8 @@ class Simulation implements Arena, WireObserver {
     const { place, callId, method, isTakenBack } = exchange
     const how = isTakenBack ? 'taken back' : 'ended'
     this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
-    const { fate } = exchange
-    if (fate.kind === 'lie' && fate.lie === 'other-parent') this.isSlandered = true
     checkExchange(this, exchange)
     this.#tip.ended(exchange)
-    this.#blame.ended(exchange)
   }
 
   get #isBusy(): boolean {
@@ -270,7 +262,6 @@ class Simulation implements Arena, WireObserver {
       stateChanged: (upstream, from, to, why) => {
         this.told.stateChanges += 1
         this.#say(`${upstream}: ${from} to ${to}, ${why}`)
-        if (to === 'disabled') this.#blame.disabled(upstream)
         metrics?.stateChanged(upstream, from, to, why)
       },
       heldOff: (upstream, url, holdOffMs) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './client-call.ts'
 
 /** Counts by name. */
 export type Counts = Record<string, number>

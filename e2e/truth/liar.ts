@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { tell, type LieKind } from '../simulation/lies.ts'
-import type { LiedAbout } from '../simulation/lying.ts'
+import type { LiedAbout } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'

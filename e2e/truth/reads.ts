@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { LiedAbout } from '../simulation/lying.ts'
+import type { LiedAbout } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { MinedBlock } from '../upstream-sim/shapes.ts'
 

@@ -79,4 +79,14 @@ describe('a filter', () => {
     const { outcome } = await fixture().ask({ method: 'eth_getFilterChanges', params: ['0x1'] })
     expect(outcome).toBe(result(['0x1']).body)
   })
+
+  it.each(['', '<html>Welcome</html>', '{"jsonrpc"', 'null'])(
+    'without checks whatever the node says is passed on: %j',
+    async (body) => {
+      const nodes = { a: { script: () => ({ body }) } }
+      const relay = new RelayFixture(chain, iface, nodes, { integrity: 'off' })
+      const { outcome } = await relay.ask({ method: 'eth_newBlockFilter', params: [] })
+      expect(outcome).toBe(body)
+    },
+  )
 })

@@ -79,10 +79,19 @@ function withRoutedId(reply: Reply, { reader }: Call): Reply {
   const { incoming, refusal, upstream } = reply
   const { body } = incoming
   if (refusal !== null || !(body instanceof Uint8Array)) return reply
-  const { result: id } = parseSpan(body, 0, body.length) as { result?: unknown }
+  const id = resultIn(body)
   if (typeof id !== 'string' || !nodeId.test(id)) return reply
   const routed = reader.write(`0x${digestOf(upstream)}${id.slice(2)}`)
   return { ...reply, incoming: { ...incoming, body: routed } }
+}
+
+/** Without checks anything may pass for an answer. */
+function resultIn(body: Uint8Array): unknown {
+  try {
+    return (parseSpan(body, 0, body.length) as { result?: unknown } | null)?.result
+  } catch {
+    return undefined
+  }
 }
 
 function digestOf(upstream: string): string {
