@@ -3,6 +3,7 @@
 import { Backoff } from '../clock/backoff.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, GapTooLarge, isTemporary } from './ask.ts'
 import type { Block, ChainReader, Path, Position } from './family.ts'
@@ -122,6 +123,9 @@ export class Sequence {
       this.#history.append(block)
     } catch (error) {
       if (!isTemporary(error) && limit.spentMs === null) throw error
+      // While nothing comes either, a client would not know what it misses.
+      if (this.#feed.upstream === null) throw noBeginning(error)
+      this.#retryLater()
     } finally {
       limit.end()
     }
@@ -287,4 +291,9 @@ export class Sequence {
     this.close()
     for (const each of listeners) each.ended(reason)
   }
+}
+
+function noBeginning(cause: unknown): RelayError {
+  const message = 'no upstream tells the latest block, from which a subscription could begin'
+  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
