@@ -163,10 +163,16 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   if (able === null) return
   const { outcome } = client
   // Whoever is well again shows it to the call that is let through on trial.
-  const isRefused = outcome?.kind === 'error' && outcome.error.kind === errorKinds.breakerOpen
-  if (isRefused) return
+  if (isRefusedAtOnce(client)) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
+}
+
+/** By the breaker, which may say how long cooldowns last. */
+function isRefusedAtOnce({ outcome, exchanges }: ClientCall): boolean {
+  if (outcome?.kind !== 'error' || exchanges.length > 0) return false
+  const { breakerOpen, rateLimited } = errorKinds
+  return outcome.error.kind === breakerOpen || outcome.error.kind === rateLimited
 }
 
 function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): void {
