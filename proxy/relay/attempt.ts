@@ -159,9 +159,8 @@ export class Attempt implements Due {
     const { result, endedMs } = this.#record
     if (typeof result !== 'object' || result === null) return
     // An answer since then has ended the row of failures.
-    if (this.#url.judgedMs > (endedMs ?? Infinity))
-      this.upstream.score.failed(this.#parts.clock.nowMs())
-    else this.upstream.failed(this.#url, result, this.#method)
+    if (this.#url.judgedMs <= (endedMs ?? Infinity))
+      this.upstream.failed(this.#url, result, this.#method)
   }
 
   /** Another upstream shows the same violation: it may be what the chain is like. */
