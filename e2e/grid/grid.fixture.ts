@@ -24,13 +24,13 @@ slow              | latest | a 1/0               | a 1/0/0               | a 1/0
 slow              | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 slow              | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-too slow          | read   | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
-too slow          | latest | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+too slow          | read   | b 1/1               | b 1/1/0               | timeout 2/2/1         | z 1/1
+too slow          | latest | b 1/1               | b 1/1/0               | timeout 2/2/1         | z 1/1
 too slow          | write  | * 1/1               | * 1/1/1               | timeout 1/1/1         | * 1/1
 too slow          | local  | timeout 1/0         | timeout 1/0/0         | timeout 1/0/0         | timeout 1/0
 
-hang              | read   | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
-hang              | latest | b 1/1               | b 1/1/0               | timeout 1/1/1         | z 1/1
+hang              | read   | b 1/1               | b 1/1/0               | timeout 2/2/1         | z 1/1
+hang              | latest | b 1/1               | b 1/1/0               | timeout 2/2/1         | z 1/1
 hang              | write  | * 1/1               | * 1/1/1               | timeout 1/1/1         | * 1/1
 hang              | local  | timeout 1/0         | timeout 1/0/0         | timeout 1/0/0         | timeout 1/0
 
@@ -149,13 +149,13 @@ pruned            | latest | a 1/0               | a 1/0/0               | a 1/0
 pruned            | write  | * 1/1               | * 1/1/1               | * 1/1/1               | * 1/0
 pruned            | local  | a 1/0               | a 1/0/0               | a 1/0/0               | a 1/0
 
-null result       | read   | b 1/1               | b 1/1/0               | integrity 1/1/1       | z 1/1
-null result       | latest | b 1/1               | b 1/1/0               | integrity 1/1/1       | z 1/1
+null result       | read   | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
+null result       | latest | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
 null result       | local  | a null 1/0          | a null 1/0/0          | a null 1/0/0          | a null 1/0
 
 reverts           | call   | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
-reverts           | read   | b 1/1               | b 1/1/0               | c 3 1/1/1             | z 1/1
-reverts           | latest | b 1/1               | b 1/1/0               | c 3 1/1/1             | z 1/1
+reverts           | read   | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
+reverts           | latest | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
 reverts           | write  | * 1/1               | * 1/1/1               | * 3 1/1/1             | * 3 1/0
 reverts           | local  | a 3 1/0             | a 3 1/0/0             | a 3 1/0/0             | a 3 1/0
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { logsBloom } from './bloom.ts'
+import { logsBloom, headerHash, type Unhashed } from './hashes.ts'
 import type { Draft } from './drafts.ts'
-import { headerHash, type Unhashed } from './hashes.ts'
 import { digest, type Hex, toData, toQuantity } from './hex.ts'
 import type { Block, Log, MinedBlock, Receipt, Transaction } from './shapes.ts'
 

@@ -4,7 +4,7 @@ import type { ChainView } from './chain-view.ts'
 import { draftOfSigned } from './drafts.ts'
 import { toQuantity } from './hex.ts'
 import { logsOf } from './log-filter.ts'
-import type { Methods } from './method.ts'
+import type { Methods } from './params.ts'
 import type { Block } from './shapes.ts'
 
 /** Blocks, transactions, receipts and logs. */

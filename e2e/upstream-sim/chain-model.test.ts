@@ -4,7 +4,7 @@ import { Wallet } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { logsBloom } from './bloom.ts'
+import { logsBloom } from './hashes.ts'
 import { createChainModel } from './chain-model.ts'
 import { Transaction } from 'ethers'
 

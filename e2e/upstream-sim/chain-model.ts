@@ -3,10 +3,9 @@
 import type { Transaction as SignedTransaction } from 'ethers'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import { buildBlock } from './block-builder.ts'
-import { ChainState, type Included } from './chain-state.ts'
+import { ChainState, type Included, Population } from './chain-state.ts'
 import { draftOf, draftOfSigned } from './drafts.ts'
 import { digest, type Hex, toData } from './hex.ts'
-import { Population } from './population.ts'
 import type { MinedBlock } from './shapes.ts'
 
 const rememberedBlocks = 2_048

@@ -3,7 +3,7 @@
 import { getCreateAddress, type Transaction as SignedTransaction } from 'ethers'
 import { transactionHashOf } from './hashes.ts'
 import { addressWord, digest, type Hex, toData, toQuantity, toWord } from './hex.ts'
-import type { Population } from './population.ts'
+import type { Population } from './chain-state.ts'
 import type { Transaction } from './shapes.ts'
 
 /** What a log says, before it has a place in a block. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { encodeRlp } from 'ethers'
+import type { DraftLog } from './drafts.ts'
 import { type Hex, keccak256, toData } from './hex.ts'
 import type { Block, Transaction } from './shapes.ts'
 
@@ -49,4 +50,19 @@ function digestOf(items: readonly (string | readonly string[])[], type = ''): He
 function quantity(value: Hex): Hex {
   const digits = value.slice(2).replace(/^0+/, '')
   return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`
+}
+
+/** The 2048-bit bloom filter over the addresses and topics of logs (yellow paper, section 4.3.1). */
+export function logsBloom(logs: readonly Pick<DraftLog, 'address' | 'topics'>[]): Hex {
+  const bloom = Buffer.alloc(256)
+  const members = new Set(logs.flatMap((log) => [log.address, ...log.topics]))
+  for (const member of members) {
+    const digest = keccak256(Buffer.from(member.slice(2), 'hex'))
+    for (const at of [0, 2, 4]) {
+      const bit = digest.readUInt16BE(at) % 2048
+      const byte = 255 - (bit >> 3)
+      bloom[byte] = bloom[byte]! | (1 << (bit & 7))
+    }
+  }
+  return toData(bloom)
 }

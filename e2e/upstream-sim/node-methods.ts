@@ -3,8 +3,7 @@
 import { Transaction as SignedTransaction } from 'ethers'
 import type { ChainView } from './chain-view.ts'
 import { type Hex, keccak256, toData, toQuantity } from './hex.ts'
-import type { Methods } from './method.ts'
-import type { Params } from './params.ts'
+import type { Methods, Params } from './params.ts'
 import { invalidParams, RpcError } from './rpc-error.ts'
 
 const gwei = 1_000_000_000

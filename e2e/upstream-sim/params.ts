@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainView } from './chain-view.ts'
 import type { Hex } from './hex.ts'
 import { invalidParams } from './rpc-error.ts'
 
@@ -115,3 +116,13 @@ function cannotUnmarshal(at: number, value: unknown, type: string) {
   const kind = Array.isArray(value) ? 'array' : typeof value
   return invalidArgument(at, `json: cannot unmarshal ${kind} into Go value of type ${type}`)
 }
+
+/** One JSON-RPC method of a node. */
+export interface Method {
+  /** The most parameters that it takes. */
+  readonly maxParams: number
+  /** The result. Throws an `RpcError` for the node's own errors. */
+  run(view: ChainView, params: Params): unknown
+}
+
+export type Methods = Readonly<Record<string, Method>>

@@ -4,8 +4,7 @@ import { revertData } from './chain-state.ts'
 import type { ChainView } from './chain-view.ts'
 import { intrinsicGas } from './drafts.ts'
 import { toQuantity } from './hex.ts'
-import type { Methods } from './method.ts'
-import { type BlockRef, hexOf, type Params } from './params.ts'
+import { type Methods, type BlockRef, hexOf, type Params } from './params.ts'
 import { RpcError } from './rpc-error.ts'
 
 /** Balances, nonces, code, storage, and calls. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Population } from '../../upstream-sim/population.ts'
+import { Population } from '../../upstream-sim/chain-state.ts'
 import { transferTopic } from '../../upstream-sim/drafts.ts'
 import { chainSeed } from '../chain-growth.ts'
 import { Dice } from '../dice.ts'

@@ -20,42 +20,10 @@ export function bitcoinMethods(received: Set<string>): ReadonlyMap<string, Metho
     ['getblock', getBlock],
     ['getblockstats', getBlockStats],
     ['getblockchaininfo', getBlockchainInfo],
-    ['getdifficulty', () => 1],
     ['getrawtransaction', getRawTransaction],
     ['decoderawtransaction', (_view, [hex]) => txJson(decode(hex))],
-    ['gettxout', getTxOut],
     ['sendrawtransaction', (view, [hex]) => sendRawTransaction(view, hex, received)],
-    ['testmempoolaccept', (_view, [list]) => (list as unknown[]).map((hex) => accept(hex))],
     ['getrawmempool', (view) => view.chain.waiting.map(({ txid }) => txid)],
-    ['getmempoolinfo', getMempoolInfo],
-    ['getmempoolentry', getMempoolEntry],
-    ['estimatesmartfee', (_view, [blocks]) => ({ feerate: 0.00012, blocks: Number(blocks ?? 6) })],
-    [
-      'getmininginfo',
-      (view) => ({
-        blocks: view.head,
-        difficulty: 1,
-        networkhashps: 1e9,
-        pooledtx: 0,
-        chain: view.chain.network,
-        warnings: [],
-      }),
-    ],
-    [
-      'getnetworkinfo',
-      () => ({
-        version: 290_000,
-        subversion: '/UpstreamSim:1.0.0/',
-        protocolversion: 70_016,
-        connections: 8,
-        networkactive: true,
-        relayfee: 0.00001,
-        warnings: [],
-      }),
-    ],
-    ['getconnectioncount', () => 8],
-    ['uptime', () => 3_600],
-    ['validateaddress', (_view, [address]) => ({ isvalid: typeof address === 'string', address })],
   ])
 }
 
@@ -65,7 +33,6 @@ export const bitcoinParamNames: ReadonlyMap<string, readonly string[]> = new Map
   ['getblockheader', ['blockhash', 'verbose']],
   ['getrawtransaction', ['txid', 'verbosity', 'blockhash']],
   ['sendrawtransaction', ['hexstring', 'maxfeerate']],
-  ['gettxout', ['txid', 'n', 'include_mempool']],
 ])
 
 function atHeight(view: BitcoinView, height: unknown): BitcoinBlock {
@@ -142,15 +109,6 @@ function getRawTransaction(view: BitcoinView, [txid, verbosity = 0]: RpcParams):
   return { ...txJson(tx), in_active_chain: true, blockhash, confirmations, time, blocktime: time }
 }
 
-function getTxOut(view: BitcoinView, [txid, n]: RpcParams): unknown {
-  const found = view.chain.findTx(String(txid))
-  const output = found?.tx.outputs[Number(n)]
-  if (!found || !output) return null
-  const confirmations = found.block ? view.head - found.block.height + 1 : 0
-  const { hash: bestblock } = view.chain.block(view.head)
-  return { bestblock, confirmations, value: Number(output.satoshis) / 1e8, coinbase: false }
-}
-
 function sendRawTransaction(view: BitcoinView, hex: unknown, received: Set<string>): string {
   const tx = decode(hex)
   if (view.chain.findTx(tx.txid)?.block)
@@ -159,22 +117,6 @@ function sendRawTransaction(view: BitcoinView, hex: unknown, received: Set<strin
   received.add(tx.txid)
   view.chain.submit(tx.txid, tx)
   return tx.txid
-}
-
-function accept(hex: unknown): unknown {
-  const { txid, hash, weight } = decode(hex)
-  return { txid, wtxid: hash, allowed: true, vsize: Math.ceil(weight / 4), fees: { base: 0.00001 } }
-}
-
-function getMempoolInfo(view: BitcoinView): unknown {
-  const bytes = view.chain.waiting.reduce((sum, { raw }) => sum + raw.length, 0)
-  return { loaded: true, size: view.chain.waiting.length, bytes, mempoolminfee: 0.00001 }
-}
-
-function getMempoolEntry(view: BitcoinView, [txid]: RpcParams): unknown {
-  const tx = view.chain.waiting.find((one) => one.txid === txid)
-  if (!tx) throw new RpcError(-5, 'Transaction not in mempool')
-  return { vsize: Math.ceil(tx.weight / 4), weight: tx.weight, height: view.head, wtxid: tx.hash }
 }
 
 function decode(hex: unknown): Tx {

@@ -25,31 +25,6 @@ export const accountMethods: Readonly<Record<string, SlotMethod>> = {
       addresses.map((address) => accountOf(view.chain, address, slot)),
     )
   },
-  getProgramAccounts: (view, params) => {
-    addressAt(params, 0)
-    slotAt(view, params, 1)
-    return []
-  },
-  getTokenAccountBalance: (view, params) => {
-    addressAt(params, 0)
-    const value = { amount: '1500000', decimals: 6, uiAmount: 1.5, uiAmountString: '1.5' }
-    return inContext(slotAt(view, params, 1), value)
-  },
-  getTokenSupply: (view, params) => {
-    const value = { amount: '9000000', decimals: 6, uiAmount: 9, uiAmountString: '9' }
-    return inContext(slotAt(view, params, 1), value)
-  },
-  getTokenAccountsByOwner: (view, params) => inContext(slotAt(view, params, 2), []),
-  getMinimumBalanceForRentExemption: (_view, [bytes]) => (Number(bytes) + 128) * 6_960,
-  getSupply: (view, params) => {
-    const value = {
-      total: 600e15,
-      circulating: 500e15,
-      nonCirculating: 100e15,
-      nonCirculatingAccounts: [],
-    }
-    return inContext(slotAt(view, params, 0), value)
-  },
 
   getGenesisHash: (view) => view.chain.genesisHash,
   getHealth: (view) => {
@@ -58,11 +33,6 @@ export const accountMethods: Readonly<Record<string, SlotMethod>> = {
     throw new RpcError(-32005, `Node is behind by ${numSlotsBehind} slots`, { numSlotsBehind })
   },
   getVersion: () => ({ 'feature-set': 3_271_415_109, 'solana-core': '3.0.0' }),
-  getIdentity: () => ({ identity: tokenProgram }),
-  getClusterNodes: () => [
-    { pubkey: tokenProgram, gossip: '127.0.0.1:8001', rpc: null, tpu: null, version: '3.0.0' },
-  ],
-  getVoteAccounts: () => ({ current: [], delinquent: [] }),
 }
 
 /** An account as a node shows it. */

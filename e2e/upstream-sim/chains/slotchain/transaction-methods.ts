@@ -24,12 +24,6 @@ export const transactionMethods: Readonly<Record<string, SlotMethod>> = {
     const lastValidBlockHeight = view.chain.heightAt(slot) + hashLifeSlots
     return inContext(slot, { blockhash: view.chain.blockhash(slot), lastValidBlockHeight })
   },
-  isBlockhashValid: (view, params) => {
-    const slot = slotAt(view, params, 1)
-    return inContext(slot, view.chain.slotOf(String(params[0]), view.head) !== null)
-  },
-  getFeeForMessage: (view, params) => inContext(slotAt(view, params, 1), 5_000),
-  getRecentPrioritizationFees: (view) => [{ slot: view.head, prioritizationFee: 0 }],
   getTransaction,
   getSignatureStatuses: (view, params) =>
     inContext(
@@ -46,11 +40,6 @@ export const transactionMethods: Readonly<Record<string, SlotMethod>> = {
       const blockTime = Math.floor(view.chain.wallMsOf(slot) / 1000)
       return { signature, slot, err: null, memo: null, blockTime, confirmationStatus: 'finalized' }
     })
-  },
-  simulateTransaction: (view, params) => {
-    read(params)
-    const value = { err: null, logs: [], accounts: null, unitsConsumed: 150, returnData: null }
-    return inContext(slotAt(view, params, 1), value)
   },
   sendTransaction,
 }
