@@ -39,7 +39,7 @@ function badnessOf(name: string): Badness {
   const forge = (call: LiedAbout, honest: string) => {
     const { result } = JSON.parse(honest) as { result?: unknown }
     const other = (about: LiedAbout) => truth.result(about) ?? null
-    return tell(name as LieKind, { call, result, honest, other, longBytes: 1_100_000 })
+    return tell(name as LieKind, { call, result, honest, other })
   }
   return lying({ kind: 'forged', forge })
 }

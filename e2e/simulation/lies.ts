@@ -18,8 +18,6 @@ export interface Lying {
   readonly honest: string
   /** The honest result of the same method about something else; null when there is none. */
   other(call: LiedAbout): unknown
-  /** So many bytes make an answer a stream. */
-  readonly longBytes: number
 }
 
 /** The body that is sent; null where there is nothing to lie about, and the honest answer goes out. */

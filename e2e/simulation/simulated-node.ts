@@ -66,7 +66,7 @@ export class SimulatedNode {
     if (result === undefined) return null
     const other = (asked: LiedAbout) =>
       (JSON.parse(this.answer(asked)) as { result?: unknown }).result ?? null
-    return tell(lie, { call, honest, result, other, longBytes })
+    return tell(lie, { call, honest, result, other })
   }
 }
 

@@ -10,9 +10,20 @@ import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 /** A node that knows `status`, `block` and transactions, in both styles. */
 function answer({ verb, target, body }: Asked, response: ServerResponse): void {
   const isUri = verb === 'GET' || verb === 'HEAD'
-  const { id, method } = isUri
+  const asked = isUri
     ? { id: -1, method: new URL(target, 'http://x').pathname.slice(1) }
-    : (JSON.parse(body.toString()) as { id: number; method: string })
+    : (JSON.parse(body.toString()) as Question | Question[])
+  const said = Array.isArray(asked) ? asked.map(replyTo) : replyTo(asked)
+  response.writeHead('error' in said && isUri ? 500 : 200, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify(said)}\n`)
+}
+
+interface Question {
+  readonly id: number
+  readonly method: string
+}
+
+function replyTo({ id, method }: Question) {
   const known = {
     status: { sync_info: { latest_block_height: '7' } },
     block: {
@@ -22,8 +33,7 @@ function answer({ verb, target, body }: Asked, response: ServerResponse): void {
   }
   const result = method.startsWith('broadcast') ? { code: 0 } : known[method as 'status']
   const error = { code: -32603, message: 'Internal error', data: 'height must be greater than 0' }
-  response.writeHead(result || !isUri ? 200 : 500, { 'content-type': 'application/json' })
-  response.end(`${JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) })}\n`)
+  return { jsonrpc: '2.0', id, ...(result ? { result } : { error }) }
 }
 
 async function served(count: number) {

@@ -40,7 +40,7 @@ export function makeLiar(
     const { result } = JSON.parse(honest) as { result?: unknown }
     if (result === undefined) return null
     for (const kind of kindsFor()) {
-      const body = tell(kind, { call, result, honest, other, longBytes: 1_100_000 })
+      const body = tell(kind, { call, result, honest, other })
       if (body === null || body === honest) continue
       told.set(kind, (told.get(kind) ?? 0) + 1)
       return body

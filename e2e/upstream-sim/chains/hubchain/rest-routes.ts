@@ -52,15 +52,10 @@ export function restRoutes(root: string): readonly Route<HubView>[] {
     get(`${root}/staking/v1beta1/params`, () => ({
       params: { unbonding_time: '1814400s', max_validators: 180, bond_denom: denom },
     })),
-    get(`${root}/gov/v1/proposals`, () => ({ proposals: [], pagination: noPage })),
     get(`${root}/distribution/v1beta1/params`, () => ({
       params: { community_tax: '0.020000000000000000' },
     })),
     get(`${root}/slashing/v1beta1/params`, () => ({ params: { signed_blocks_window: '10000' } })),
-    get('/ibc/apps/transfer/v1/params', () => ({
-      params: { send_enabled: true, receive_enabled: true },
-    })),
-    get('/ibc/core/channel/v1/channels', () => ({ channels: [], pagination: noPage })),
     get(`${root}/tx/v1beta1/txs/{hash}`, txByHash),
     post(`${root}/tx/v1beta1/txs`, broadcast),
     post(`${root}/tx/v1beta1/simulate`, (call) => {

@@ -12,6 +12,18 @@ type Method = (view: HubView, params: RpcParams) => unknown
 export const tendermintMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['health', () => ({})],
   ['status', status],
+  ['net_info', () => ({ listening: true, listeners: [], n_peers: '0', peers: [] })],
+  [
+    'abci_info',
+    (view) => ({
+      response: {
+        data: 'sim',
+        version: '1.0.0',
+        last_block_height: String(view.head),
+        last_block_app_hash: view.chain.bytes('app', view.head).toString('base64'),
+      },
+    }),
+  ],
   ['abci_query', abciQuery],
   ['block', (view, params) => block(view, heightAt(view, params[0]))],
   ['block_by_hash', (view, params) => blockByHash(view, params[0])],
@@ -31,6 +43,17 @@ export const tendermintMethods: ReadonlyMap<string, Method> = new Map<string, Me
     }),
   ],
   ['tx', (view, params) => txByHash(view, params[0])],
+  ['tx_search', txSearch],
+  [
+    'num_unconfirmed_txs',
+    (view) => ({
+      n_txs: String(view.chain.waiting.length),
+      total: '0',
+      total_bytes: '0',
+      txs: null,
+    }),
+  ],
+  ['broadcast_tx_async', broadcast],
   ['broadcast_tx_sync', broadcast],
 ])
 
@@ -44,6 +67,8 @@ export const tendermintNames: ReadonlyMap<string, readonly string[]> = new Map<
   ['abci_query', ['path', 'data', 'height', 'prove']],
   ['block_by_hash', ['hash']],
   ['tx', ['hash', 'prove']],
+  ['tx_search', ['query', 'prove', 'page', 'per_page', 'order_by']],
+  ['broadcast_tx_async', ['tx']],
   ['broadcast_tx_sync', ['tx']],
 ])
 
@@ -182,6 +207,15 @@ function txByHash(view: HubView, hash: unknown) {
   const placed = view.chain.sent(wanted)
   if (!placed?.height || placed.height > view.head) throw internal(`tx (${wanted}) not found`)
   return txJson(placed.sent, placed.height)
+}
+
+function txSearch(view: HubView, [query]: RpcParams) {
+  const wanted = /tx\.hash='([0-9A-F]+)'/i.exec(String(query))?.[1]?.toUpperCase()
+  const found = view.chain
+    .sentUpTo(view.head)
+    .filter(({ hash }) => wanted === undefined || hash === wanted)
+    .map((sent) => txJson(sent, view.chain.sent(sent.hash)?.height ?? 0))
+  return { txs: found, total_count: String(found.length) }
 }
 
 function broadcast(view: HubView, [tx]: RpcParams) {
