@@ -222,10 +222,12 @@ test('over WebSocket, in the words that end a subscription: it goes on elsewhere
     },
   })
   await using telling = await startSocketNode({
-    answer: ({ id, method }, socket) => {
-      socket.send(`{"id":${id},"result":"0x1"}`)
+    answer: ({ id, params: asked }, socket) => {
+      // The router subscribes to heads of its own accord.
+      const isOwn = JSON.stringify(asked).includes('providers_ownTopic')
+      socket.send(`{"id":${id},"result":"${isOwn ? '0x1' : '0x2'}"}`)
       const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
-      if (method === 'eth_subscribe')
+      if (isOwn)
         socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
     },
   })

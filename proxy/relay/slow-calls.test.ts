@@ -30,7 +30,7 @@ const slow: Script = () => result('0x1', { afterMs: needsMs })
 const prompt: Script = () => result('0x1')
 const names = ['a', 'b', 'c'] as const
 const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
-const local: Asked = { method: 'eth_newBlockFilter', params: [] }
+const local: Asked = { method: 'eth_coinbase', params: [] }
 
 function fixture(
   scripts: Readonly<Record<string, Script | FixtureUpstream>>,
