@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
@@ -10,7 +11,9 @@ import { serveRouter } from '../served/served-router.ts'
 
 type Result = Readonly<Record<string, unknown>>
 
-const taken = { code: 0, data: '', log: '', codespace: '', hash: 'AB'.repeat(32) }
+/** Of the transaction that all calls here send. */
+const hash = createHash('sha256').update(Buffer.from('AQ==', 'base64')).digest('hex').toUpperCase()
+const taken = { code: 0, data: '', log: '', codespace: '', hash }
 const fee = { ...taken, code: 13, log: 'insufficient fees; got: 1uatom: insufficient fee' }
 const known = { ...taken, code: 19, log: 'tx already in mempool' }
 const full = { ...taken, code: 20, log: 'mempool is full' }

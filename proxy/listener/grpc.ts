@@ -6,7 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialects/grpc-message.ts'
-import { maxMetadataBytes } from '../upstream/grpc/metadata-options.ts'
+import { isLargeMetadata, maxMetadataBytes } from '../upstream/grpc/metadata-options.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
@@ -52,6 +52,8 @@ const writeWithinMs = 60_000
 const endWithinMs = 100
 /** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
 const maxLongWrites = 32
+/** A message that some nodes may not take: by default they take 4 MiB. */
+const largeMessageBytes = 1024 * 1024
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
 
@@ -138,7 +140,9 @@ class GrpcHandler {
         body: body ?? exchange.body,
         awaitsMessage: body !== null,
       },
-      reader: new GrpcReplyReader(),
+      reader: new GrpcReplyReader(
+        () => exchange.longestMessageBytes > largeMessageBytes || isLargeMetadata(headers),
+      ),
       directives,
       signal,
       journal,

@@ -14,8 +14,19 @@ import { wordlessRefusal } from '../http/wordless-refusal.ts'
 const noStatus = 'no grpc-status at the end'
 const cutMessage = 'a message that ends early'
 
+const resourceExhausted = 8
+/** Nodes use that status for a quota as well as for a request that is too large: what is meant of a large one. */
+const tooLarge = 'received message larger than max'
+
 /** Reads the answers to one gRPC call: messages that are whole, and the status at their end. */
 export class GrpcReplyReader implements ReplyReader {
+  readonly #isLargeRequest: () => boolean
+
+  /** @param isLargeRequest whether a node may find the request too large, as far as it has come */
+  constructor(isLargeRequest: () => boolean) {
+    this.#isLargeRequest = isLargeRequest
+  }
+
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
     const type = header(headers, 'content-type') ?? ''
@@ -28,20 +39,13 @@ export class GrpcReplyReader implements ReplyReader {
     frames.push(body)
     const told = readStatus(incoming)
     if (told === null) return { kind: 'malformed', why: noStatus }
-    if (told.code !== 0) return { kind: 'node-error', error: { status, ...told } }
+    if (told.code !== 0) {
+      const isTooLarge = told.code === resourceExhausted && this.#isLargeRequest()
+      const error = isTooLarge ? { ...told, message: tooLarge } : told
+      return { kind: 'node-error', error: { status, ...error } }
+    }
     if (!frames.isWhole) return { kind: 'malformed', why: cutMessage }
     return { kind: 'result' }
-  }
-
-  /** The status alone: metadata and details are of the call that it ended. */
-  impersonal({ status, headers, trailers }: Incoming): Incoming {
-    const from = header(trailers(), 'grpc-status') === null ? headers : trailers()
-    const told = ['grpc-status', 'grpc-message'].flatMap((name) => {
-      const value = header(from, name)
-      return value === null ? [] : [name, value]
-    })
-    const type = ['content-type', 'application/grpc']
-    return { status, headers: [...type, ...told], body: new Uint8Array(), trailers: () => [] }
   }
 
   /** The router answers no gRPC call in a node's name. */

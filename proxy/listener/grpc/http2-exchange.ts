@@ -98,6 +98,11 @@ export class Http2Exchange {
     return this.#abort.signal
   }
 
+  /** Of the messages that have begun to come. */
+  get longestMessageBytes(): number {
+    return this.#frames.longestBytes
+  }
+
   /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
   async wholeBody(withinMs: number): Promise<Uint8Array | null> {
     await within(withinMs, this.#clock, (done) => {
