@@ -227,8 +227,7 @@ test('over WebSocket, in the words that end a subscription: it goes on elsewhere
       const isOwn = JSON.stringify(asked).includes('providers_ownTopic')
       socket.send(`{"id":${id},"result":"${isOwn ? '0x1' : '0x2'}"}`)
       const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
-      if (isOwn)
-        socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+      if (isOwn) socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
     },
   })
   await using router = await serveRouter({
