@@ -12,14 +12,36 @@ export const blockMethods: Readonly<Record<string, SlotMethod>> = {
   getBlockHeight: (view, params) => view.chain.heightAt(slotAt(view, params, 0)),
   getTransactionCount: (view, params) => 2 * view.chain.heightAt(slotAt(view, params, 0)),
   getBlock,
+  getBlockTime: (view, params) => blockAt(view, slotParam(params, 0)).blockTime,
   getBlocks: (view, params) => {
     const last = typeof params[1] === 'number' ? params[1] : slotAt(view, params, 2)
     return filledSlots(view, slotParam(params, 0), Math.min(last, slotAt(view, params, 2)))
   },
+  getBlocksWithLimit: (view, params) =>
+    filledSlots(view, slotParam(params, 0), slotAt(view, params, 2)).slice(0, slotParam(params, 1)),
   getFirstAvailableBlock: (view) => view.settings.earliestBlock,
   minimumLedgerSlot: (view) => view.settings.earliestBlock,
+  getEpochInfo: (view, params) => {
+    const absoluteSlot = slotAt(view, params, 0)
+    return {
+      absoluteSlot,
+      blockHeight: view.chain.heightAt(absoluteSlot),
+      epoch: Math.floor(absoluteSlot / slotsPerEpoch),
+      slotIndex: absoluteSlot % slotsPerEpoch,
+      slotsInEpoch: slotsPerEpoch,
+      transactionCount: 2 * absoluteSlot,
+    }
+  },
+  getEpochSchedule: () => ({
+    slotsPerEpoch,
+    leaderScheduleSlotOffset: slotsPerEpoch,
+    warmup: false,
+    firstNormalEpoch: 0,
+    firstNormalSlot: 0,
+  }),
 }
 
+const slotsPerEpoch = 432_000
 const longestRange = 500_000
 
 function blockAt(view: SlotView, slot: number): SlotBlock {
