@@ -211,27 +211,6 @@ test('with several attempts at once, each answer is written with its own spellin
   expect(write(two)).toBe('{"result":"two","id":1.0}')
 })
 
-describe('an answer to another request', () => {
-  const reader = new JsonRpcReplyReader(Buffer.from('"mine"'), Buffer.from('"mine"'))
-  test.each([
-    ['{"jsonrpc":"2.0","id":7,"error":{"id":1}}', '{"jsonrpc":"2.0","id":"mine","error":{"id":1}}'],
-    ['{"error":{"code":1},"id":null}', '{"error":{"code":1},"id":"mine"}'],
-    ['{"error":{"code":1}}', '{"error":{"code":1}}'],
-    ['<html>429</html>', '<html>429</html>'],
-    ['{"id":7,"error', '{"id":7,"error'],
-    ['', ''],
-  ])('is readdressed: %s', (theirs, mine) => {
-    expect(Buffer.from(reader.readdress(Buffer.from(theirs))).toString()).toBe(mine)
-  })
-
-  test('is kept without its id', () => {
-    const theirs = Buffer.from('{"id":"theirs","error":{"code":1,"id":2}}')
-    const incoming = { status: 429, headers: [], body: theirs, trailers: () => [] }
-    const { body } = reader.impersonal(incoming)
-    expect(Buffer.from(body as Uint8Array).toString()).toBe('{"id":null,"error":{"code":1,"id":2}}')
-  })
-})
-
 test.each([
   '{"id":1,"result":"0x1"}',
   '{"id":1,"result":1,"error":{"code":3,"message":"no"}}',

@@ -13,7 +13,6 @@ import { isIdOf } from './jsonrpc-reply-id.ts'
 import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
-const noId = Buffer.from('null')
 const noError = 'an error without a code or a message'
 
 /**
@@ -88,15 +87,6 @@ export class JsonRpcReplyReader implements ReplyReader {
       this.#sentId ?? this.#ownId,
       Buffer.from(around[1] as string),
     ])
-  }
-
-  impersonal(refusal: Incoming): Incoming {
-    const { body } = refusal
-    return body instanceof Uint8Array ? { ...refusal, body: withId(body, noId) } : refusal
-  }
-
-  readdress(body: Uint8Array): Uint8Array {
-    return withId(body, this.#sentId ?? this.#ownId)
   }
 
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
@@ -204,19 +194,6 @@ export function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | 
     // What is wrong with it is told where it is judged.
     return null
   }
-}
-
-/** An object's bytes with this for its `id`, where it has one. */
-function withId(body: Uint8Array, id: Uint8Array): Uint8Array {
-  const start = spaceEnd(body, 0)
-  if (body[start] !== 0x7b) return body
-  let span: Span | null = null
-  const cursor = new ObjectCursor(body, start)
-  while (cursor.next())
-    if (isNamed(body, cursor.nameStart, cursor.nameEnd, '"id"'))
-      span = { start: cursor.valueStart, end: cursor.valueEnd }
-  if (span === null || cursor.end < 0) return body
-  return Buffer.concat([body.subarray(0, span.start), id, body.subarray(span.end)])
 }
 
 function malformed(why: string): Finding {
