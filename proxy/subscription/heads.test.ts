@@ -81,6 +81,46 @@ describe('clients who ask the same', () => {
     expect(scene.fixture.clock.pending).toBe(0)
   })
 
+  test('wait for the latest block where nobody reports it: none would know what it misses', async () => {
+    let isDown = true
+    const chain = new BlockChain()
+    const answer = (method: string, params: never) =>
+      isDown ? undefined : chain.answer(method, params)
+    const scene = await setUp({ answer })
+    const { fixture } = scene
+    const early = await joinHeads(scene)
+    await fixture.clock.advance(5_000)
+    const late = await joinHeads(scene)
+    expect([early.subscription, late.subscription]).toEqual([null, null])
+    isDown = false
+    chain.mine()
+    await fixture.clock.advance(10_000)
+    expect(late.subscription).not.toBeNull()
+    scene.one.cut()
+    const missed = [chain.mine(), chain.mine()]
+    await fixture.clock.advance(blockMs)
+    expect(early.texts).toEqual(heads(missed))
+    expect(late.texts).toEqual(heads(missed))
+  })
+
+  test('or for the first event, which all of them get', async () => {
+    const scene = await setUp({ answer: () => undefined })
+    const hearings = [await joinHeads(scene), await joinHeads(scene)]
+    const first = scene.chain.mine()
+    tell(scene.one, first)
+    await scene.fixture.clock.advance(10)
+    for (const { texts } of hearings) expect(texts).toEqual(heads([first]))
+  })
+
+  test('and are refused where neither comes in time', async () => {
+    const scene = await setUp({ answer: () => undefined })
+    const hearing = await joinHeads(scene)
+    await scene.fixture.clock.advance(30_000)
+    expect(hearing.refused).toMatchObject({ message: /none has reported the latest block$/ })
+    expect(scene.one.held.size).toBe(0)
+    expect(scene.fixture.clock.pending).toBe(0)
+  })
+
   test('nothing is told before the client has its reply, and nothing is lost meanwhile', async () => {
     const scene = await setUp()
     await joinHeads(scene)

@@ -265,5 +265,8 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
 }
 
 function tooLate(spentMs: number): RelayError {
-  return new RelayError(errorKinds.timeout, `no upstream has subscribed within ${spentMs} ms`)
+  return new RelayError(
+    errorKinds.timeout,
+    `no upstream has subscribed within ${spentMs} ms, or none has reported the latest block`,
+  )
 }

@@ -3,7 +3,6 @@
 import { Backoff } from '../clock/backoff.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, GapTooLarge, isTemporary } from './ask.ts'
 import type { Block, ChainReader, Path, Position } from './family.ts'
@@ -58,6 +57,7 @@ export class Sequence {
   readonly #listeners = new Set<SequenceListener>()
   readonly #closing = new AbortController()
   #waiting: Observed[] = []
+  readonly #knowsStart = Promise.withResolvers<void>()
   #hasBegun = false
   #isRunning = false
   #isCatchingUp = false
@@ -79,13 +79,14 @@ export class Sequence {
     })
   }
 
-  /** @throws NodeRefused @throws RelayError */
+  /** Done once it is known behind which block clients begin. @throws NodeRefused @throws RelayError */
   async open(): Promise<void> {
     await this.#feed.open()
     await this.#begin()
-    this.#closing.signal.throwIfAborted()
     this.#hasBegun = true
     void this.#run()
+    await this.#knowsStart.promise
+    this.#closing.signal.throwIfAborted()
   }
 
   attach(listener: SequenceListener): void {
@@ -105,6 +106,7 @@ export class Sequence {
 
   close(): void {
     this.#closing.abort()
+    this.#knowsStart.resolve()
     this.#cancelRetry()
     this.#feed.close()
     this.#listeners.clear()
@@ -113,18 +115,16 @@ export class Sequence {
 
   /**
    * The block that is the newest now is not sent: clients get what follows it. Where no upstream has
-   * an answer in time, they get what comes next.
+   * an answer in time, they begin with the first event, or behind the first answer to come.
    */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#options
     const limit = new TimeLimit(clock, this.#closing.signal, beginMs)
     try {
       const { block } = await reader.newest(this.#feed.upstream, limit.signal)
-      this.#history.append(block)
+      this.#remember(block)
     } catch (error) {
       if (!isTemporary(error) && limit.spentMs === null) throw error
-      // While nothing comes either, a client would not know what it misses.
-      if (this.#feed.upstream === null) throw noBeginning(error)
       this.#retryLater()
     } finally {
       limit.end()
@@ -169,7 +169,7 @@ export class Sequence {
     const { observer, name, reader } = this.#options
     const { tip } = this.#history
     // Nothing was sent yet: what is the latest then was there before the subscription.
-    if (tip === null) return isLatest ? this.#history.append(block) : this.#append(block)
+    if (tip === null) return isLatest ? this.#remember(block) : this.#append(block)
     if (this.#history.find(block.id)) {
       if (!isLatest) observer.duplicateDropped(name)
       if (block.id === tip.id) this.#succeeded()
@@ -214,8 +214,13 @@ export class Sequence {
     for (const block of blocks) this.#append(block)
   }
 
-  #append(block: Block): void {
+  #remember(block: Block): void {
     this.#history.append(block)
+    this.#knowsStart.resolve()
+  }
+
+  #append(block: Block): void {
+    this.#remember(block)
     this.#succeeded()
     for (const each of this.#listeners) each.appended(block)
   }
@@ -291,9 +296,4 @@ export class Sequence {
     this.close()
     for (const each of listeners) each.ended(reason)
   }
-}
-
-function noBeginning(cause: unknown): RelayError {
-  const message = 'no upstream tells the latest block, from which a subscription could begin'
-  return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
