@@ -10,7 +10,8 @@ export interface CancelSignal {
 
 /**
  * A flag with listeners, each called once: an `AbortController` and its signal at a fraction of their
- * cost, since one is made for every attempt and nearly none is ever aborted.
+ * cost, since one is made for every call and every attempt, and nearly none is ever aborted. A signal that
+ * was listened to would also outlive its call until a full collection, and the call with it.
  */
 export class Cancellation implements CancelSignal {
   #isAborted = false

@@ -5,6 +5,8 @@ import type { Cancel, Clock } from './clock.ts'
 /** Something that is due at a time, on the clock's monotonic scale, which may change. */
 export interface Due {
   readonly dueMs: number
+  /** Where it waits; -1 while it does not. For `DueTimes` alone. */
+  place: number
   /** Called when the time has come; it sets the next time, or has itself removed. */
   due(nowMs: number): void
 }
@@ -13,12 +15,13 @@ export interface Due {
 const toleranceMs = 1e-6
 
 /**
- * One timer for everything that waits. Most calls end long before anything is due: while others
+ * One timer for everything that waits. An array, since a `Set` leaves tables behind that keep what was in
+ * them alive until a full collection: 5 ms of scavenging instead of 0.6. Most calls end long before anything is due: while others
  * wait, adding and removing one costs no timer, but a look at all each time the timer runs.
  */
 export class DueTimes {
   readonly #clock: Clock
-  readonly #waiting = new Set<Due>()
+  readonly #waiting: Due[] = []
   #armedMs = Infinity
   #cancel: Cancel = () => {}
 
@@ -28,13 +31,20 @@ export class DueTimes {
 
   /** Adds it, or notes that it is due at another time. */
   add(each: Due, nowMs: number): void {
-    this.#waiting.add(each)
+    if (each.place < 0) each.place = this.#waiting.push(each) - 1
     this.#arm(each.dueMs, nowMs)
   }
 
   delete(each: Due): void {
-    this.#waiting.delete(each)
-    if (this.#waiting.size > 0) return
+    const { place } = each
+    if (place < 0) return
+    const last = this.#waiting.pop() as Due
+    if (last !== each) {
+      this.#waiting[place] = last
+      last.place = place
+    }
+    each.place = -1
+    if (this.#waiting.length > 0) return
     this.#cancel()
     this.#armedMs = Infinity
   }
@@ -52,7 +62,7 @@ export class DueTimes {
     this.#armedMs = Infinity
     const nowMs = this.#clock.nowMs()
     for (const each of [...this.#waiting])
-      if (each.dueMs <= nowMs + toleranceMs && this.#waiting.has(each))
+      if (each.dueMs <= nowMs + toleranceMs && each.place >= 0)
         each.due(Math.max(nowMs, each.dueMs))
     let soonestMs = Infinity
     for (const { dueMs } of this.#waiting) soonestMs = Math.min(soonestMs, dueMs)

@@ -41,6 +41,7 @@ export interface AttemptOwner {
 export class Attempt implements Due {
   readonly upstream: Upstream
   dueMs = Infinity
+  place = -1
   /** When `slow` is called next. */
   slowAtMs = Infinity
   isLate = false
@@ -207,8 +208,7 @@ export class Attempt implements Due {
     if (this.#isOver) return release(incoming.body)
     const nowMs = this.#parts.clock.nowMs()
     try {
-      const { judge } = this.#parts
-      const verdict = judge.judge(incoming, this.#call)
+      const verdict = this.#parts.judge.judge(incoming, this.#call)
       this.#settle(this.#outcomeOf(incoming, verdict, nowMs), nowMs)
     } catch (error) {
       release(incoming.body)

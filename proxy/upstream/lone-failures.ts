@@ -33,9 +33,10 @@ export class LoneFailures {
 
   /** @param wasDisabled the upstream was out of service until now */
   answered(method: string, wasDisabled: boolean): void {
+    this.#answeredMs = this.#clock.nowMs()
+    if (this.#row.size === 0) return
     this.#row.delete(method)
     if (wasDisabled) for (const each of this.#row) this.#lone.add(each)
     this.#row.clear()
-    this.#answeredMs = this.#clock.nowMs()
   }
 }

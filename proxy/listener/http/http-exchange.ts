@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { ErrorKind } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 
@@ -17,7 +18,7 @@ export interface HttpExchange {
   /** A body too long to be collected, where the handler takes streams; `body` is empty then. */
   readonly upload: ByteStream | null
   /** Aborted when the client went away before it was answered. */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
   /** The client went away before it was answered. Cheaper to ask than `signal`. */
   readonly gone: boolean
   /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/text.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
@@ -63,7 +64,7 @@ export class NodeExchange implements HttpExchange {
   /** A client that takes nothing of its answer for this long is cut off. */
   readonly #stalledMs: number
   readonly #isDraining: () => boolean
-  #abort: AbortController | null = null
+  #abort: Cancellation | null = null
 
   constructor(
     request: IncomingMessage,
@@ -84,12 +85,12 @@ export class NodeExchange implements HttpExchange {
   }
 
   /** Made when it is first asked for. */
-  get signal(): AbortSignal {
+  get signal(): Cancellation {
     if (this.#abort === null) {
-      this.#abort = new AbortController()
+      this.#abort = new Cancellation()
       if (this.gone) this.#abort.abort()
     }
-    return this.#abort.signal
+    return this.#abort
   }
 
   /** For the server: the response is over, whichever way. */
