@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { systemClock } from '../clock/system-clock.ts'
 import { systemRandom } from '../clock/random.ts'
-import { createRedactor } from '../config/redactor.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { createReferenceCheck } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
@@ -26,8 +25,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const references = createReferenceCheck()
   const asked = { configPath, flags, environment: io.environment }
   const { parsed, problems, valid } = await judgeConfig(asked, references.check)
-  const { config } = parsed
-  const redact = createRedactor(parsed.secretValues())
+  const { config, redact } = parsed
   const catalog = references.catalog()
   if (config === null || catalog === null || !valid) {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)

@@ -3,7 +3,6 @@
 import type { OutputFormat } from '../config/command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { Problem } from '../config/problem.ts'
-import { createRedactor } from '../config/redactor.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type CheckReferences, judgeConfig } from './judged-config.ts'
@@ -41,8 +40,7 @@ export async function runValidate(
   const { configPath, flags, output } = arguments_
   const request = { configPath, flags, environment: io.environment }
   const { parsed, problems: found, valid } = await judgeConfig(request, checkReferences)
-  const { config } = parsed
-  const redact = createRedactor(parsed.secretValues())
+  const { config, redact } = parsed
   const problems = found.map((problem) => redactProblem(problem, redact))
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }

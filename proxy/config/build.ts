@@ -125,14 +125,15 @@ function buildTls(tls: z.output<typeof tlsSchema>): TlsConfig {
   }
 }
 
-/** What must never be printed of a config: the values of headers and queries, keys in URLs. */
-export function secretsOf(file: ConfigFile): readonly string[] {
-  const upstreams = [...file['direct-rpc'], ...(file['backup-direct-rpc'] ?? [])]
-  return upstreams.flatMap((upstream) =>
+/** The secrets of a file: headers and queries, and URLs for the keys in them. */
+export function secretsOf(file: ConfigFile): readonly Secret[] {
+  return [...file['direct-rpc'], ...(file['backup-direct-rpc'] ?? [])].flatMap((upstream) =>
     upstream['node-urls']
       .map(buildNodeUrl)
-      .flatMap(({ url, authHeaders, authQuery }) =>
-        [url, ...authHeaders.values(), ...authQuery.values()].flatMap((secret) => secret.parts()),
-      ),
+      .flatMap(({ url, authHeaders, authQuery }) => [
+        url,
+        ...authHeaders.values(),
+        ...authQuery.values(),
+      ]),
   )
 }

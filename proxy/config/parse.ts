@@ -11,6 +11,7 @@ import { explainIssues } from './explain.ts'
 import { type Locate, orderProblems, type Position } from './problem.ts'
 import { type Problem, problemAt } from './problem.ts'
 import { Settings } from './resolve.ts'
+import { createRedactor, hiddenInLogs } from './secret.ts'
 import { configSchema } from './schema/schema.ts'
 import type { FlagValues } from './settings.ts'
 import type { LogFormat, LogLevel, RouterConfig } from './types.ts'
@@ -52,8 +53,8 @@ export interface ParsedConfig {
   readonly locate: Locate
   /** What is wrong between listeners and upstreams, which only who knows the chains can tell. */
   readonly checkServing: (chainIdOf: ChainIdOf) => readonly Problem[]
-  /** Every value that must not be printed, for `createRedactor`. */
-  readonly secretValues: () => readonly string[]
+  /** Takes every value out of a text that must not be printed. */
+  readonly redact: (text: string) => string
 }
 
 /** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
@@ -78,7 +79,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
   }
   const ordered = orderProblems(problems)
   const usable = parsed.success && ordered.every(({ severity }) => severity !== 'error')
-  const secrets = [...new Set([...values, ...(parsed.success ? secretsOf(parsed.data) : [])])]
+  const secrets = parsed.success ? hiddenInLogs(secretsOf(parsed.data)) : []
   return {
     config: usable ? buildRouterConfig(parsed.data, settings) : null,
     logging: loggingOf(settings),
@@ -87,7 +88,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     specSources: settings.list('use-static-spec'),
     locate,
     checkServing: (chainIdOf) => checkServing(entries, chainIdOf, locate),
-    secretValues: () => secrets,
+    redact: createRedactor([...values, ...secrets]),
   }
 }
 
@@ -105,7 +106,7 @@ export function unreadableConfig(
     specSources: [],
     locate: () => null,
     checkServing: () => [],
-    secretValues: () => [],
+    redact: (text) => text,
   }
 }
 

@@ -4,7 +4,6 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { minimal, parse } from './config-text.fixture.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
-import { createRedactor } from './redactor.ts'
 
 const canary = 'canary-5f3c9e'
 const environment = { CANARY: canary, LINE: `${canary}\n`, USER: `me:${canary}` }
@@ -52,7 +51,7 @@ test('a config that holds secrets can be printed whole', () => {
 
 test('what must not be printed is known to the redactor', () => {
   const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
-  const redact = createRedactor(parsed.secretValues())
+  const { redact } = parsed
   for (const { url, authHeaders, authQuery } of parsed.config?.upstreams[0]?.nodeUrls ?? []) {
     const wire = [url, ...authHeaders.values(), ...authQuery.values()].map((secret) =>
       secret.reveal(),
@@ -66,7 +65,7 @@ test('keys that stand in the file itself are known to the redactor too', () => {
     'https://one.example.com/v1',
     'https://me:open-sesame@one.example.com/v2/0123456789abcdef?k=query-secret',
   )
-  const redact = createRedactor(parse(text).secretValues())
+  const { redact } = parse(text)
   const log = 'open-sesame 0123456789abcdef query-secret'
   expect(redact(log)).toBe('[redacted] [redacted] [redacted]')
 })

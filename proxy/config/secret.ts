@@ -9,18 +9,11 @@ import { inspect } from 'node:util'
 export class Secret {
   readonly #value: string
   readonly #printable: string
-  readonly #parts: readonly string[]
   readonly #keys: readonly string[]
 
-  constructor(
-    value: string,
-    printable = '[redacted]',
-    parts: readonly string[] = [value],
-    keys: readonly string[] = parts,
-  ) {
+  constructor(value: string, printable = '[redacted]', keys: readonly string[] = [value]) {
     this.#value = value
     this.#printable = printable
-    this.#parts = parts
     this.#keys = keys
   }
 
@@ -29,12 +22,7 @@ export class Secret {
     return this.#value
   }
 
-  /** What gives it away: all of it or the keys in it. For what hides them in logs, never for a message. */
-  parts(): readonly string[] {
-    return this.#parts
-  }
-
-  /** The parts that are certainly keys, and no words that an answer may have. For what hides them there. */
+  /** What of it is certainly a key, and no word that an answer may have. For what hides keys in answers. */
   keys(): readonly string[] {
     return this.#keys
   }
@@ -50,4 +38,132 @@ export class Secret {
   [inspect.custom](): string {
     return this.#printable
   }
+}
+
+/* What is a key, in headers and URLs: see docs/decisions/0034. */
+
+const leastLength = 8
+/** So long a text is a key, whatever it is made of. */
+const surelyKeyLength = 16
+
+const keyName = /key|token|secret|passw|pwd|auth|access|credential|signature|jwt|cookie|session/i
+const mediaType =
+  /^(?:\*|application|audio|font|image|message|model|multipart|text|video)\/[\w.+*-]+(?:\s*;.*)?$/i
+const host = /^(?:(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
+/** `mainnet`, `Query`, `v1alpha1`, `testnet4`, and the number of `cosmoshub-4`. */
+const wordOrNumber = /^(?:[a-z]+|[A-Z]?[a-z]+\d{1,2}|[A-Z]{1,4}\d|v\d+[a-z]+\d*|\d{1,4})$/
+const network = /mainnet|testnet|devnet|sepolia|holesky|hoodi|chain/i
+
+/** Whether a text can be told from innocent ones: not with less than 6 characters, nor as a short number. */
+export function isTellable(text: string): boolean {
+  return text.length >= 6 && !/^\d{1,11}$/.test(text)
+}
+
+/** A part of a URL as a server understands it. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    if (error instanceof URIError) return part
+    throw error
+  }
+}
+
+/** What looks like a key in what a placeholder stands for, be it more than one, such as a whole URL or `Bearer …`. */
+export function likelyKeys(value: string): readonly string[] {
+  return isMediaType(value) ? [] : [value, ...piecesOf(value)].filter(looksLikeKey)
+}
+
+/**
+ * The keys in a header: all of one whose name sounds like a key, without the scheme of `Bearer …` too. Nothing of any
+ * other one, unless it came from a placeholder.
+ */
+export function keysOfHeader(name: string, value: string): readonly string[] {
+  if (!keyName.test(name) || isMediaType(value)) return []
+  return [value, value.replace(/^[A-Za-z][\w-]*\s+/, ''), ...likelyKeys(value)]
+}
+
+/** The keys in a query parameter: its value, if its name or the value itself says so. */
+export function keysOfParameter(name: string, value: string): readonly string[] {
+  const isKey = keyName.test(name) && !isMediaType(value)
+  return [...[name, value].filter(looksLikeKey), ...(isKey ? [value] : [])]
+}
+
+/** The keys that stand in a URL. */
+export function keysOfUrl(url: URL): readonly string[] {
+  const inQuery = [...url.searchParams].flatMap(([name, value]) => keysOfParameter(name, value))
+  return [...url.pathname.split('/').filter(looksLikeKey), ...inQuery]
+}
+
+/**
+ * Whether a text looks long and random enough to be a key. Words, names of networks, short numbers, hosts, paths and
+ * media types do not: answers are full of them.
+ */
+function looksLikeKey(text: string): boolean {
+  const value = decoded(text).trim()
+  if (/^\d+$/.test(value)) return value.length >= 12
+  if (value.length < leastLength || isMediaType(value) || host.test(value)) return false
+  // Encoded, a slash is part of a key.
+  if (text.includes('/')) return false
+  if (isName(value)) return value.length >= surelyKeyLength && !network.test(value)
+  return value.length >= surelyKeyLength || (/\p{L}/u.test(value) && /\d/.test(value))
+}
+
+function isName(value: string): boolean {
+  if (/^[\p{L}\s_.+,:;=&@/-]+$/u.test(value)) return true
+  return value.split(/[\s_.+:/-]+/).every((part) => wordOrNumber.test(part))
+}
+
+/** Whether this is what `Accept` and `Content-Type` carry. */
+function isMediaType(value: string): boolean {
+  return value.split(',').every((each) => mediaType.test(each.trim()))
+}
+
+/** Not the host of a URL. */
+function piecesOf(value: string): readonly string[] {
+  return value.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[\s/?&=#:@;,]+/)
+}
+
+/**
+ * What logs hide of secrets: the values, the keys and the other parts of them, save for single words such as `mainnet`,
+ * which stand in every other message.
+ */
+export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
+  const isWord = (piece: string) =>
+    piece.length < surelyKeyLength && /^(?:[A-Z]?[a-z]+(?:[-_.][a-z]+)*)$/.test(piece)
+  return secrets.flatMap((secret) => {
+    const value = secret.reveal()
+    const query = URL.parse(value)?.searchParams.values() ?? []
+    return [value, ...secret.keys(), ...query, ...piecesOf(value).filter((each) => !isWord(each))]
+  })
+}
+
+/**
+ * A last line of defence for logs: replaces every occurrence of a secret value, also as it stands in JSON, in a
+ * URL and in base64. What cannot be told from innocent text is left alone.
+ */
+export function createRedactor(secretValues: Iterable<string>): (text: string) => string {
+  const forms = [...secretValues]
+    .flatMap((value) => [value, value.trim()])
+    .filter(isTellable)
+    .flatMap((value) => [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value.toWellFormed()),
+      encodeURI(value.toWellFormed()),
+      Buffer.from(value).toString('base64').replace(/=+$/, ''),
+    ])
+  if (forms.length === 0) return (text) => text
+  const pattern = anyOf(forms, 'g')
+  return (text) => text.replace(pattern, '[redacted]')
+}
+
+/** Matches any of the texts, the longest first, or one that begins with another would be found only in part. */
+export function anyOf(texts: readonly string[], flags: string): RegExp {
+  const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length)
+  return new RegExp(longestFirst.map(escapePattern).join('|'), flags)
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }

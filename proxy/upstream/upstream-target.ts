@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { decoded } from '../config/key-looks.ts'
+import { decoded } from '../config/secret.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import { readTls, type TlsOptions } from './tls.ts'
 import type { HeaderList } from './wire.ts'

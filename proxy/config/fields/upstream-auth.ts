@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { hopByHop } from '../hop-by-hop.ts'
 import { quote } from '../problem.ts'
-import { keysInHeader, keysInParameter, likelyKeysOf, partsOf } from '../secret-parts.ts'
-import { Secret } from '../secret.ts'
+import { keysOfHeader, keysOfParameter, likelyKeys, Secret } from '../secret.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from '../yaml/scalar.ts'
 import { type IssueParams, kindKeyword } from './field.ts'
 
@@ -29,7 +28,7 @@ export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
           ? `${quote(key)} stands twice; header names have no case`
           : headerNameFault(key)
         if (fault !== null) report(context, [key], fault)
-        headers.set(name, readSecret(value, key, headerValueFault, keysInHeader, context))
+        headers.set(name, readSecret(value, key, headerValueFault, keysOfHeader, context))
       }
       return headers
     })
@@ -63,7 +62,7 @@ export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
       return new Map(
         Object.entries(input).map(([key, value]) => [
           key,
-          readSecret(value, key, noFault, keysInParameter, context),
+          readSecret(value, key, noFault, keysOfParameter, context),
         ]),
       )
     })
@@ -78,14 +77,14 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
   const query = new Map<string, Secret>()
   const text = scalar.reveal()
   if (text === null) {
-    reportKnown(context, [])
+    report(context, [], '', null, true)
     return query
   }
   for (const [key, value] of new URLSearchParams(text)) {
     if (key === '' || value === '')
       report(context, [], 'a parameter has no name or no value', 'Write k=v&k2=v2.')
     else if (query.has(key)) report(context, [], 'a parameter stands twice')
-    query.set(key, secretOf(value, scalar, keysInParameter({ name: key, value })))
+    query.set(key, secretOf(value, scalar, keysOfParameter(key, value)))
   }
   if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
   return query
@@ -96,7 +95,7 @@ export function secretText(): z.ZodType<Secret, Scalar> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
     .transform((scalar, context) =>
-      readSecret(scalar, null, noFault, ({ value }) => [value], context),
+      readSecret(scalar, null, noFault, (_, value) => [value], context),
     )
     .meta({ type: ['string', 'number'], [kindKeyword]: 'secret' })
 }
@@ -105,7 +104,7 @@ function readSecret(
   tree: Tree,
   key: string | null,
   faultOf: (value: string) => string | null,
-  keysIn: typeof keysInHeader,
+  keysIn: typeof keysOfHeader,
   context: z.RefinementCtx,
 ): Secret {
   const path = key === null ? [] : [key]
@@ -114,21 +113,20 @@ function readSecret(
     return new Secret('')
   }
   const value = tree.reveal()
-  if (value === null) reportKnown(context, path)
+  // What is reported already, where its placeholder was rendered.
+  if (value === null) report(context, path, '', null, true)
   const fault = value === '' ? 'the value is empty' : faultOf(value ?? '')
   const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
   if (fault !== null) report(context, path, fault, hint)
-  return secretOf(value ?? '', tree, keysIn({ name: key ?? '', value: value ?? '' }))
+  return secretOf(value ?? '', tree, keysIn(key ?? '', value ?? ''))
 }
 
 /**
  * @param scalar where the value, or more than it, stands
- * @param given the keys in the value itself
+ * @param keys in the value itself
  */
-function secretOf(value: string, scalar: Scalar, given: readonly string[]): Secret {
-  const parts = [value, ...scalar.filledIn()].flatMap(partsOf)
-  const keys = [...given, ...scalar.filledIn().flatMap(likelyKeysOf)]
-  return new Secret(value, undefined, [...new Set(parts)], [...new Set(keys)])
+function secretOf(value: string, scalar: Scalar, keys: readonly string[]): Secret {
+  return new Secret(value, undefined, [...keys, ...scalar.filledIn().flatMap(likelyKeys)])
 }
 
 function report(
@@ -140,9 +138,4 @@ function report(
 ): void {
   const params: IssueParams = { hint, silent }
   context.addIssue({ code: 'custom', path, message, params: { ...params } })
-}
-
-/** What is reported already, where its placeholder was rendered. */
-function reportKnown(context: z.RefinementCtx, path: string[]): void {
-  report(context, path, '', null, true)
 }

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Fault, type Field, field, type Reading } from './field.ts'
 import { nearest } from '../nearest.ts'
-import { keysIn, likelyKeysIn, likelyKeysOf, partsOf } from '../secret-parts.ts'
-import { Secret } from '../secret.ts'
+import { keysOfUrl, likelyKeys, Secret } from '../secret.ts'
 import type { NodeUrlConfig } from '../types.ts'
 
 type Scheme = NodeUrlConfig['scheme']
@@ -46,13 +45,12 @@ export function upstreamUrl(): Field<UpstreamUrl> {
     if (basicAuth === undefined) {
       return { fault: 'is a URL with a wrong escape (%) in its user name or password', hint: null }
     }
-    const parts = [...keysIn(url), ...scalar.filledIn().flatMap(partsOf)]
-    const keys = [...likelyKeysIn(url), ...scalar.filledIn().flatMap(likelyKeysOf)]
+    const keys = [...keysOfUrl(url), ...scalar.filledIn().flatMap(likelyKeys)]
     return {
       value: {
-        url: new Secret(url.href, printableOrigin(scalar.written), parts, keys),
+        url: new Secret(url.href, printableOrigin(scalar.written), keys),
         scheme,
-        basicAuth: basicAuth && new Secret(basicAuth.header, undefined, basicAuth.parts),
+        basicAuth: basicAuth && new Secret(basicAuth.header, undefined, basicAuth.keys),
       },
     }
   })
@@ -80,15 +78,15 @@ function schemeFault(text: string): Fault {
 }
 
 /** Takes user and password out of a URL. Undefined when they are not decodable. */
-function takeBasicAuth(url: URL): { header: string; parts: readonly string[] } | null | undefined {
+function takeBasicAuth(url: URL): { header: string; keys: readonly string[] } | null | undefined {
   if (url.username === '' && url.password === '') return null
   try {
     const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
     const token = Buffer.from(`${user}:${password}`).toString('base64')
-    const parts = [password === '' ? user : password, token]
+    const keys = [password === '' ? user : password, token]
     url.username = ''
     url.password = ''
-    return { header: `Basic ${token}`, parts }
+    return { header: `Basic ${token}`, keys }
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error

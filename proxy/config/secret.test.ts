@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { minimal, parse } from './config-text.fixture.ts'
+import { createRedactor, keysOfHeader, likelyKeys } from './secret.ts'
+
+test.each([
+  'SEKRET0NE',
+  'abcd1234',
+  's3cr3tk3y',
+  'canary-5f3c9e',
+  'abcdefghijklmnop',
+  'ABCDEFGHIJKLMNOP',
+  'my-secret-api-key-value',
+  '0123456789abcdef',
+  '0xdeadbeef0123',
+  'deadbeefdeadbeef',
+  '550e8400-e29b-41d4-a716-446655440000',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz',
+  'p%40ss%2Fw0rd-12',
+  '123456789012',
+  'Xy$9!kk@2:z#q1',
+])('%s looks like a key', (text) => {
+  expect(likelyKeys(text)).toContain(text)
+})
+
+test.each([
+  '',
+  'abc123',
+  'jsonrpc',
+  'jsonrpc2',
+  'jsonrpc2.0',
+  'mainnet',
+  'MAINNET',
+  'Ethereum',
+  'Query',
+  'message',
+  'cosmos',
+  'cosmoshub-4',
+  'evmos_9001-2',
+  'theta-testnet-001',
+  'ethereum-mainnet',
+  'arbitrum-sepolia',
+  'v1alpha1',
+  'eth-main1',
+  'unknown service',
+  'net%2Dmain',
+  '12345678901',
+  '2026-01-02',
+  'v1.2.3-beta',
+  'eth-main1.example.com',
+  'eth-main1.example.com:8545',
+  '192.168.100.200:8545',
+  'ethereum/mainnet/v1alpha1',
+  '/v2/ETH1/rpc2/mainnet',
+  'https://eth-main1.example.com/v1',
+  'application/json',
+  'application/x.aptos.signed_transaction+bcs',
+  'text/html; charset=utf-8',
+  'application/json, text/plain;q=0.9, */*',
+])('%j does not', (text) => {
+  expect(likelyKeys(text)).not.toContain(text)
+})
+
+test.each([
+  ['authorization', true],
+  ['Cookie', true],
+  ['x-api-key', true],
+  ['X-Auth-User', true],
+  ['api_key', true],
+  ['accessToken', true],
+  ['client_secret', true],
+  ['password', true],
+  ['accept', false],
+  ['content-type', false],
+  ['x-aptos-client', false],
+  ['user-agent', false],
+  ['network', false],
+  ['q', false],
+])('a value named %s is a key: %j', (name, isKey) => {
+  expect(keysOfHeader(name, 'opensesame')).toEqual(isKey ? ['opensesame', 'opensesame'] : [])
+})
+
+test.each([
+  ['url: "${WHOLE}"', ['SEKRETONE']],
+  ['url: "https://h/${KEY}/v1?x=${OTHER}"', ['SEKRETONE', 'OTHERKEY']],
+  ['url: "https://me:${KEY}@h/"', ['SEKRETONE', 'bWU6U0VLUkVUT05F']],
+  ['url: "https://h/v2/0123456789abcdef"', ['0123456789abcdef']],
+  ['url: "https://h/", auth-config: {auth-headers: {a: "Bearer ${KEY}"}}', ['SEKRETONE']],
+  ['url: "https://h/", auth-config: {auth-query: "a=x${KEY}"}', ['SEKRETONE', 'xSEKRETONE']],
+  ['url: "https://h/", auth-config: {auth-headers: {a: "Bearer abc123"}}', ['abc123']],
+])('logs hide the keys of %s', (node, keys) => {
+  const text = minimal.replace('- url: https://one.example.com/v1', `- {${node}}`)
+  const environment = { WHOLE: 'https://h/a/SEKRETONE', KEY: 'SEKRETONE', OTHER: 'OTHERKEY' }
+  const { redact } = parse(text, environment)
+  for (const each of keys) expect(redact(each)).toBe('[redacted]')
+  expect(redact('bearer of mainnet')).toBe('bearer of mainnet')
+})
+
+const key = 'aB3dE5gH7jK9'
+const environment = {
+  KEY: key,
+  NET: 'jsonrpc',
+  CHAIN: 'cosmoshub-4',
+  WHOLE: `https://h.example.com/mainnet/${key}?apikey=opensesame`,
+  BEARER: `Bearer ${key}`,
+  MEDIA: 'application/x.aptos.signed_transaction+bcs',
+}
+const auth = (config: string) => `url: "https://h/", auth-config: {${config}}`
+
+test.each([
+  ['url: "https://h/${KEY}/v1"', [key]],
+  ['url: "https://h/${NET}/${CHAIN}/${KEY}"', [key]],
+  ['url: "https://h/${NET}?chain=${CHAIN}"', []],
+  ['url: "${WHOLE}"', [key, 'opensesame']],
+  [`url: "https://h/mainnet/v1alpha1/${key}"`, [key]],
+  ['url: "https://h/?network=mainnet&chain=cosmoshub-4"', []],
+  [`url: "https://h/?network=mainnet&apikey=opensesame&q=${key}"`, ['opensesame', key]],
+  [`url: "https://h/?${key}"`, [key]],
+  ['url: "https://me:opensesame@h/"', ['opensesame', 'bWU6b3BlbnNlc2FtZQ==']],
+  [auth('auth-headers: {accept: application/json}'), []],
+  [auth('auth-headers: {accept: "${MEDIA}", x-auth-type: "${MEDIA}"}'), []],
+  [auth('auth-headers: {x-aptos-client: aptos-typescript-sdk, content-type: text/plain}'), []],
+  [auth('auth-headers: {x-network: "${NET}", x-chain: "${CHAIN}"}'), []],
+  [auth('auth-headers: {x-project: "${KEY}"}'), [key]],
+  [auth(`auth-headers: {x-project: ${key}}`), []],
+  [auth('auth-headers: {x-api-key: opensesame}'), ['opensesame']],
+  [auth('auth-headers: {authorization: "Bearer opensesame"}'), ['Bearer opensesame', 'opensesame']],
+  [auth('auth-headers: {authorization: "${BEARER}"}'), [`Bearer ${key}`, key]],
+  [auth('auth-headers: {authorization: "Bearer ${KEY}"}'), [`Bearer ${key}`, key]],
+  [auth('auth-query: {network: mainnet, chain: "${CHAIN}"}'), []],
+  [auth('auth-query: "network=mainnet&token=opensesame"'), ['opensesame']],
+  [auth('auth-query: "id=${KEY}"'), [key]],
+])('answers must not repeat, of %s, %j', (node, keys) => {
+  const text = minimal.replace('- url: https://one.example.com/v1', `- {${node}}`)
+  const { config, problems } = parse(text, environment)
+  expect(problems).toEqual([])
+  const [url] = config?.upstreams[0]?.nodeUrls ?? []
+  const secrets = url ? [url.url, ...url.authHeaders.values(), ...url.authQuery.values()] : []
+  const masked = new Set(secrets.flatMap((secret) => secret.keys()))
+  expect(masked).toEqual(new Set(keys))
+})
+
+test('replaces a value in every form that it takes in a log', () => {
+  const value = 'pa"ss/wo rd+1'
+  const redact = createRedactor([value])
+  const forms = [
+    value,
+    JSON.stringify({ value }),
+    `https://host/?k=${encodeURIComponent(value)}`,
+    Buffer.from(value).toString('base64'),
+  ]
+  for (const form of forms) {
+    expect(redact(`before ${form} after`)).toContain('[redacted]')
+    expect(redact(form)).not.toContain('rd+1')
+  }
+})
+
+test.each([
+  ['short', 'a short text'],
+  ['3360', 'port 3360'],
+  ['', 'nothing'],
+])('leaves %j alone', (value, text) => {
+  expect(createRedactor([value])(text)).toBe(text)
+})
+
+test('a value that begins with another one is replaced as a whole', () => {
+  expect(createRedactor(['secret', 'secret-and-more'])('secret-and-more')).toBe('[redacted]')
+})
+
+test('no value survives, whatever surrounds it', () => {
+  const secret = fc.string({ minLength: 6, unit: 'grapheme' }).filter((text) => !/^\d+$/.test(text))
+  fc.assert(
+    fc.property(secret, fc.string(), fc.string(), (value, before, after) => {
+      fc.pre(!'[redacted]'.includes(value) && !(before + after).includes('redacted'))
+      const text = createRedactor([value])(`${before}|${value}|${after}`)
+      expect(text.includes(`|${value}|`)).toBe(false)
+    }),
+  )
+})
