@@ -23,7 +23,7 @@ import {
   configHashAnnotation,
   secretHashAnnotation,
 } from '../../operator/resources/labels.ts'
-import { portsIn } from '../../operator/resources/pod-ports.ts'
+import { portsIn } from '../../operator/resources/ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

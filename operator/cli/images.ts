@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Images } from '../resources/build-context.ts'
+import type { Images } from '../resources/build-children.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 
 /** Images of what names none of its own: the router of the operator's own version. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { accountManifests, rbacManifests } from '../rbac/manifests.ts'
-import { userRoles } from '../rbac/user-roles.ts'
+import { accountManifests, rbacManifests, userRoles } from '../rbac/manifests.ts'
 import type { CommandIo } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
 import { writeObjects } from './documents.ts'

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
-import { buildRedis } from '../resources/build-children.ts'
+import { buildRedis } from '../resources/redis.ts'
 import {
   childKinds,
   configMaps,

@@ -4,7 +4,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
-import { configMapName } from '../resources/config-map.ts'
+import { configMapName } from '../resources/deployment.ts'
 import {
   childKinds,
   configMaps,

@@ -10,7 +10,7 @@ import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Store } from '../kube/store.ts'
-import type { BuildContext } from '../resources/build-context.ts'
+import type { BuildContext } from '../resources/build-children.ts'
 import {
   childKinds,
   monitorKinds,

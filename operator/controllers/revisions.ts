@@ -7,7 +7,7 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
-import { type PodPorts, portsIn } from '../resources/pod-ports.ts'
+import { type PodPorts, portsIn } from '../resources/ports.ts'
 import { nothingRuns, type Running } from '../translate/translation.ts'
 
 /** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { leaseRules, namespaceRules, type Rule } from './rules.ts'
 
@@ -86,4 +87,37 @@ export function accountManifests({
     })),
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...serviceAccount, labels } },
   ]
+}
+
+const kinds = [rpcRouterNames.plural, upstreamProviderNames.plural]
+const read = ['get', 'list', 'watch']
+const write = ['create', 'update', 'patch', 'delete', 'deletecollection']
+
+/**
+ * What people may do: who has one of the cluster's own roles `view`, `edit` and `admin` in a namespace
+ * may do the like with routers and providers there. The status stays the operator's.
+ */
+export const userRoles: readonly KubeObject[] = [
+  userRole('view', ['view', 'edit', 'admin'], [{ resources: kinds, verbs: read }]),
+  userRole(
+    'edit',
+    ['edit', 'admin'],
+    [
+      { resources: kinds, verbs: write },
+      { resources: [`${rpcRouterNames.plural}/scale`], verbs: ['get', 'update', 'patch'] },
+    ],
+  ),
+]
+
+function userRole(name: string, aggregatedTo: readonly string[], rules: readonly object[]) {
+  const aggregation = aggregatedTo.map((role) => [`${apiGroup}/aggregate-to-${role}`, 'true'])
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRole',
+    metadata: {
+      name: `rpc-router-${name}`,
+      labels: { ...labels, ...(Object.fromEntries(aggregation) as Record<string, string>) },
+    },
+    rules: rules.map((rule) => ({ apiGroups: [group], ...rule })),
+  }
 }

@@ -11,90 +11,54 @@ export interface Rule {
   readonly verbs: readonly Verb[]
   /** Names that it is limited to; create cannot be limited so. */
   readonly names?: readonly string[]
-  /** Why it is needed. */
-  readonly why: string
 }
 
+const follow: readonly Verb[] = ['list', 'watch']
 const read: readonly Verb[] = ['get', 'list', 'watch']
 const own: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 /** Of what only a managed Redis has: nothing is written before a router can use one. */
 const ofRedis = canShareState ? own : read
+const routers = rpcRouterNames.plural
+const providers = upstreamProviderNames.plural
+const prometheus = 'monitoring.coreos.com'
+
+const rows: readonly (readonly [group: string, resource: string, verbs: readonly Verb[]])[] = [
+  [group, routers, follow],
+  [group, providers, follow],
+  [group, `${routers}/status`, ['patch']],
+  [group, `${providers}/status`, ['patch']],
+  // To own objects, so that they go with their router.
+  [group, `${routers}/finalizers`, ['update']],
+  // Configs of routers; CA certificates and chain specs that users keep there.
+  ['', 'configmaps', own],
+  // Whether keys exist and when they change; the password of a managed Redis.
+  ['', 'secrets', ofRedis],
+  ['', 'serviceaccounts', own],
+  ['', 'services', own],
+  ['apps', 'deployments', own],
+  ['apps', 'statefulsets', ofRedis],
+  // Which configs are still in use.
+  ['apps', 'replicasets', follow],
+  // Why a rollout does not go on.
+  ['', 'pods', ['list']],
+  ['policy', 'poddisruptionbudgets', own],
+  ['autoscaling', 'horizontalpodautoscalers', own],
+  ['networking.k8s.io', 'networkpolicies', own],
+  [prometheus, 'podmonitors', own],
+  [prometheus, 'servicemonitors', own],
+  ['events.k8s.io', 'events', ['create', 'patch']],
+]
 
 /** Everything that the operator does in the namespaces of routers. The tests run it under exactly these rules. */
-export const namespaceRules: readonly Rule[] = [
-  { group, resource: rpcRouterNames.plural, verbs: ['list', 'watch'], why: 'what is asked for' },
-  {
-    group,
-    resource: upstreamProviderNames.plural,
-    verbs: ['list', 'watch'],
-    why: 'what is asked for',
-  },
-  {
-    group,
-    resource: `${rpcRouterNames.plural}/status`,
-    verbs: ['patch'],
-    why: 'to say what was found',
-  },
-  {
-    group,
-    resource: `${upstreamProviderNames.plural}/status`,
-    verbs: ['patch'],
-    why: 'to say what was found',
-  },
-  {
-    group,
-    resource: `${rpcRouterNames.plural}/finalizers`,
-    verbs: ['update'],
-    why: 'to own objects so that they go with their router',
-  },
-  {
-    group: '',
-    resource: 'configmaps',
-    verbs: own,
-    why: 'configs of routers; CA certificates and chain specs that users keep there',
-  },
-  {
-    group: '',
-    resource: 'secrets',
-    verbs: ofRedis,
-    why: canShareState
-      ? 'to see whether keys exist and when they change; the password of a managed Redis'
-      : 'to see whether keys exist and when they change',
-  },
-  { group: '', resource: 'serviceaccounts', verbs: own, why: 'the identity of the pods' },
-  { group: '', resource: 'services', verbs: own, why: 'the way to the pods' },
-  { group: 'apps', resource: 'deployments', verbs: own, why: 'the pods' },
-  { group: 'apps', resource: 'statefulsets', verbs: ofRedis, why: 'a managed Redis' },
-  {
-    group: 'apps',
-    resource: 'replicasets',
-    verbs: read.slice(1),
-    why: 'which configs are still in use',
-  },
-  { group: '', resource: 'pods', verbs: ['list'], why: 'why a rollout does not go on' },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: own, why: 'drains of nodes' },
-  { group: 'autoscaling', resource: 'horizontalpodautoscalers', verbs: own, why: 'autoscaling' },
-  {
-    group: 'networking.k8s.io',
-    resource: 'networkpolicies',
-    verbs: own,
-    why: 'who may talk to whom',
-  },
-  { group: 'monitoring.coreos.com', resource: 'podmonitors', verbs: own, why: 'metrics' },
-  { group: 'monitoring.coreos.com', resource: 'servicemonitors', verbs: own, why: 'metrics' },
-  {
-    group: 'events.k8s.io',
-    resource: 'events',
-    verbs: ['create', 'patch'],
-    why: 'to tell what happened',
-  },
-]
+export const namespaceRules: readonly Rule[] = rows.map(([group, resource, verbs]) => {
+  return { group, resource, verbs }
+})
 
 /** What electing a leader needs, in the namespace of the lease alone. */
 export function leaseRules(leaseName: string): readonly Rule[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
   return [
-    { ...lease, verbs: ['create'], why: 'the first operator of all' },
-    { ...lease, verbs: ['get', 'update'], names: [leaseName], why: 'which replica acts' },
+    { ...lease, verbs: ['create'] },
+    { ...lease, verbs: ['get', 'update'], names: [leaseName] },
   ]
 }

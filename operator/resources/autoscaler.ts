@@ -15,7 +15,7 @@ export function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | nu
   if (autoscaling === undefined) return null
   const name = routerObjectName(router)
   return {
-    ...childOf(router, horizontalPodAutoscalers, { name, component: 'router' }),
+    ...childOf(router, horizontalPodAutoscalers),
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
       minReplicas: autoscaling.minReplicas,

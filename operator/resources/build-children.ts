@@ -2,41 +2,40 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { mostReplicas } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { StateStore } from '../translate/state-store.ts'
 import { buildAutoscaler } from './autoscaler.ts'
-import type { BuildContext } from './build-context.ts'
-import { buildConfigMap } from './config-map.ts'
-import { buildDeployment } from './deployment.ts'
-import { buildDisruptionBudget } from './disruption-budget.ts'
-import type { PodPorts } from './pod-ports.ts'
-import { buildPodMonitor, buildServiceMonitor } from './monitor.ts'
-import { buildNetworkPolicy } from './network-policy.ts'
+import { childOf } from './child.ts'
+import { buildConfigMap, buildDeployment } from './deployment.ts'
 import {
-  buildRedisDisruptionBudget,
-  buildRedisNetworkPolicy,
-  buildRedisService,
-} from './redis/redis-network.ts'
-import { buildRedisSecret } from './redis/redis-secret.ts'
-import { buildRedisStatefulSet } from './redis/redis-stateful-set.ts'
-import { buildMetricsService, buildService } from './service.ts'
-import { buildServiceAccount } from './service-account.ts'
+  type PodDisruptionBudget,
+  podDisruptionBudgets,
+  type ServiceAccount,
+  serviceAccounts,
+} from './kinds.ts'
+import { selectorLabels } from './labels.ts'
+import { buildNetworkPolicy } from './network-policy.ts'
+import type { PodPorts } from './ports.ts'
+import {
+  buildMetricsService,
+  buildPodMonitor,
+  buildService,
+  buildServiceMonitor,
+} from './service.ts'
 
-/** The Redis of a router, if the operator runs it. It comes first, since the config refers to its password. */
-export function buildRedis(
-  router: RpcRouter,
-  store: StateStore,
-  password: string,
-  { images }: BuildContext,
-): readonly KubeObject[] {
-  if (store.kind !== 'managed') return []
-  return [
-    buildRedisSecret(router, password),
-    buildRedisService(router),
-    buildRedisNetworkPolicy(router),
-    buildRedisStatefulSet(router, store.settings, images.redis),
-    buildRedisDisruptionBudget(router),
-  ]
+/** Images of what names none of its own. */
+export interface Images {
+  readonly router: string
+  readonly redis: string
+}
+
+/** What the children of a router are made of, its config apart. */
+export interface BuildContext {
+  readonly images: Images
+  /** Kinds of the Prometheus operator that the cluster knows. */
+  readonly monitors: ReadonlySet<string>
+  /** The id of a chain, for an alias of it as well. */
+  readonly chainIdOf: (chainId: string) => string
 }
 
 /**
@@ -47,17 +46,16 @@ export function buildRedis(
 export function buildFleet(
   router: RpcRouter,
   config: RenderedConfig,
-  context: BuildContext,
+  { images, chainIdOf, monitors }: BuildContext,
   others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
   const { type } = router.spec.monitoring
-  const { chainIdOf, monitors } = context
   const objects = [
     buildConfigMap(router, config),
     buildServiceAccount(router),
     buildNetworkPolicy(router, config, others),
     buildAutoscaler(router),
-    buildDeployment(router, config, context),
+    buildDeployment(router, config, images.router, chainIdOf),
     // Clients go by it: it changes only with pods that it fits.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
@@ -66,4 +64,23 @@ export function buildFleet(
     type === 'ServiceMonitor' && monitors.has(type) ? buildServiceMonitor(router) : null,
   ]
   return objects.filter((object) => object !== null)
+}
+
+/** An identity for the pods that may do nothing: they never talk to the API server. */
+function buildServiceAccount(router: RpcRouter): ServiceAccount {
+  return { ...childOf(router, serviceAccounts), automountServiceAccountToken: false }
+}
+
+/** How many pods a drain of nodes may take away at once. None for one replica: it could never be moved. */
+function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget | null {
+  if (mostReplicas(router.spec) < 2) return null
+  return {
+    ...childOf(router, podDisruptionBudgets),
+    spec: {
+      maxUnavailable: router.spec.pod.maxUnavailable,
+      // A pod that does not work is no reason to keep a node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: { ...selectorLabels(router, 'router') } },
+    },
+  }
 }

@@ -2,14 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiVersion, rpcRouterNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { KubeObject, ObjectMeta, OwnerReference } from '../kube/object.ts'
+import type { KubeObject, ObjectMeta } from '../kube/object.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
+import { redisObjectName, routerObjectName } from '../translate/object-names.ts'
 import { childLabels, type Component } from './labels.ts'
 
 /** What a child adds to the metadata that all have. */
 export interface ChildOptions {
-  readonly name: string
-  readonly component: Component
+  /** By default the name that all objects of the component share. */
+  readonly name?: string
+  /** By default the router itself. */
+  readonly component?: Component
   /** Image that the version label is taken from. */
   readonly image?: string
   readonly labels?: Readonly<Record<string, string>> | undefined
@@ -20,28 +23,20 @@ export interface ChildOptions {
 export function childOf<T extends KubeObject>(
   router: RpcRouter,
   resource: Resource<T>,
-  { name, component, image, labels, annotations }: ChildOptions,
+  { component = 'router', image, labels, annotations, ...options }: ChildOptions = {},
 ): { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta } {
+  const { namespace, name, uid } = router.metadata
+  const usualName = component === 'redis' ? redisObjectName(router) : routerObjectName(router)
+  const owner = { apiVersion, kind: rpcRouterNames.kind, name, uid }
   return {
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
     metadata: {
-      name,
-      namespace: router.metadata.namespace,
+      name: options.name ?? usualName,
+      namespace,
       labels: { ...labels, ...childLabels(router, component, image) },
       ...(annotations && { annotations }),
-      ownerReferences: [ownerReference(router)],
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     },
-  }
-}
-
-function ownerReference({ metadata }: RpcRouter): OwnerReference {
-  return {
-    apiVersion,
-    kind: rpcRouterNames.kind,
-    name: metadata.name,
-    uid: metadata.uid,
-    controller: true,
-    blockOwnerDeletion: true,
   }
 }

@@ -1,42 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { V1Container, V1PodSpec, V1Volume } from '@kubernetes/client-node'
+import type {
+  V1Affinity,
+  V1Container,
+  V1EnvVar,
+  V1PodSpec,
+  V1Probe,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
+import type { Resources } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { routerObjectName, wantedReplicas } from '../translate/object-names.ts'
-import type { SecretFile } from '../translate/reference-data.ts'
+import {
+  configDirectory,
+  configFile,
+  metricsPort,
+  routerObjectName,
+  secretDirectory,
+  wantedReplicas,
+} from '../translate/object-names.ts'
+import type { SecretFile, Variable } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { BuildContext } from './build-context.ts'
 import { childOf } from './child.ts'
-import { configMapName } from './config-map.ts'
-import { type Deployment, deployments } from './kinds.ts'
+import { type ConfigMap, configMaps, type Deployment, deployments, type Plain } from './kinds.ts'
 import {
   childLabels,
   configHashAnnotation,
   secretHashAnnotation,
   selectorLabels,
 } from './labels.ts'
-import { podPorts, portAnnotations } from './pod-ports.ts'
-import { podSecurity } from './pod-security.ts'
-import { routerContainer } from './router-container.ts'
-import { schedulingOf } from './scheduling.ts'
+import { containerSecurity, placementOf, podSecurity, resourcesOf, spreadOf } from './pod.ts'
+import { listenerNames, podPorts, portAnnotations } from './ports.ts'
+
+const usualCpu = '250m'
+const usualMemory = '512Mi'
+/** Between the end of the drain and the kill. */
+const slackSeconds = 10
+
+/**
+ * The config of the pods. It never changes: another config is another ConfigMap, so that an old pod which starts
+ * again in the middle of a rollout finds the config that it was made for, and a rollback really goes back.
+ */
+export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
+  const name = configMapName(router, config.configHash)
+  const annotations = { [configHashAnnotation]: config.configHash }
+  return {
+    ...childOf(router, configMaps, { name, annotations }),
+    immutable: true,
+    data: config.data,
+  }
+}
+
+export function configMapName(router: RpcRouter, configHash: string): string {
+  return `${routerObjectName(router)}-${configHash}`
+}
 
 /**
  * The pods. With autoscaling it says nothing of `replicas`: the count has one owner at a time.
  *
- * @param context with the image of a router whose spec names none
+ * @param usualImage of a router whose spec names none
  */
 export function buildDeployment(
   router: RpcRouter,
   config: RenderedConfig,
-  { images, chainIdOf }: Pick<BuildContext, 'images' | 'chainIdOf'>,
+  usualImage: string,
+  chainIdOf: (chainId: string) => string,
 ): Deployment {
   const { spec } = router
-  const { labels, annotations, rollout } = spec.pod
-  const image = spec.pod.image ?? images.router
+  const { labels, annotations, rollout, image = usualImage } = spec.pod
   return {
     ...childOf(router, deployments, {
-      name: routerObjectName(router),
-      component: 'router',
       image,
       annotations: { [configHashAnnotation]: config.configHash },
     }),
@@ -77,7 +110,9 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
     terminationGracePeriodSeconds:
       terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
     ...(pod.imagePullSecrets && { imagePullSecrets: [...pod.imagePullSecrets] }),
-    ...schedulingOf(pod, selectorLabels(router, 'router')),
+    ...placementOf(pod),
+    ...(pod.affinity && { affinity: pod.affinity as V1Affinity }),
+    topologySpreadConstraints: spreadOf(pod, selectorLabels(router, 'router')),
     containers: [container],
     volumes: [
       { name: 'config', configMap: { name: configMapName(router, config.configHash) } },
@@ -87,13 +122,79 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
   }
 }
 
-/** Between the end of the drain and the kill. */
-const slackSeconds = 10
-
 function secretVolume(files: readonly SecretFile[]): V1Volume[] {
   if (files.length === 0) return []
   const sources = files.map(({ path, secret }) => ({
     secret: { name: secret.name, items: [{ key: secret.key, path }] },
   }))
   return [{ name: 'secrets', projected: { sources } }]
+}
+
+function get(path: string): Plain<V1Probe> {
+  return { httpGet: { path, port: 'metrics', scheme: 'HTTP' }, timeoutSeconds: 3 }
+}
+
+const probes = {
+  /** Time for chain specs to load, two minutes at most. */
+  startupProbe: { ...get('/livez'), periodSeconds: 2, failureThreshold: 60 },
+  /** Whether clients are sent here. Fails as soon as a stop begins. */
+  readinessProbe: { ...get('/readyz'), periodSeconds: 5, failureThreshold: 2 },
+  /** Whether the process works; upstreams have no part in it, or their outage would restart the fleet. */
+  livenessProbe: { ...get('/livez'), periodSeconds: 10, failureThreshold: 6 },
+}
+
+/** With the usual amount of what is neither requested nor limited. No CPU limit: it would only add latency. */
+function withUsual({ requests = {}, limits = {} }: Resources = {}): Resources {
+  const isSet = (name: string) => name in requests || name in limits
+  const cpu = isSet('cpu') ? {} : { cpu: usualCpu }
+  const memory = isSet('memory') ? {} : { memory: usualMemory }
+  return { requests: { ...cpu, ...memory, ...requests }, limits: { ...memory, ...limits } }
+}
+
+/** The one container of a router's pod. */
+function routerContainer(
+  { spec }: RpcRouter,
+  config: RenderedConfig,
+  image: string,
+  chainIdOf: (chainId: string) => string,
+): V1Container {
+  const { imagePullPolicy, resources, shutdown } = spec.pod
+  const listeners = listenerNames(spec.endpoints, chainIdOf)
+  const ports = [
+    ...spec.endpoints.map(({ port }, index) => ({
+      name: listeners[index] ?? '',
+      containerPort: port,
+    })),
+    { name: 'metrics', containerPort: metricsPort },
+  ]
+  return {
+    name: 'router',
+    image,
+    imagePullPolicy,
+    args: [`${configDirectory}/${configFile}`],
+    ...(config.variables.length > 0 && { env: config.variables.map(envVar) }),
+    ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
+    resources: resourcesOf(withUsual(resources)),
+    ...probes,
+    // Goes on as before until everyone who sends calls here has learnt that it ends.
+    ...(shutdown.preStopSeconds > 0 && {
+      lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
+    }),
+    // What a pod that does not start says stands in its status.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: containerSecurity,
+    volumeMounts: volumeMounts(config),
+  }
+}
+
+function envVar({ name, secret }: Variable): V1EnvVar {
+  return { name, valueFrom: { secretKeyRef: { name: secret.name, key: secret.key } } }
+}
+
+function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
+  return [
+    { name: 'config', mountPath: configDirectory, readOnly: true },
+    ...(files.length > 0 ? [{ name: 'secrets', mountPath: secretDirectory, readOnly: true }] : []),
+    { name: 'tmp', mountPath: '/tmp' },
+  ]
 }

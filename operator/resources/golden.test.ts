@@ -5,7 +5,8 @@ import { describe, expect } from 'vitest'
 import { kubeYaml, type YamlMap } from '../api/crd/kube-yaml.ts'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
-import { buildFleet, buildRedis } from './build-children.ts'
+import { buildFleet } from './build-children.ts'
+import { buildRedis } from './redis.ts'
 
 const context = {
   images: { router: 'rpc-router:test', redis: 'redis:test' },

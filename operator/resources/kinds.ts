@@ -16,7 +16,7 @@ import type {
 } from '@kubernetes/client-node'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { group, rpcRouterNames, upstreamProviderNames, version } from '../api/group.ts'
+import { apiVersion, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
 
@@ -43,12 +43,16 @@ export interface ServiceAccount extends KubeObject {
   readonly automountServiceAccountToken?: boolean
 }
 
-export interface Service extends KubeObject {
-  readonly spec: V1ServiceSpec
+interface WithSpec<S> extends KubeObject {
+  readonly spec: S
 }
 
-export interface Deployment extends KubeObject {
-  readonly spec: Plain<V1DeploymentSpec>
+export type Service = WithSpec<V1ServiceSpec>
+export type StatefulSet = WithSpec<V1StatefulSetSpec>
+export type PodDisruptionBudget = WithSpec<V1PodDisruptionBudgetSpec>
+export type HorizontalPodAutoscaler = WithSpec<V2HorizontalPodAutoscalerSpec>
+
+export interface Deployment extends WithSpec<Plain<V1DeploymentSpec>> {
   readonly status?: V1DeploymentStatus
 }
 
@@ -61,92 +65,54 @@ export interface ReplicaSet extends KubeObject {
   readonly status?: { readonly replicas?: number }
 }
 
-export interface StatefulSet extends KubeObject {
-  readonly spec: V1StatefulSetSpec
-}
-
-export interface PodDisruptionBudget extends KubeObject {
-  readonly spec: V1PodDisruptionBudgetSpec
-}
-
-export interface HorizontalPodAutoscaler extends KubeObject {
-  readonly spec: V2HorizontalPodAutoscalerSpec
-}
-
 /** The library writes `_from`, the API takes `from`. */
 export interface IngressRule {
   readonly from?: readonly V1NetworkPolicyPeer[]
   readonly ports: readonly V1NetworkPolicyPort[]
 }
 
-export interface NetworkPolicy extends KubeObject {
-  readonly spec: {
-    readonly podSelector: V1LabelSelector
-    readonly policyTypes: readonly ('Ingress' | 'Egress')[]
-    readonly ingress: readonly IngressRule[]
-    readonly egress: readonly V1NetworkPolicyEgressRule[]
-  }
-}
+export type NetworkPolicy = WithSpec<{
+  readonly podSelector: V1LabelSelector
+  readonly policyTypes: readonly ('Ingress' | 'Egress')[]
+  readonly ingress: readonly IngressRule[]
+  readonly egress: readonly V1NetworkPolicyEgressRule[]
+}>
 
 /** A kind of the Prometheus operator. */
-export interface Monitor extends KubeObject {
-  readonly spec: Readonly<Record<string, unknown>>
-}
+export type Monitor = WithSpec<Readonly<Record<string, unknown>>>
 
+/** A kind with its group and version; in a path it has its plural. */
 function kind<T extends KubeObject>(
-  group: string,
-  version: string,
+  type: string,
   name: string,
-  plural: string,
+  plural = `${name.toLowerCase()}s`,
 ): Resource<T> {
-  return { group, version, kind: name, plural, namespaced: true }
+  const [version = '', groupOfKind = ''] = type.split('/').toReversed()
+  return { group: groupOfKind, version, kind: name, plural, namespaced: true }
 }
 
-export const rpcRouters = kind<RpcRouter>(
-  group,
-  version,
-  rpcRouterNames.kind,
-  rpcRouterNames.plural,
-)
-export const upstreamProviders = kind<UpstreamProvider>(
-  group,
-  version,
-  upstreamProviderNames.kind,
-  upstreamProviderNames.plural,
-)
-export const configMaps = kind<ConfigMap>('', 'v1', 'ConfigMap', 'configmaps')
-export const secrets = kind<Secret>('', 'v1', 'Secret', 'secrets')
-export const serviceAccounts = kind<ServiceAccount>('', 'v1', 'ServiceAccount', 'serviceaccounts')
-export const services = kind<Service>('', 'v1', 'Service', 'services')
-export const deployments = kind<Deployment>('apps', 'v1', 'Deployment', 'deployments')
-export const pods = kind<Pod>('', 'v1', 'Pod', 'pods')
-export const replicaSets = kind<ReplicaSet>('apps', 'v1', 'ReplicaSet', 'replicasets')
-export const statefulSets = kind<StatefulSet>('apps', 'v1', 'StatefulSet', 'statefulsets')
-export const podDisruptionBudgets = kind<PodDisruptionBudget>(
-  'policy',
-  'v1',
-  'PodDisruptionBudget',
-  'poddisruptionbudgets',
-)
+export const rpcRouters = kind<RpcRouter>(apiVersion, rpcRouterNames.kind)
+export const upstreamProviders = kind<UpstreamProvider>(apiVersion, upstreamProviderNames.kind)
+export const configMaps = kind<ConfigMap>('v1', 'ConfigMap')
+export const secrets = kind<Secret>('v1', 'Secret')
+export const serviceAccounts = kind<ServiceAccount>('v1', 'ServiceAccount')
+export const services = kind<Service>('v1', 'Service')
+export const pods = kind<Pod>('v1', 'Pod')
+export const deployments = kind<Deployment>('apps/v1', 'Deployment')
+export const replicaSets = kind<ReplicaSet>('apps/v1', 'ReplicaSet')
+export const statefulSets = kind<StatefulSet>('apps/v1', 'StatefulSet')
+export const podDisruptionBudgets = kind<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget')
 export const horizontalPodAutoscalers = kind<HorizontalPodAutoscaler>(
-  'autoscaling',
-  'v2',
+  'autoscaling/v2',
   'HorizontalPodAutoscaler',
-  'horizontalpodautoscalers',
 )
 export const networkPolicies = kind<NetworkPolicy>(
-  'networking.k8s.io',
-  'v1',
+  'networking.k8s.io/v1',
   'NetworkPolicy',
   'networkpolicies',
 )
-export const podMonitors = kind<Monitor>('monitoring.coreos.com', 'v1', 'PodMonitor', 'podmonitors')
-export const serviceMonitors = kind<Monitor>(
-  'monitoring.coreos.com',
-  'v1',
-  'ServiceMonitor',
-  'servicemonitors',
-)
+export const podMonitors = kind<Monitor>('monitoring.coreos.com/v1', 'PodMonitor')
+export const serviceMonitors = kind<Monitor>('monitoring.coreos.com/v1', 'ServiceMonitor')
 
 /** What can belong to a router. */
 export const childKinds = [

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
-import { listenerNames } from './listener-names.ts'
+import { listenerNames } from './ports.ts'
 import { buildService } from './service.ts'
 
 type Written = readonly [name: string, port: number, chainId: string]

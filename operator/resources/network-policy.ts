@@ -7,12 +7,12 @@ import type {
 } from '@kubernetes/client-node'
 import type { NetworkPolicyPeer } from '../api/exposure.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { metricsPort, routerObjectName } from '../translate/object-names.ts'
+import { metricsPort } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { childOf } from './child.ts'
 import { type IngressRule, type NetworkPolicy, networkPolicies } from './kinds.ts'
 import { selectorLabels } from './labels.ts'
-import { type PodPorts, podPorts, unitePorts } from './pod-ports.ts'
+import { type PodPorts, podPorts, unitePorts } from './ports.ts'
 
 /**
  * Who may reach the pods, and by which ports they may reach others.
@@ -26,10 +26,9 @@ export function buildNetworkPolicy(
 ): NetworkPolicy | null {
   const { networkPolicy } = router.spec
   if (!networkPolicy.enabled) return null
-  const name = routerObjectName(router)
   const { listen, egress } = unitePorts(podPorts(router, config), others)
   return {
-    ...childOf(router, networkPolicies, { name, component: 'router' }),
+    ...childOf(router, networkPolicies),
     spec: {
       podSelector: { matchLabels: { ...selectorLabels(router, 'router') } },
       policyTypes: ['Ingress', 'Egress'],

@@ -5,9 +5,12 @@ import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { metricsPort, routerObjectName } from '../translate/object-names.ts'
 import { childOf } from './child.ts'
-import { type Service, services } from './kinds.ts'
+import { type Monitor, podMonitors, type Service, serviceMonitors, services } from './kinds.ts'
 import { selectorLabels } from './labels.ts'
-import { listenerNames } from './listener-names.ts'
+import { listenerNames } from './ports.ts'
+
+/** On the metrics Service, and on no other. */
+const metricsLabel = 'rpcrouter.dev/metrics-of'
 
 /** The Service that clients use. No session affinity: sticky sessions go by a header. */
 export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => string): Service {
@@ -15,12 +18,7 @@ export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => 
   const listeners = listenerNames(endpoints, chainIdOf)
   const { type, annotations, labels, ...rest } = service
   return {
-    ...childOf(router, services, {
-      name: routerObjectName(router),
-      component: 'router',
-      labels,
-      annotations,
-    }),
+    ...childOf(router, services, { labels, annotations }),
     spec: {
       type,
       ...(rest as Partial<V1ServiceSpec>),
@@ -40,8 +38,7 @@ export function buildMetricsService(router: RpcRouter): Service {
   const port = { name: 'metrics', port: metricsPort, targetPort: 'metrics', protocol: 'TCP' }
   return {
     ...childOf(router, services, {
-      name: metricsServiceName(router),
-      component: 'router',
+      name: `${routerObjectName(router)}-metrics`,
       labels: { [metricsLabel]: router.metadata.name },
     }),
     spec: {
@@ -53,9 +50,29 @@ export function buildMetricsService(router: RpcRouter): Service {
   }
 }
 
-function metricsServiceName(router: RpcRouter): string {
-  return `${routerObjectName(router)}-metrics`
+/** Tells the Prometheus operator to collect the metrics of the pods. */
+export function buildPodMonitor(router: RpcRouter): Monitor {
+  return {
+    ...childOf(router, podMonitors, { labels: router.spec.monitoring.labels }),
+    spec: {
+      selector: { matchLabels: selectorLabels(router, 'router') },
+      podMetricsEndpoints: [scrape(router)],
+    },
+  }
 }
 
-/** On the metrics Service, and on no other. */
-export const metricsLabel = 'rpcrouter.dev/metrics-of'
+/** Tells the Prometheus operator to collect the metrics through the metrics Service. */
+export function buildServiceMonitor(router: RpcRouter): Monitor {
+  return {
+    ...childOf(router, serviceMonitors, { labels: router.spec.monitoring.labels }),
+    spec: {
+      selector: { matchLabels: { [metricsLabel]: router.metadata.name } },
+      endpoints: [scrape(router)],
+    },
+  }
+}
+
+function scrape({ spec }: RpcRouter): object {
+  const { interval } = spec.monitoring
+  return { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
+}

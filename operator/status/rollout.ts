@@ -4,7 +4,7 @@ import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { configHashAnnotation } from '../resources/labels.ts'
-import { portsIn } from '../resources/pod-ports.ts'
+import { portsIn } from '../resources/ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */

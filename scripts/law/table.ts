@@ -162,10 +162,7 @@ export const emptyNames = [
 ]
 
 /** Kinds of Kubernetes that are called like that: the files that build them bear their names. */
-export const namedAfterKinds = [
-  'operator/resources/service.ts',
-  'operator/resources/service-account.ts',
-]
+export const namedAfterKinds = ['operator/resources/service.ts']
 
 /** Lines of a source file, tests and generated files apart. */
 export const fileSizeBudget = { median: 120, p90: 300, most: 400 } as const

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
-import { accountManifests, rbacManifests } from '../../../operator/rbac/manifests.ts'
-import { userRoles } from '../../../operator/rbac/user-roles.ts'
+import { accountManifests, rbacManifests, userRoles } from '../../../operator/rbac/manifests.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'

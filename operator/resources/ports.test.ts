@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { type PodPorts, portAnnotations, portsIn } from './pod-ports.ts'
+import { type PodPorts, portAnnotations, portsIn } from './ports.ts'
 
 test.each<[PodPorts]>([
   [{ listen: [3360, 3361], egress: [443, 6379] }],
