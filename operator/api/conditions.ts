@@ -17,89 +17,76 @@ export interface ConditionMeaning {
   readonly reasons: Readonly<Record<string, ReasonMeaning>>
 }
 
-const pending = {
-  status: 'Unknown',
-  when: 'A router that selects it has not judged this generation, a minute after its turn.',
-  remedy: 'Look at the conditions of the router, and whether the operator runs and has a leader.',
-} as const satisfies ReasonMeaning
+function reason<const Status extends ReasonMeaning['status']>(status: Status) {
+  return (when: string, remedy: string | null = null) => ({ status, when, remedy })
+}
 
-const secretNotFound = {
-  status: 'False',
-  when: 'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read.',
-  remedy:
-    'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
-} as const satisfies ReasonMeaning
+const holds = reason('True')
+const fails = reason('False')
+const unknown = reason('Unknown')
 
-const secretKeyNotFound = {
-  status: 'False',
-  when: 'A Secret lacks the key that is referred to, or the key is empty.',
-  remedy: 'Add the key to the Secret, or correct the reference. It is picked up at once.',
-} as const satisfies ReasonMeaning
-
-const configMapNotFound = {
-  status: 'False',
-  when: 'A ConfigMap that is referred to does not exist.',
-  remedy: 'Create the ConfigMap in the same namespace, or correct the reference.',
-} as const satisfies ReasonMeaning
-
-const configMapKeyNotFound = {
-  status: 'False',
-  when: 'A ConfigMap lacks the key that is referred to, or the key is empty.',
-  remedy: 'Add the key to the ConfigMap, or correct the reference.',
-} as const satisfies ReasonMeaning
+const pending = unknown(
+  'A router that selects it has not judged this generation, a minute after its turn.',
+  'Look at the conditions of the router, and whether the operator runs and has a leader.',
+)
 
 const resolvedRefs = {
   meaning: 'Every Secret and ConfigMap that it refers to exists and has the key.',
   reasons: {
-    ResolvedRefs: { status: 'True', when: 'All references are good.', remedy: null },
-    SecretNotFound: secretNotFound,
-    SecretKeyNotFound: secretKeyNotFound,
-    ConfigMapNotFound: configMapNotFound,
-    ConfigMapKeyNotFound: configMapKeyNotFound,
+    ResolvedRefs: holds('All references are good.'),
+    SecretNotFound: fails(
+      'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read.',
+      'Create the Secret in the same namespace, or correct the reference. It is picked up at once.',
+    ),
+    SecretKeyNotFound: fails(
+      'A Secret lacks the key that is referred to, or the key is empty.',
+      'Add the key to the Secret, or correct the reference. It is picked up at once.',
+    ),
+    ConfigMapNotFound: fails(
+      'A ConfigMap that is referred to does not exist.',
+      'Create the ConfigMap in the same namespace, or correct the reference.',
+    ),
+    ConfigMapKeyNotFound: fails(
+      'A ConfigMap lacks the key that is referred to, or the key is empty.',
+      'Add the key to the ConfigMap, or correct the reference.',
+    ),
   },
 } as const satisfies ConditionMeaning
 
-const unsupported = {
-  status: 'False',
-  when: 'It asks for something that this version of the router does not do; the message is the sentence of the router.',
-  remedy: 'Remove the setting, or upgrade the router and the operator.',
-} as const satisfies ReasonMeaning
+const invalidSpec = fails(
+  'A field of the spec cannot be right, though the API server let it pass.',
+  'Correct the field that the message names.',
+)
 
-const invalidConfig = {
-  status: 'False',
-  when: 'The router would refuse the config that follows from it; the message names the field.',
-  remedy: 'Correct the field.',
-} as const satisfies ReasonMeaning
+const invalidConfig = fails(
+  'The router would refuse the config that follows from it; the message names the field.',
+  'Correct the field.',
+)
 
 /** Conditions of an RpcRouter. `docs/reference/conditions.md` is made of this table. */
 export const rpcRouterConditions = {
   Accepted: {
     meaning: 'The spec and the selected providers make a config that the router would start with.',
     reasons: {
-      Accepted: { status: 'True', when: 'The config is good.', remedy: null },
-      PartiallyAccepted: {
-        status: 'True',
-        when: 'The config is good without some of the selected providers, which the message names.',
-        remedy: 'Look at the conditions of the providers that the message names.',
-      },
-      InvalidSpec: {
-        status: 'False',
-        when: 'A field of the spec cannot be right, though the API server let it pass.',
-        remedy: 'Correct the field that the message names.',
-      },
+      Accepted: holds('The config is good.'),
+      PartiallyAccepted: holds(
+        'The config is good without some of the selected providers, which the message names.',
+        'Look at the conditions of the providers that the message names.',
+      ),
+      InvalidSpec: invalidSpec,
       InvalidConfig: invalidConfig,
-      Unsupported: unsupported,
-      UnknownChain: {
-        status: 'False',
-        when: 'No chain spec has the chain of an endpoint, or the chain does not have its interface.',
-        remedy: 'Correct chainId or apiInterface, or add the spec of the chain with specSources.',
-      },
-      NoProviders: {
-        status: 'False',
-        when: 'An endpoint has no accepted provider that serves its chain and interface. It stays closed, and the others are served. Where pods serve it, or when there is no other, nothing is changed: they go on with the last good config.',
-        remedy:
-          'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
-      },
+      Unsupported: fails(
+        'It asks for something that this version of the router does not do; the message is the sentence of the router.',
+        'Remove the setting, or upgrade the router and the operator.',
+      ),
+      UnknownChain: fails(
+        'No chain spec has the chain of an endpoint, or the chain does not have its interface.',
+        'Correct chainId or apiInterface, or add the spec of the chain with specSources.',
+      ),
+      NoProviders: fails(
+        'An endpoint has no accepted provider that serves its chain and interface. It stays closed, and the others are served. Where pods serve it, or when there is no other, nothing is changed: they go on with the last good config.',
+        'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
+      ),
     },
   },
   ResolvedRefs: {
@@ -110,136 +97,91 @@ export const rpcRouterConditions = {
   Programmed: {
     meaning: 'The objects of this generation were applied.',
     reasons: {
-      Programmed: { status: 'True', when: 'All objects are applied.', remedy: null },
-      NotAccepted: {
-        status: 'False',
-        when: 'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
-        remedy: 'Look at these conditions.',
-      },
-      NameConflict: {
-        status: 'False',
-        when: 'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
-        remedy: 'Rename the router, or delete the object that the message names.',
-      },
-      StillDeleting: {
-        status: 'False',
-        when: 'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
-        remedy:
-          'If it stays, look at the finalizers that the message names, and at who put them there.',
-      },
-      FieldsContested: {
-        status: 'False',
-        when: 'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
-        remedy:
-          'Stop the writer that the message names, or let the spec of the router say what it sets.',
-      },
-      ApplyFailed: {
-        status: 'False',
-        when: 'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
-        remedy:
-          'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
-      },
-      Paused: {
-        status: 'False',
-        when: 'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
-        remedy: 'Remove the annotation.',
-      },
-      ProgrammedWithoutMonitor: {
-        status: 'True',
-        when: 'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
-        remedy: 'Install the Prometheus operator: the monitor is then applied by itself.',
-      },
+      Programmed: holds('All objects are applied.'),
+      NotAccepted: fails(
+        'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
+        'Look at these conditions.',
+      ),
+      NameConflict: fails(
+        'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
+        'Rename the router, or delete the object that the message names.',
+      ),
+      StillDeleting: fails(
+        'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
+        'If it stays, look at the finalizers that the message names, and at who put them there.',
+      ),
+      FieldsContested: fails(
+        'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
+        'Stop the writer that the message names, or let the spec of the router say what it sets.',
+      ),
+      ApplyFailed: fails(
+        'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
+        'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
+      ),
+      Paused: fails(
+        'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
+        'Remove the annotation.',
+      ),
+      ProgrammedWithoutMonitor: holds(
+        'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
+        'Install the Prometheus operator: the monitor is then applied by itself.',
+      ),
     },
   },
   Available: {
     meaning: 'Enough pods are ready to serve, be they of this generation or of an older one.',
     reasons: {
-      MinimumReplicasAvailable: {
-        status: 'True',
-        when: 'The Deployment has its minimum of available pods.',
-        remedy: null,
-      },
-      MinimumReplicasUnavailable: {
-        status: 'False',
-        when: 'Too few pods are ready.',
-        remedy: 'Look at the pods and their logs: kubectl describe pod, kubectl logs.',
-      },
-      ScaledToZero: {
-        status: 'False',
-        when: 'No pod is wanted.',
-        remedy:
-          'kubectl scale the router to one or more; with autoscaling, its Deployment: an autoscaler does nothing at zero.',
-      },
-      NotProgrammed: {
-        status: 'False',
-        when: 'No config has been good yet, or the API server has refused what it takes to run it, so there are no pods.',
-        remedy: 'Look at Accepted, ResolvedRefs and Programmed.',
-      },
+      MinimumReplicasAvailable: holds('The Deployment has its minimum of available pods.'),
+      MinimumReplicasUnavailable: fails(
+        'Too few pods are ready.',
+        'Look at the pods and their logs: kubectl describe pod, kubectl logs.',
+      ),
+      ScaledToZero: fails(
+        'No pod is wanted.',
+        'kubectl scale the router to one or more; with autoscaling, its Deployment: an autoscaler does nothing at zero.',
+      ),
+      NotProgrammed: fails(
+        'No config has been good yet, or the API server has refused what it takes to run it, so there are no pods.',
+        'Look at Accepted, ResolvedRefs and Programmed.',
+      ),
     },
   },
   Progressing: {
     meaning:
       'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
     reasons: {
-      RolloutInProgress: {
-        status: 'True',
-        when: 'Pods of the newest revision are on their way.',
-        remedy: null,
-      },
-      RolloutComplete: {
-        status: 'False',
-        when: 'All pods are of the newest revision.',
-        remedy: null,
-      },
-      ReplicaFailure: {
-        status: 'False',
-        when: 'Kubernetes cannot create a pod; the message has its words.',
-        remedy:
-          'Act on the message: often a quota, a PriorityClass that is missing, or pod security.',
-      },
-      RolloutStalled: {
-        status: 'False',
-        when: 'The newest revision made no progress within progressDeadlineSeconds. The old pods keep serving.',
-        remedy:
-          'Look at the newest pods and their logs; correct the cause, or kubectl rollout undo the Deployment while the router is paused.',
-      },
-      NotProgrammed: {
-        status: 'False',
-        when: 'Nothing was applied, so nothing rolls out.',
-        remedy: 'Look at Programmed.',
-      },
+      RolloutInProgress: holds('Pods of the newest revision are on their way.'),
+      RolloutComplete: fails('All pods are of the newest revision.'),
+      ReplicaFailure: fails(
+        'Kubernetes cannot create a pod; the message has its words.',
+        'Act on the message: often a quota, a PriorityClass that is missing, or pod security.',
+      ),
+      RolloutStalled: fails(
+        'The newest revision made no progress within progressDeadlineSeconds. The old pods keep serving.',
+        'Look at the newest pods and their logs; correct the cause, or kubectl rollout undo the Deployment while the router is paused.',
+      ),
+      NotProgrammed: fails('Nothing was applied, so nothing rolls out.', 'Look at Programmed.'),
     },
   },
   Ready: {
     meaning:
       'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
     reasons: {
-      Ready: { status: 'True', when: 'All of that holds.', remedy: null },
-      NotAccepted: {
-        status: 'False',
-        when: 'Accepted is not True. With NoProviders and Programmed True, the endpoints that the message does not name are served as they are written; with Programmed False the last good config keeps serving.',
-        remedy: 'Look at Accepted.',
-      },
-      RefsNotResolved: {
-        status: 'False',
-        when: 'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config is kept.',
-        remedy: 'Look at ResolvedRefs.',
-      },
-      NotProgrammed: {
-        status: 'False',
-        when: 'Programmed is not True.',
-        remedy: 'Look at Programmed.',
-      },
-      NotAvailable: {
-        status: 'False',
-        when: 'Available is not True.',
-        remedy: 'Look at Available.',
-      },
-      NotRolledOut: {
-        status: 'False',
-        when: 'Too few pods of this generation are ready yet. Older ones serve.',
-        remedy: 'Wait for the rollout; if it does not end, look at Progressing.',
-      },
+      Ready: holds('All of that holds.'),
+      NotAccepted: fails(
+        'Accepted is not True. With NoProviders and Programmed True, the endpoints that the message does not name are served as they are written; with Programmed False the last good config keeps serving.',
+        'Look at Accepted.',
+      ),
+      RefsNotResolved: fails(
+        'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config is kept.',
+        'Look at ResolvedRefs.',
+      ),
+      NotProgrammed: fails('Programmed is not True.', 'Look at Programmed.'),
+      NotAvailable: fails('Available is not True.', 'Look at Available.'),
+      NotRolledOut: fails(
+        'Too few pods of this generation are ready yet. Older ones serve.',
+        'Wait for the rollout; if it does not end, look at Progressing.',
+      ),
     },
   },
 } as const satisfies Readonly<Record<string, ConditionMeaning>>
@@ -249,34 +191,25 @@ export const upstreamProviderConditions = {
   Accepted: {
     meaning: 'The provider makes an upstream that a router would start with.',
     reasons: {
-      Accepted: { status: 'True', when: 'It is good.', remedy: null },
-      InvalidSpec: {
-        status: 'False',
-        when: 'A field of the spec cannot be right, though the API server let it pass.',
-        remedy: 'Correct the field that the message names.',
-      },
+      Accepted: holds('It is good.'),
+      InvalidSpec: invalidSpec,
       InvalidConfig: invalidConfig,
-      UnknownVariable: {
-        status: 'False',
-        when: 'A text has a ${NAME} that is not among the variables of the provider.',
-        remedy: 'Add the variable, or correct its name.',
-      },
-      UnknownChain: {
-        status: 'False',
-        when: 'No chain spec has its chain, or the chain does not have its interface.',
-        remedy:
-          'Create it again with the right chainId and apiInterface, or add the spec of the chain to the router.',
-      },
-      DuplicateName: {
-        status: 'False',
-        when: 'An older provider that the same router selects has this name for the same chain and interface.',
-        remedy: 'Give one of them another upstreamName, or other labels.',
-      },
-      ChainNotServed: {
-        status: 'False',
-        when: 'The router that selects it has no endpoint for its chain and interface.',
-        remedy: 'Add an endpoint to the router, or other labels to the provider.',
-      },
+      UnknownVariable: fails(
+        'A text has a ${NAME} that is not among the variables of the provider.',
+        'Add the variable, or correct its name.',
+      ),
+      UnknownChain: fails(
+        'No chain spec has its chain, or the chain does not have its interface.',
+        'Create it again with the right chainId and apiInterface, or add the spec of the chain to the router.',
+      ),
+      DuplicateName: fails(
+        'An older provider that the same router selects has this name for the same chain and interface.',
+        'Give one of them another upstreamName, or other labels.',
+      ),
+      ChainNotServed: fails(
+        'The router that selects it has no endpoint for its chain and interface.',
+        'Add an endpoint to the router, or other labels to the provider.',
+      ),
       Pending: pending,
     },
   },
@@ -285,12 +218,11 @@ export const upstreamProviderConditions = {
     meaning:
       'The newest config that was applied for the router holds the provider. Only in status.routers[].',
     reasons: {
-      Programmed: { status: 'True', when: 'It was applied.', remedy: null },
-      NotProgrammed: {
-        status: 'False',
-        when: 'The newest config of the router could not be applied, or does not hold the provider.',
-        remedy: 'Look at the conditions of the router.',
-      },
+      Programmed: holds('It was applied.'),
+      NotProgrammed: fails(
+        'The newest config of the router could not be applied, or does not hold the provider.',
+        'Look at the conditions of the router.',
+      ),
       Pending: pending,
     },
   },
@@ -298,31 +230,17 @@ export const upstreamProviderConditions = {
     meaning:
       'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet, the condition Ready of that router tells.',
     reasons: {
-      Ready: {
-        status: 'True',
-        when: 'A router that selects it has applied it as it is written.',
-        remedy: null,
-      },
-      NotAccepted: {
-        status: 'False',
-        when: 'Accepted is not True.',
-        remedy: 'Look at Accepted, and at status.routers[].',
-      },
-      RefsNotResolved: {
-        status: 'False',
-        when: 'ResolvedRefs is not True.',
-        remedy: 'Look at ResolvedRefs.',
-      },
-      NotSelected: {
-        status: 'False',
-        when: 'No router selects it.',
-        remedy: 'Give it labels that the providerSelector of a router matches.',
-      },
-      NotProgrammed: {
-        status: 'False',
-        when: 'No router that selects it has applied it.',
-        remedy: 'Look at status.routers[] and at the conditions of the routers.',
-      },
+      Ready: holds('A router that selects it has applied it as it is written.'),
+      NotAccepted: fails('Accepted is not True.', 'Look at Accepted, and at status.routers[].'),
+      RefsNotResolved: fails('ResolvedRefs is not True.', 'Look at ResolvedRefs.'),
+      NotSelected: fails(
+        'No router selects it.',
+        'Give it labels that the providerSelector of a router matches.',
+      ),
+      NotProgrammed: fails(
+        'No router that selects it has applied it.',
+        'Look at status.routers[] and at the conditions of the routers.',
+      ),
       Pending: pending,
     },
   },

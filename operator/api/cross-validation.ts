@@ -6,28 +6,23 @@ import { boolean, integer, list, object } from './field.ts'
 import { apiInterface, chainId, word } from './names.ts'
 
 function count(description: string, example: number) {
-  return integer({ description, example, min: 1, max: 1000 })
+  return integer(description, [1, 1000], example)
 }
 
 function bounds(name: string, description: string) {
   return object(
+    description,
     {
       floor: count('The least; what a caller asks for is raised to it.', 2).optional(),
       cap: count('The most; what a caller asks for is cut to it.', 3).optional(),
     },
     {
-      description,
       example: { floor: 2, cap: 3 },
-      rules: [
-        {
-          rule: 'has(self.floor) || has(self.cap)',
-          message: `${name} must have floor, cap or both`,
-        },
-        {
-          rule: '!has(self.floor) || !has(self.cap) || self.floor <= self.cap',
-          message: `${name}.floor must be at most ${name}.cap`,
-        },
-      ],
+      rules: {
+        [`${name} must have floor, cap or both`]: 'has(self.floor) || has(self.cap)',
+        [`${name}.floor must be at most ${name}.cap`]:
+          '!has(self.floor) || !has(self.cap) || self.floor <= self.cap',
+      },
     },
   )
 }
@@ -41,14 +36,12 @@ const examplePolicy = {
 }
 
 const policy = object(
+  'What holds for one method.',
   {
-    chainId: chainId({ description: 'Chain.', example: 'ETH1' }),
-    apiInterface: apiInterface({ description: 'Interface.', example: 'jsonrpc' }),
-    method: word('method', {
-      description: 'Method that the policy applies to.',
-      example: 'eth_getBalance',
-    }),
-    enabled: boolean({ description: 'Whether the policy is active.', example: true }).default(true),
+    chainId: chainId('Chain.', { example: 'ETH1' }),
+    apiInterface: apiInterface('Interface.', { example: 'jsonrpc' }),
+    method: word('method', 'Method that the policy applies to.', 'eth_getBalance'),
+    enabled: boolean('Whether the policy is active.').default(true),
     agreementThreshold: bounds('agreementThreshold', 'How many answers must match.').optional(),
     maxParticipants: bounds('maxParticipants', 'How many upstreams are asked.').optional(),
     minGroups: bounds(
@@ -56,49 +49,37 @@ const policy = object(
       'How many groups the matching answers must come from.',
     ).optional(),
     perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
-    forbidCallers: boolean({
-      description: 'Whether callers may not ask for cross-validation of this method.',
-      example: false,
-    }).default(false),
+    forbidCallers: boolean(
+      'Whether callers may not ask for cross-validation of this method.',
+    ).default(false),
   },
   {
-    description: 'What holds for one method.',
     example: examplePolicy,
-    rules: [
-      {
-        rule: 'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
-        message: 'agreementThreshold.floor must be at most maxParticipants.floor',
-      },
-      {
-        rule: 'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
-        message: 'agreementThreshold.floor must be at most maxParticipants.cap',
-      },
-      {
-        rule: 'self.?minGroups.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
-        message: 'minGroups.floor must be at most maxParticipants.cap',
-      },
-    ],
+    rules: {
+      'agreementThreshold.floor must be at most maxParticipants.floor':
+        'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
+      'agreementThreshold.floor must be at most maxParticipants.cap':
+        'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
+      'minGroups.floor must be at most maxParticipants.cap':
+        'self.?minGroups.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
+    },
   },
 )
 
 /** Which answers are compared between upstreams before one is given. */
 export const crossValidation = object(
+  untilBuilt(
+    'cross-validation',
+    'Which answers are compared between upstreams before one is given. Unset: none.',
+  ),
   {
-    policies: list(policy, {
-      description: 'One policy per chain, interface and method.',
-      example: [examplePolicy],
+    policies: list('One policy per chain, interface and method.', policy, {
       min: 1,
       max: 128,
       kind: ['chainId', 'apiInterface', 'method'],
     }),
   },
-  {
-    description: untilBuilt(
-      'cross-validation',
-      'Which answers are compared between upstreams before one is given. Unset: none.',
-    ),
-    example: { policies: [examplePolicy] },
-  },
+  { example: { policies: [examplePolicy] } },
 )
 
 export type CrossValidation = z.output<typeof crossValidation>

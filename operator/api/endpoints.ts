@@ -7,57 +7,44 @@ import { apiInterface, chainId } from './names.ts'
 import { endpointRelay } from './relay.ts'
 
 const endpoint = object(
+  'A listener.',
   {
-    name: text({
-      description:
-        'Name of the endpoint, and of its port in the Service. Lower-case letters, digits and dashes.',
-      example: 'eth1',
-      max: 15,
-      pattern: /^[a-z]([a-z0-9]|-[a-z0-9])*$/,
-      must: 'name must be lower-case letters, digits and single dashes, and begin with a letter',
-      rules: [
-        {
-          rule: "self != 'metrics'",
-          message: "name must not be metrics, which is the name of the router's own port",
+    name: text(
+      'Name of the endpoint, and of its port in the Service. Lower-case letters, digits and dashes.',
+      {
+        example: 'eth1',
+        max: 15,
+        pattern: /^[a-z]([a-z0-9]|-[a-z0-9])*$/,
+        must: 'name must be lower-case letters, digits and single dashes, and begin with a letter',
+        rules: {
+          "name must not be metrics, which is the name of the router's own port":
+            "self != 'metrics'",
         },
-      ],
-    }),
-    port: integer({
-      description:
-        'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
-      example: 3360,
-      min: 1024,
-      max: 65_535,
-    }).default(defaultPort),
-    chainId: chainId({
-      description: 'Chain that is served, by the id or an alias of its spec.',
+      },
+    ),
+    port: integer(
+      'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
+      [1024, 65_535],
+    ).default(defaultPort),
+    chainId: chainId('Chain that is served, by the id or an alias of its spec.', {
       example: 'ETH1',
     }),
-    apiInterface: apiInterface({
-      description: 'Interface that is served. The chain must have it.',
+    apiInterface: apiInterface('Interface that is served. The chain must have it.', {
       example: 'jsonrpc',
     }),
     relay: endpointRelay.optional(),
   },
-  {
-    description: 'A listener.',
-    example: { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
-  },
+  { example: { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' } },
 )
 
 /** The listeners of a router. */
-export const endpoints = list(endpoint, {
-  description: 'Listeners: one per chain and interface.',
-  example: [{ name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' }],
+export const endpoints = list('Listeners: one per chain and interface.', endpoint, {
   min: 1,
   max: 64,
   kind: ['name'],
-  rules: [
-    {
-      rule: 'self.all(a, self.exists_one(b, a.port == b.port))',
-      message: 'endpoints must have different ports',
-    },
-  ],
+  rules: {
+    'endpoints must have different ports': 'self.all(a, self.exists_one(b, a.port == b.port))',
+  },
 })
 
 export type Endpoint = z.output<typeof endpoint>

@@ -12,9 +12,14 @@ interface Example {
 }
 
 function examplesBelow(path: string, schema: z.ZodType): readonly Example[] {
-  const example = schema.meta()?.['example']
+  const given = [
+    schema.meta()?.['example'],
+    schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
+  ]
   return [
-    ...(example === undefined ? [] : [{ path, schema, example }]),
+    ...given
+      .filter((example) => example !== undefined)
+      .map((example) => ({ path, schema, example })),
     ...innerSchemas(schema).flatMap(([name, inner]) => examplesBelow(path + name, inner)),
   ]
 }
@@ -36,12 +41,12 @@ const examples = [
   ...examplesBelow('UpstreamProvider', upstreamProviderSchema),
 ]
 
-test('there are examples', () => {
+test('there are examples and defaults', () => {
   expect(examples.length).toBeGreaterThan(150)
 })
 
 test.each(examples.map(({ path, ...rest }) => [path, rest] as const))(
-  'the example of %s is good',
+  'what %s shows is good',
   (_, { schema, example }) => {
     expect(schema.safeParse(example).error?.message).toBeUndefined()
   },

@@ -2,33 +2,55 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 
-/** How long a text is by the bounds of the API: in code points, where JavaScript counts halves of some of them. */
-function textLength(text: string): number {
-  return Array.from(text).length
+/*
+ * The types that fields of the API have. Each begins with what the field means: it becomes `kubectl explain` and the
+ * reference. An example is a value that one would really write; a field with a default needs none.
+ */
+
+/** What must hold, in words, and the rule in CEL, of at most 200 characters, by which the API server checks it. */
+export type Rules = Readonly<Record<string, string | PlacedRules>>
+
+interface PlacedRules {
+  readonly fieldPath: string
+  readonly rules: readonly string[]
 }
 
-/** What every field says of itself: it becomes `kubectl explain` and the reference. */
-export interface About {
-  /** One or more sentences. */
-  readonly description: string
-  /** A value that one would really write; required for what is written by people. */
-  readonly example?: unknown
+/** Rules whose message belongs to a field below, such as `.maxReplicas`. */
+export function at(fieldPath: string, ...rules: readonly string[]): PlacedRules {
+  return { fieldPath, rules }
 }
 
-/** A rule in CEL that the API server checks. */
+/** A rule as the API server takes it. */
 export interface Rule {
-  /** At most 200 characters. */
   readonly rule: string
-  /** What must hold, in words. */
   readonly message: string
-  /** The field below to which the message belongs, such as `.maxReplicas`. */
   readonly fieldPath?: string
 }
 
 /** The key of the API server for rules. */
 export const rulesKeyword = 'x-kubernetes-validations'
 
-interface TextOptions extends About {
+/** The keyword for rules; nothing when there are none. */
+export function withRules(rules: Rules = {}): { [rulesKeyword]?: readonly Rule[] } {
+  const written = Object.entries(rules).flatMap(([message, given]): readonly Rule[] =>
+    typeof given === 'string'
+      ? [{ rule: given, message }]
+      : given.rules.map((rule) => ({ rule, message, fieldPath: given.fieldPath })),
+  )
+  return written.length === 0 ? {} : { [rulesKeyword]: written }
+}
+
+/** The rule that a field keeps its first value. */
+export function immutable(name: string, remedy: string): Rules {
+  return { [`${name} must not change: ${remedy}`]: 'self == oldSelf' }
+}
+
+interface Options {
+  readonly example?: unknown
+  readonly rules?: Rules
+}
+
+interface TextOptions extends Options {
   /** The most characters. */
   readonly max: number
   readonly min?: number
@@ -36,41 +58,23 @@ interface TextOptions extends About {
   readonly pattern?: RegExp
   /** The sentence that a wrong text gets: `chainId must be …`. Without it, only the pattern itself is told. */
   readonly must?: string
-  readonly rules?: readonly Rule[]
 }
 
 /** A text with bounds. */
-export function text({
-  max,
-  min = 1,
-  pattern,
-  must,
-  rules = [],
-  ...about
-}: TextOptions): z.ZodString {
+export function text(description: string, options: TextOptions): z.ZodString {
+  const { max, min = 1, pattern, must, example, rules = {} } = options
   const bounded = atMost(max, z.string().min(min))
-  const meta = { ...about, maxLength: max }
+  const meta = { description, example, maxLength: max }
   if (pattern === undefined) return bounded.meta({ ...meta, ...withRules(rules) })
   const read = portable(pattern)
-  const all = must === undefined ? rules : [{ rule: matches(read), message: must }, ...rules]
+  const all = must === undefined ? rules : { [must]: matches(read), ...rules }
   return bounded.regex(read, must).meta({ ...meta, ...withRules(all) })
 }
 
-/** A text of so many characters at most, as the API server counts them: what it stored must be readable. */
+/** A text of so many code points at most, as the API server counts them: what it stored must be readable. */
 function atMost(max: number, schema: z.ZodString): z.ZodString {
-  const fits = (value: string) => value.length <= max || textLength(value) <= max
+  const fits = (value: string) => value.length <= max || Array.from(value).length <= max
   return schema.refine(fits, `must be at most ${max} characters`)
-}
-
-/** A map with so many keys at most. */
-export function mapOf<V extends z.ZodType>(
-  value: V,
-  { max, rules = [], ...about }: MapOptions,
-): z.ZodRecord<z.ZodString, V> {
-  return z
-    .record(z.string(), value)
-    .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
-    .meta({ ...about, maxProperties: max, ...withRules(rules) })
 }
 
 /** For RE2, which the API server reads patterns with, white space is ASCII; for JavaScript it is more. */
@@ -83,93 +87,96 @@ function matches(pattern: RegExp): string {
   return `self.matches(r${quote}${pattern.source}${quote})`
 }
 
-/** The keyword for rules; nothing when there are none. */
-export function withRules(rules: readonly Rule[]): Record<string, unknown> {
-  return rules.length === 0 ? {} : { [rulesKeyword]: rules }
-}
-
-/** The rule that a field keeps its first value. */
-export function immutable(name: string, remedy: string): Rule {
-  return { rule: 'self == oldSelf', message: `${name} must not change: ${remedy}` }
-}
-
-interface IntegerOptions extends About {
-  readonly min: number
-  readonly max: number
-}
-
-/** A whole number with bounds. */
-export function integer({ min, max, ...about }: IntegerOptions): z.ZodNumber {
-  return z
-    .int()
-    .min(min)
-    .max(max)
-    .meta({ ...about })
+/** A whole number within bounds. */
+export function integer(
+  description: string,
+  [min, max]: readonly [min: number, max: number],
+  example?: number,
+): z.ZodNumber {
+  return z.int().min(min).max(max).meta({ description, example })
 }
 
 /** True or false. */
-export function boolean(about: About): z.ZodBoolean {
-  return z.boolean().meta({ ...about })
+export function boolean(description: string, example?: boolean): z.ZodBoolean {
+  return z.boolean().meta({ description, example })
 }
 
 /** One word of a list. */
 export function oneOf<const T extends readonly [string, ...string[]]>(
+  description: string,
   words: T,
-  { rules = [], ...about }: About & { readonly rules?: readonly Rule[] },
+  { example, rules }: Options = {},
 ): z.ZodEnum<{ [K in T[number]]: K }> {
-  return z.enum(words).meta({ ...about, ...withRules(rules) })
-}
-
-interface ObjectOptions extends About {
-  readonly rules?: readonly Rule[]
+  return z.enum(words).meta({ description, example, ...withRules(rules) })
 }
 
 /** An object with the rules that hold between its fields. */
 export function object<T extends z.ZodRawShape>(
+  description: string,
   shape: T,
-  { rules = [], ...about }: ObjectOptions,
+  { example, rules }: Options = {},
 ): z.ZodObject<T> {
-  return z.object(shape).meta({ ...about, ...withRules(rules) })
+  return z.object(shape).meta({ description, example, ...withRules(rules) })
 }
 
-interface ListOptions extends About {
+interface ListOptions extends Options {
   readonly max: number
   readonly min?: number
   /** `atomic`: the whole list has one owner; `set`: scalars; or the keys that tell its items apart. */
   readonly kind: 'atomic' | 'set' | readonly [string, ...string[]]
-  readonly rules?: readonly Rule[]
 }
 
-/** A list with bounds, of a kind that server-side apply can merge. */
+/** A list with bounds, of a kind that server-side apply can merge. Without an example, it is shown with that of its item. */
 export function list<T extends z.ZodType>(
+  description: string,
   item: T,
-  { max, min = 0, kind, rules = [], ...about }: ListOptions,
+  { max, min = 0, kind, example = exampleOf(item), rules }: ListOptions,
 ): z.ZodArray<T> {
   const merge =
     typeof kind === 'string'
       ? { 'x-kubernetes-list-type': kind }
       : { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': kind }
   const bounded = z.array(item).max(max)
-  return (min === 0 ? bounded : bounded.min(min)).meta({ ...about, ...merge, ...withRules(rules) })
+  const meta = { description, example, ...merge, ...withRules(rules) }
+  return (min === 0 ? bounded : bounded.min(min)).meta(meta)
 }
 
-interface MapOptions extends About {
+function exampleOf(item: z.ZodType): unknown {
+  const example = item.meta()?.['example']
+  return example === undefined ? undefined : [example]
+}
+
+interface MapOptions extends Options {
+  /** The most keys. */
   readonly max: number
-  readonly rules?: readonly Rule[]
+  /**
+   * What is wrong with a key; null when nothing is. CEL cannot judge keys: they have no bound, so that a rule would cost too
+   * much.
+   */
+  readonly keyFault?: (key: string) => string | null
 }
 
-interface TextMapOptions extends MapOptions {
-  readonly maxValueLength: number
+/** A map with so many keys at most. */
+export function mapOf<V extends z.ZodType>(
+  description: string,
+  value: V,
+  { max, keyFault = () => null, example, rules }: MapOptions,
+): z.ZodRecord<z.ZodString, V> {
+  return z
+    .record(z.string(), value)
+    .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
+    .superRefine((map, context) => {
+      for (const fault of Object.keys(map).map(keyFault))
+        if (fault !== null) context.addIssue(fault)
+    })
+    .meta({ description, example, maxProperties: max, ...withRules(rules) })
 }
 
 /** A map of texts, such as labels. */
-export function textMap({
-  maxValueLength,
-  ...options
-}: TextMapOptions): z.ZodRecord<z.ZodString, z.ZodString> {
-  const value = atMost(maxValueLength, z.string()).meta({
-    description: 'The value of the key.',
-    maxLength: maxValueLength,
-  })
-  return mapOf(value, options)
+export function textMap(
+  description: string,
+  { maxValueLength, ...options }: MapOptions & { readonly maxValueLength: number },
+): z.ZodRecord<z.ZodString, z.ZodString> {
+  const meta = { description: 'The value of the key.', maxLength: maxValueLength }
+  return mapOf(description, atMost(maxValueLength, z.string()).meta(meta), options)
 }

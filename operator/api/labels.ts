@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type About, type Rule, list, type mapOf, object, oneOf, text, textMap } from './field.ts'
+import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 import type { z } from 'zod'
 
 /*
@@ -37,79 +37,98 @@ export function isSubdomain(name: string): boolean {
 }
 
 /** A text in the form of a label's key. */
-export function labelKey(name: string, about: { description: string; example: string }) {
+export function labelKey(name: string, description: string, example: string) {
   const must = `${name} must have ${keyForm}`
-  return text({ ...about, max: mostOfKey, pattern: qualifiedName, must })
+  return text(description, { example, max: mostOfKey, pattern: qualifiedName, must })
 }
 
 /** A text in the form of the name of an object. */
-export function subdomainName(name: string, about: { description: string; example: string }) {
+export function subdomainName(name: string, description: string, example: string) {
   const must = `${name} must have ${subdomainForm}`
-  return text({ ...about, max: mostOfSubdomain, pattern: wholeSubdomain, must })
+  return text(description, { example, max: mostOfSubdomain, pattern: wholeSubdomain, must })
 }
 
-type LabelMapOptions = Omit<Parameters<typeof mapOf>[1], 'rules'> & {
-  readonly rules?: readonly Rule[]
+interface MapOptions {
+  readonly example: object
+  readonly max: number
+  readonly rules?: Rules
 }
 
-/** A map of labels. Its values alone: keys of a map have no bound, so that a rule about them would cost too much. */
+/** A map of labels. */
 export function labelMap(
   name: string,
-  { rules = [], ...about }: LabelMapOptions,
+  description: string,
+  { rules = {}, ...options }: MapOptions,
 ): z.ZodRecord<z.ZodString, z.ZodString> {
-  const values = {
-    rule: `self.all(k, self[k].matches(r'${labelValue.source}'))`,
-    message: `${name} must have values of ${valueForm}`,
+  const ofValues = {
+    [`${name} must have values of ${valueForm}`]: `self.all(k, self[k].matches(r'${labelValue.source}'))`,
   }
-  return textMap({ ...about, maxValueLength: 63, rules: [...rules, values] })
+  const all = { ...rules, ...ofValues }
+  return textMap(description, { ...options, maxValueLength: 63, rules: all, keyFault })
+}
+
+/** A map of annotations. Of its keys, capitals do not matter. */
+export function annotationMap(description: string, options: MapOptions) {
+  const ofLowerCase = (key: string) => keyFault(key.toLowerCase())
+  return textMap(description, { ...options, maxValueLength: 4096, keyFault: ofLowerCase })
+}
+
+function keyFault(key: string): string | null {
+  return isQualifiedName(key) ? null : `the key ${JSON.stringify(key)} must have ${keyForm}`
+}
+
+function valueFault(value: string): string | null {
+  return labelValue.test(value) ? null : `the value ${JSON.stringify(value)} must have ${valueForm}`
 }
 
 const requirement = object(
+  'One requirement; all must hold.',
   {
-    key: text({ description: 'The label.', example: 'tier', max: 317 }),
-    operator: oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
-      description: 'How the label relates to the values.',
-      example: 'In',
-    }),
-    values: list(text({ description: 'A value of the label.', example: 'paid', min: 0, max: 63 }), {
-      description: 'The values. Required with In and NotIn, refused with the others.',
-      example: ['paid', 'own'],
-      max: 32,
-      kind: 'atomic',
-    }).optional(),
+    key: text('The label.', { example: 'tier', max: 317 }),
+    operator: oneOf(
+      'How the label relates to the values.',
+      ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+      { example: 'In' },
+    ),
+    values: list(
+      'The values. Required with In and NotIn, refused with the others.',
+      text('A value of the label.', { example: 'paid', min: 0, max: 63 }),
+      { example: ['paid', 'own'], max: 32, kind: 'atomic' },
+    ).optional(),
   },
   {
-    description: 'One requirement; all must hold.',
     example: { key: 'tier', operator: 'In', values: ['paid'] },
-    rules: [
-      {
-        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
-        message:
-          'values must be set with In and NotIn, and must not be set with Exists and DoesNotExist',
-      },
-    ],
+    rules: {
+      'values must be set with In and NotIn, and must not be set with Exists and DoesNotExist':
+        "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
+    },
   },
 )
 
 /** Labels that objects must have. Empty matches every object. */
-export function labelSelector(about: About) {
-  return object(
-    {
-      matchLabels: textMap({
-        description: 'Labels that an object must have, with these values.',
-        example: { 'rpc.example.com/pool': 'mainnet' },
-        max: 16,
-        maxValueLength: 63,
-      }).optional(),
-      matchExpressions: list(requirement, {
-        description: 'Requirements on labels; all must hold.',
-        example: [{ key: 'tier', operator: 'In', values: ['paid'] }],
-        max: 16,
-        kind: 'atomic',
-      }).optional(),
-    },
-    about,
-  ).meta({ ...about, 'x-kubernetes-map-type': 'atomic' })
+export function labelSelector(description: string, example: object) {
+  return object(description, {
+    matchLabels: textMap('Labels that an object must have, with these values.', {
+      example: { 'rpc.example.com/pool': 'mainnet' },
+      max: 16,
+      maxValueLength: 63,
+    }).optional(),
+    matchExpressions: list('Requirements on labels; all must hold.', requirement, {
+      example: [{ key: 'tier', operator: 'In', values: ['paid'] }],
+      max: 16,
+      kind: 'atomic',
+    }).optional(),
+  })
+    .superRefine(({ matchLabels = {}, matchExpressions = [] }, context) => {
+      const keys = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
+      const values = [
+        ...Object.values(matchLabels),
+        ...matchExpressions.flatMap((each) => each.values ?? []),
+      ]
+      for (const fault of [...keys.map(keyFault), ...values.map(valueFault)])
+        if (fault !== null) context.addIssue(fault)
+    })
+    .meta({ description, example, 'x-kubernetes-map-type': 'atomic' })
 }
 
 export type LabelSelector = z.output<ReturnType<typeof labelSelector>>

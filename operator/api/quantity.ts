@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type About, mapOf, object, text, withRules } from './field.ts'
+import { at, mapOf, object, text, withRules } from './field.ts'
+import { isQualifiedName } from './labels.ts'
 import { z } from 'zod'
 
 const factors: ReadonlyMap<string, number> = new Map([
@@ -32,112 +33,110 @@ export function isSameQuantity(a: string | number, b: string | number): boolean 
 
 const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
 
-interface DurationOptions extends About {
-  /** The field, as messages name it. */
-  readonly name: string
-  readonly min: string
-  readonly max: string
-}
-
-/** A duration as Go writes it, within bounds. */
-export function duration({ name, min, max, ...about }: DurationOptions): z.ZodString {
-  const pattern = durationPattern.source
+/**
+ * A duration as Go writes it, within bounds.
+ *
+ * @param name the field, as messages name it
+ */
+export function duration(
+  name: string,
+  description: string,
+  [min, max]: readonly [min: string, max: string],
+  example?: string,
+): z.ZodString {
   const bounds = `duration(self) >= duration('${min}') && duration(self) <= duration('${max}')`
-  const rules = [
-    {
-      rule: `!self.matches(r'${pattern}') || (${bounds})`,
-      message: `${name} must be from ${min} to ${max}`,
+  return text(description, {
+    example,
+    max: 32,
+    pattern: durationPattern,
+    must: `${name} must be a duration such as 500ms, 5s or 1m30s`,
+    rules: {
+      [`${name} must be from ${min} to ${max}`]: `!self.matches(r'${durationPattern.source}') || (${bounds})`,
     },
-  ]
-  const must = `${name} must be a duration such as 500ms, 5s or 1m30s`
-  return text({ ...about, max: 32, pattern: durationPattern, must, rules })
+  })
 }
 
 const byteSizePattern = /^[1-9][0-9]{0,9}(Ki|Mi|Gi)?$/
 
-interface ByteSizeOptions extends About {
-  /** The field, as messages name it. */
-  readonly name: string
-  readonly max: string
-}
-
 /** An amount of bytes, such as `10Mi`, up to a most. */
-export function byteSize({ name, max, ...about }: ByteSizeOptions): z.ZodString {
+export function byteSize(
+  name: string,
+  description: string,
+  max: string,
+  example?: string,
+): z.ZodString {
   const bound = `quantity(self).compareTo(quantity('${max}')) <= 0`
-  return text({
-    ...about,
+  return text(description, {
+    example,
     max: 16,
     pattern: byteSizePattern,
     must: `${name} must be a size such as 512Ki, 10Mi or 1Gi`,
-    rules: [
-      {
-        rule: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
-        message: `${name} must be at most ${max}`,
-      },
-    ],
+    rules: {
+      [`${name} must be at most ${max}`]: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
+    },
   })
 }
 
 const quantityPattern =
   /^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+([.][0-9]*)?)?$/
 
-interface IntOrStringOptions extends About {
-  /** What a text must look like. */
-  readonly pattern: RegExp
-  /** At least this, when it is a number. */
-  readonly min: number
-  /** The sentence that a wrong value gets. */
-  readonly must: string
-}
-
-function intOrString({ pattern, min, must, ...about }: IntOrStringOptions) {
-  const rule = `type(self) == int ? self >= ${min} : self.matches(r'${pattern.source}')`
-  return z.union([z.int().min(min), z.string().max(32).regex(pattern, must)]).meta({
-    ...about,
+/** A number that is not negative, or a text of this pattern. */
+function intOrString(description: string, pattern: RegExp, must: string, example: unknown) {
+  const rule = `type(self) == int ? self >= 0 : self.matches(r'${pattern.source}')`
+  return z.union([z.int().min(0), z.string().max(32).regex(pattern, must)]).meta({
+    description,
+    example,
     'x-kubernetes-int-or-string': true,
-    ...withRules([{ rule, message: must }]),
+    ...withRules({ [must]: rule }),
   })
 }
 
 /** A quantity of Kubernetes: `500m`, `256Mi`, `2`. */
-export function quantity(name: string, about: About) {
+export function quantity(name: string, description: string, example: string) {
   const must = `${name} must be a quantity such as 500m, 256Mi or 2`
-  return intOrString({ ...about, pattern: quantityPattern, min: 0, must })
+  return intOrString(description, quantityPattern, must, example)
 }
 
 /** A number of pods or a share of them: `1`, `25%`. */
-export function countOrPercent(name: string, about: About) {
+export function countOrPercent(name: string, description: string) {
   const must = `${name} must be a number of pods such as 1, or a share of them such as 25%`
-  return intOrString({ ...about, pattern: /^(0|[1-9][0-9]{0,2})%$/, min: 0, must })
+  return intOrString(description, /^(0|[1-9][0-9]{0,2})%$/, must, undefined)
 }
 
-function amounts(name: string, about: About) {
-  const amount = quantity(name, { description: 'The amount.', example: '256Mi' })
-  return mapOf(amount, { ...about, max: 16 })
+function amounts(name: string, description: string, example: object) {
+  const amount = quantity(name, 'The amount.', '256Mi')
+  return mapOf(description, amount, { example, max: 16, keyFault: resourceFault })
+}
+
+function resourceFault(name: string): string | null {
+  const isOwn = /^(?:cpu|memory|ephemeral-storage|hugepages-\w+)$/.test(name)
+  if (isOwn || (name.includes('/') && isQualifiedName(name))) return null
+  return `${JSON.stringify(name)} must be cpu, memory, ephemeral-storage, hugepages- and a size, or a name with a domain and '/' before it`
 }
 
 /** Requests and limits of a container. */
-export function resources(about: About) {
+export function resources(description: string, example: object) {
   return object(
+    description,
     {
-      requests: amounts('requests', {
-        description: 'What is reserved for the container.',
-        example: { cpu: '500m', memory: '512Mi' },
+      requests: amounts('requests', 'What is reserved for the container.', {
+        cpu: '500m',
+        memory: '512Mi',
       }).optional(),
-      limits: amounts('limits', {
-        description: 'The most it may use. A CPU limit is seldom wise: it adds latency.',
-        example: { memory: '512Mi' },
-      }).optional(),
+      limits: amounts(
+        'limits',
+        'The most it may use. A CPU limit is seldom wise: it adds latency.',
+        { memory: '512Mi' },
+      ).optional(),
     },
     {
-      ...about,
-      rules: [
-        {
-          rule: '!has(self.requests) || !has(self.limits) || self.requests.all(k, !(k in self.limits) || quantity(string(self.requests[k])).compareTo(quantity(string(self.limits[k]))) <= 0)',
-          message: 'requests must be at most limits',
-          fieldPath: '.requests',
-        },
-      ],
+      example,
+      rules: {
+        'requests must be at most limits': at(
+          '.requests',
+          '!has(self.requests) || !has(self.limits) || self.requests.all(k, !(k in self.limits) || quantity(string(self.requests[k])).compareTo(quantity(string(self.limits[k]))) <= 0)',
+        ),
+      },
     },
   )
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import type { z } from 'zod'
 import { autoscaling, pod } from './pod.ts'
 import { cache, sharedState } from './stores.ts'
 import { crossValidation } from './cross-validation.ts'
 import { endpoints } from './endpoints.ts'
-import { boolean, integer, object, oneOf, withRules } from './field.ts'
-import { apiVersion, rpcRouterNames } from './group.ts'
+import { at, boolean, integer, object, oneOf } from './field.ts'
+import { rpcRouterNames } from './group.ts'
 import { labelSelector } from './labels.ts'
 import { networkPolicy, serviceSettings } from './exposure.ts'
-import { objectMeta } from './object-meta.ts'
+import { kindSchema } from './kind-schema.ts'
 import { byteSize } from './quantity.ts'
 import { routerRelay, subscriptions, upstreamSettings, webSocket } from './relay.ts'
 import { rpcRouterStatus } from './status.ts'
@@ -17,47 +17,43 @@ import { specSources } from './spec-sources.ts'
 import { logging, monitoring, tracing } from './telemetry.ts'
 
 const spec = object(
+  'What the fleet serves and how it runs.',
   {
     endpoints,
-    portRange: oneOf(['Standard', 'Custom'], {
-      description: 'Standard: endpoints use the ports 3360 to 3367. Custom: any port from 1024.',
-      example: 'Standard',
-    }).default('Standard'),
-    bindHost: oneOf(['0.0.0.0', '::'], {
-      description: 'What listeners bind to: :: takes IPv6, and IPv4 where the node allows both.',
-      example: '0.0.0.0',
-    }).default('0.0.0.0'),
-    providerSelector: labelSelector({
-      description:
-        'Which UpstreamProviders of the same namespace it uses. Empty selects all; unset selects none.',
-      example: { matchLabels: { 'rpc.example.com/pool': 'mainnet' } },
-    }).optional(),
+    portRange: oneOf(
+      'Standard: endpoints use the ports 3360 to 3367. Custom: any port from 1024.',
+      ['Standard', 'Custom'],
+    ).default('Standard'),
+    bindHost: oneOf('What listeners bind to: :: takes IPv6, and IPv4 where the node allows both.', [
+      '0.0.0.0',
+      '::',
+    ]).default('0.0.0.0'),
+    providerSelector: labelSelector(
+      'Which UpstreamProviders of the same namespace it uses. Empty selects all; unset selects none.',
+      { matchLabels: { 'rpc.example.com/pool': 'mainnet' } },
+    ).optional(),
     relay: routerRelay.prefault({}),
     upstreams: upstreamSettings.prefault({}),
     crossValidation: crossValidation.optional(),
     cache: cache.optional(),
     sharedState: sharedState.default({ mode: 'None' }),
     specSources: specSources.optional(),
-    skipWebsocketVerification: boolean({
-      description:
-        'Whether to serve chains that have subscriptions without a WebSocket URL: calls are served, subscriptions are not. Unset: as the providers in use need it, and the condition Accepted says what is not served. False: such a router is not accepted.',
-      example: false,
-    }).optional(),
+    skipWebsocketVerification: boolean(
+      'Whether to serve chains that have subscriptions without a WebSocket URL: calls are served, subscriptions are not. Unset: as the providers in use need it, and the condition Accepted says what is not served. False: such a router is not accepted.',
+      false,
+    ).optional(),
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
-    maxRequestSize: byteSize({
-      name: 'maxRequestSize',
-      description: 'The largest request body that is taken.',
-      max: '1Gi',
-      example: '10Mi',
-    }).default('10Mi'),
-    replicas: integer({
-      description:
-        'How many pods there are. Unset: 2, or what autoscaling says. kubectl scale writes it.',
-      example: 3,
-      min: 0,
-      max: 1000,
-    }).optional(),
+    maxRequestSize: byteSize(
+      'maxRequestSize',
+      'The largest request body that is taken.',
+      '1Gi',
+    ).default('10Mi'),
+    replicas: integer(
+      'How many pods there are. Unset: 2, or what autoscaling says. kubectl scale writes it.',
+      [0, 1000],
+      3,
+    ).optional(),
     autoscaling: autoscaling.optional(),
     pod: pod.prefault({}),
     service: serviceSettings.prefault({}),
@@ -67,47 +63,34 @@ const spec = object(
     logging: logging.prefault({}),
   },
   {
-    description: 'What the fleet serves and how it runs.',
-    rules: [
-      {
-        rule: '!has(self.autoscaling) || !has(self.replicas)',
-        message: 'replicas must not be set beside autoscaling, which owns the count',
-        fieldPath: '.replicas',
-      },
-      {
-        rule: "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
-        message: 'ports must be 3360 to 3367, unless portRange is Custom',
-        fieldPath: '.endpoints',
-      },
-      {
-        rule: 'self.endpoints.all(e, e.port != 7779)',
-        message: 'ports must not be 7779, where metrics are served',
-        fieldPath: '.endpoints',
-      },
-    ],
+    rules: {
+      'replicas must not be set beside autoscaling, which owns the count': at(
+        '.replicas',
+        '!has(self.autoscaling) || !has(self.replicas)',
+      ),
+      'ports must be 3360 to 3367, unless portRange is Custom': at(
+        '.endpoints',
+        "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
+      ),
+      'ports must not be 7779, where metrics are served': at(
+        '.endpoints',
+        'self.endpoints.all(e, e.port != 7779)',
+      ),
+    },
   },
 )
 
 /** A fleet of routers behind one Service. */
-export const rpcRouterSchema = z
-  .object({
-    apiVersion: z.literal(apiVersion),
-    kind: z.literal(rpcRouterNames.kind),
-    metadata: objectMeta,
-    spec,
-    status: rpcRouterStatus.optional(),
-  })
-  .meta({
-    description:
-      'A fleet of routers behind one Service: one URL per chain and interface in front of all your node providers.',
-    ...withRules([
-      {
-        rule: "self.metadata.name.size() <= 40 && self.metadata.name.matches(r'^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-        message:
-          'metadata.name must be at most 40 lower-case letters, digits and dashes, and begin with a letter: Services are named after it',
-      },
-    ]),
-  })
+export const rpcRouterSchema = kindSchema(
+  rpcRouterNames.kind,
+  'A fleet of routers behind one Service: one URL per chain and interface in front of all your node providers.',
+  spec,
+  rpcRouterStatus,
+  {
+    'metadata.name must be at most 40 lower-case letters, digits and dashes, and begin with a letter: Services are named after it':
+      "self.metadata.name.size() <= 40 && self.metadata.name.matches(r'^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+  },
+)
 
 /** An RpcRouter as the API server gives it: with defaults. */
 export type RpcRouter = z.output<typeof rpcRouterSchema>

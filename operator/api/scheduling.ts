@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { integer, list, object, oneOf, text } from './field.ts'
+import { at, integer, list, object, oneOf, text } from './field.ts'
 import {
   labelKey,
   labelMap,
@@ -12,82 +12,67 @@ import {
 } from './labels.ts'
 
 const toleration = object(
+  'A taint that the pods bear.',
   {
-    key: labelKey('key', {
-      description: 'Key of the taint. Unset: all.',
-      example: 'dedicated',
-    }).optional(),
-    operator: oneOf(['Exists', 'Equal'], {
-      description: 'How the key relates to the value. Unset: Equal.',
+    key: labelKey('key', 'Key of the taint. Unset: all.', 'dedicated').optional(),
+    operator: oneOf('How the key relates to the value. Unset: Equal.', ['Exists', 'Equal'], {
       example: 'Equal',
     }).optional(),
-    value: text({
-      description: 'Value of the taint.',
+    value: text('Value of the taint.', {
       example: 'rpc',
       min: 0,
       max: 63,
       pattern: labelValue,
       must: `value must have ${valueForm}`,
     }).optional(),
-    effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
-      description: 'Effect of the taint. Unset: all.',
-      example: 'NoSchedule',
-    }).optional(),
-    tolerationSeconds: integer({
-      description: 'How long a NoExecute taint is tolerated. Unset: for ever.',
-      example: 60,
-      min: 0,
-      max: 2_147_483_647,
-    }).optional(),
+    effect: oneOf(
+      'Effect of the taint. Unset: all.',
+      ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
+      { example: 'NoSchedule' },
+    ).optional(),
+    tolerationSeconds: integer(
+      'How long a NoExecute taint is tolerated. Unset: for ever.',
+      [0, 2_147_483_647],
+      60,
+    ).optional(),
   },
   {
-    description: 'A taint that the pods bear.',
     example: { key: 'dedicated', value: 'rpc' },
-    rules: [
-      {
-        rule: "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
-        message: 'value must not be set with operator Exists',
-        fieldPath: '.value',
-      },
-      {
-        rule: "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
-        message: 'operator must be Exists when key is not set',
-        fieldPath: '.operator',
-      },
-      {
-        rule: "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
-        message: 'effect must be NoExecute when tolerationSeconds is set',
-        fieldPath: '.effect',
-      },
-    ],
+    rules: {
+      'value must not be set with operator Exists': at(
+        '.value',
+        "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
+      ),
+      'operator must be Exists when key is not set': at(
+        '.operator',
+        "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
+      ),
+      'effect must be NoExecute when tolerationSeconds is set': at(
+        '.effect',
+        "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
+      ),
+    },
   },
 )
 
 const topologySpreadConstraint = object(
+  'How pods are spread.',
   {
-    topologyKey: labelKey('topologyKey', {
-      description: 'Label of nodes that tells the domains apart.',
-      example: 'topology.kubernetes.io/zone',
-    }),
-    maxSkew: integer({
-      description: 'How far the counts of two domains may differ.',
-      example: 1,
-      min: 1,
-      max: 1000,
-    }).default(1),
-    whenUnsatisfiable: oneOf(['ScheduleAnyway', 'DoNotSchedule'], {
-      description: 'Whether a pod that would break the rule is started all the same.',
-      example: 'ScheduleAnyway',
-    }).default('ScheduleAnyway'),
-    labelSelector: labelSelector({
-      description: 'Pods that count. Unset: those of this router.',
-      example: { matchLabels: { app: 'rpc' } },
+    topologyKey: labelKey(
+      'topologyKey',
+      'Label of nodes that tells the domains apart.',
+      'topology.kubernetes.io/zone',
+    ),
+    maxSkew: integer('How far the counts of two domains may differ.', [1, 1000]).default(1),
+    whenUnsatisfiable: oneOf('Whether a pod that would break the rule is started all the same.', [
+      'ScheduleAnyway',
+      'DoNotSchedule',
+    ]).default('ScheduleAnyway'),
+    labelSelector: labelSelector('Pods that count. Unset: those of this router.', {
+      matchLabels: { app: 'rpc' },
     }).optional(),
   },
-  {
-    description: 'How pods are spread.',
-    example: { topologyKey: 'topology.kubernetes.io/zone' },
-  },
+  { example: { topologyKey: 'topology.kubernetes.io/zone' } },
 )
 
 /** One of the three, as Kubernetes has it: it is too much to say again. */
@@ -104,36 +89,32 @@ function affinityOf(what: string) {
 
 /** Where pods may run. */
 export const schedulingFields = {
-  nodeSelector: labelMap('nodeSelector', {
-    description: 'Labels that a node must have.',
+  nodeSelector: labelMap('nodeSelector', 'Labels that a node must have.', {
     example: { 'kubernetes.io/arch': 'amd64' },
     max: 32,
   }).optional(),
-  tolerations: list(toleration, {
-    description: 'Taints that the pods bear.',
+  tolerations: list('Taints that the pods bear.', toleration, {
     example: [{ key: 'dedicated', operator: 'Equal', value: 'rpc', effect: 'NoSchedule' }],
     max: 32,
     kind: 'atomic',
   }).optional(),
   affinity: object(
+    'Affinity of the pods, as in the spec of a Pod.',
     {
       nodeAffinity: affinityOf('To nodes'),
       podAffinity: affinityOf('To other pods'),
       podAntiAffinity: affinityOf('Away from other pods'),
     },
-    {
-      description: 'Affinity of the pods, as in the spec of a Pod.',
-      example: { podAntiAffinity: {} },
-    },
+    { example: { podAntiAffinity: {} } },
   ).optional(),
-  topologySpreadConstraints: list(topologySpreadConstraint, {
-    description: 'How pods are spread. Unset: over nodes and zones, as far as possible.',
-    example: [{ topologyKey: 'topology.kubernetes.io/zone' }],
-    max: 8,
-    kind: ['topologyKey', 'whenUnsatisfiable'],
-  }).optional(),
-  priorityClassName: subdomainName('priorityClassName', {
-    description: 'Priority class of the pods.',
-    example: 'production',
-  }).optional(),
+  topologySpreadConstraints: list(
+    'How pods are spread. Unset: over nodes and zones, as far as possible.',
+    topologySpreadConstraint,
+    { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
+  ).optional(),
+  priorityClassName: subdomainName(
+    'priorityClassName',
+    'Priority class of the pods.',
+    'production',
+  ).optional(),
 }

@@ -222,7 +222,7 @@ describe('validate', () => {
       'a label that pods cannot have',
       ['validate', '-f', '-'],
       `${router}  pod: { labels: { -x: why } }\n---${provider}`,
-      'RpcRouter default/mainnet: spec.pod.labels: the key "-x" must be what a label can have: ',
+      'standard input: RpcRouter default/mainnet: spec.pod.labels: the key "-x" must have at most 63 letters',
     ],
   ])('%s', async (_, argv, input, sentence) => {
     const { code, stderr } = await run(argv, input)

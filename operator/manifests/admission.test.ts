@@ -3,40 +3,38 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { customResourceDefinition } from '../api/crd/definition.ts'
-import { integer, list, object, oneOf, text, textMap } from '../api/field.ts'
+import { at, integer, list, object, oneOf, text, textMap } from '../api/field.ts'
 import { Admission } from './admission.ts'
 import type { Json } from './json.ts'
 
-const about = { description: 'A field.' }
+const about = 'A field.'
 
 const schema = z.object({
   spec: object(
+    about,
     {
-      name: text({ ...about, max: 4, min: 2 }),
-      count: integer({ ...about, min: 1, max: 9 }).default(3),
-      mode: oneOf(['fast', 'off'], about).optional(),
-      tags: list(text({ ...about, max: 9 }), { ...about, max: 3, kind: 'set' }).optional(),
-      ports: list(object({ port: integer({ ...about, min: 1, max: 9 }) }, about), {
-        ...about,
+      name: text(about, { max: 4, min: 2 }),
+      count: integer(about, [1, 9]).default(3),
+      mode: oneOf(about, ['fast', 'off']).optional(),
+      tags: list(about, text(about, { max: 9 }), { max: 3, kind: 'set' }).optional(),
+      ports: list(about, object(about, { port: integer(about, [1, 9]) }), {
         max: 9,
         kind: ['port'],
       }).optional(),
-      labels: textMap({ ...about, max: 1, maxValueLength: 9 }).optional(),
-      range: text({ ...about, max: 99 }).optional(),
-      least: text({ ...about, max: 9 }).optional(),
+      labels: textMap(about, { max: 1, maxValueLength: 9 }).optional(),
+      range: text(about, { max: 99 }).optional(),
+      least: text(about, { max: 9 }).optional(),
     },
     {
-      ...about,
-      rules: [
-        { rule: "self.count < 9 || self.name == 'all'", message: 'count must be below 9' },
-        { rule: '!has(self.range) || isCIDR(self.range)', message: 'range must be a CIDR' },
-        {
-          rule: "!has(self.least) || quantity(self.least).compareTo(quantity('1Gi')) <= 0",
-          message: 'least must be at most 1Gi',
-          fieldPath: '.least',
-        },
-        { rule: 'self.name == oldSelf.name', message: 'name must not change' },
-      ],
+      rules: {
+        'count must be below 9': "self.count < 9 || self.name == 'all'",
+        'range must be a CIDR': '!has(self.range) || isCIDR(self.range)',
+        'least must be at most 1Gi': at(
+          '.least',
+          "!has(self.least) || quantity(self.least).compareTo(quantity('1Gi')) <= 0",
+        ),
+        'name must not change': 'self.name == oldSelf.name',
+      },
     },
   ),
 })
@@ -47,7 +45,6 @@ const admission = new Admission({
     names,
     schema,
     columns: [],
-    scale: null,
     selectableFields: [],
   }),
 })

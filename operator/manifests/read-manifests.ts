@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { rpcRouterDefinition } from '../api/crd/rpc-router.ts'
-import { upstreamProviderDefinition } from '../api/crd/upstream-provider.ts'
+import { rpcRouterDefinition, upstreamProviderDefinition } from '../api/crd/definition.ts'
 import { group, version } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'

@@ -5,7 +5,7 @@ import type { KubeObject } from '../kube/object.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { type Finding, providerFinding, routerFinding, settle } from './condition-set.ts'
 import { type RouterVerdict, programmedOf, routerStatuses } from './provider-status.ts'
-import { fleetFigures, readyOfWanted } from './rollout.ts'
+import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
 /** An object that does not fit the types of this operator: it was stored before they were as they are. */
 export interface InvalidObject<S> {
@@ -25,6 +25,7 @@ export function invalidRouterStatus(
   const findings = [
     routerFinding('Accepted', 'InvalidSpec', faults),
     routerFinding('Programmed', 'NotAccepted', 'Nothing was changed.'),
+    availability({ pod: { maxUnavailable: 1 } }, deployment, false),
     routerFinding('Ready', 'NotAccepted', `Accepted is False: ${faults}`),
   ]
   return {

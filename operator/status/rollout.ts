@@ -71,7 +71,7 @@ export function readyOfWanted(deployment: Deployment | null): string {
  * @param isGood of the present config: without a Deployment it was not applied
  */
 export function availability(
-  spec: RpcRouterSpec,
+  spec: Disruptable,
   deployment: Deployment | null,
   isGood = true,
 ): Finding<'Available'> {
@@ -101,7 +101,12 @@ export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null):
   return newest >= leastPods(spec, wanted)
 }
 
-function leastPods({ pod }: RpcRouterSpec, wanted: number): number {
+/** Of a spec, how many pods may be away. */
+interface Disruptable {
+  readonly pod: Pick<RpcRouterSpec['pod'], 'maxUnavailable'>
+}
+
+function leastPods({ pod }: Disruptable, wanted: number): number {
   return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }
 

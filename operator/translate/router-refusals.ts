@@ -2,9 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import type { Endpoint } from '../api/endpoints.ts'
-import type { NetworkPolicyPeer } from '../api/exposure.ts'
-import { type LabelSelector, isQualifiedName, labelValue } from '../api/labels.ts'
-import type { Resources } from '../api/quantity.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import { sentenceOf } from './judge-config.ts'
 import type { UpstreamPlan } from './router-document.ts'
@@ -14,10 +11,8 @@ import type { Candidate } from './upstreams.ts'
 import type { RouterRefusal } from './violation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
-export function refusalsOfSpec(spec: RpcRouterSpec): readonly RouterRefusal[] {
-  const { tracing, cache } = spec
+export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly RouterRefusal[] {
   return [
-    ...refusalsOfLabels(spec),
     ...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')]),
     ...(cache?.type === 'Memory' ? [unsupported('spec.cache.type', 'a cache in memory')] : []),
   ]
@@ -85,98 +80,4 @@ function impossibleEndpoint(
   if (problem === undefined) return null
   const key = problem.path.endsWith('chain-id') ? 'chainId' : 'apiInterface'
   return { reason: 'UnknownChain', field: `${field}.${key}`, message: sentenceOf(problem) }
-}
-
-type Texts = Readonly<Record<string, string>>
-
-/**
- * Keys, and values of selectors, that no object can have. The API server takes them in an RpcRouter, since keys of maps have
- * no bound that rules of a CustomResourceDefinition could go by, and refuses the objects that they end up in.
- */
-function refusalsOfLabels(spec: RpcRouterSpec): readonly RouterRefusal[] {
-  const { pod, service, networkPolicy, sharedState } = spec
-  const spread = pod.topologySpreadConstraints ?? []
-  return [
-    ...ofSelector('spec.providerSelector', spec.providerSelector),
-    ...ofLabels('spec.pod.labels', pod.labels),
-    ...ofAnnotations('spec.pod.annotations', pod.annotations),
-    ...ofLabels('spec.pod.nodeSelector', pod.nodeSelector),
-    ...spread.flatMap(({ labelSelector }, index) =>
-      ofSelector(`spec.pod.topologySpreadConstraints[${index}].labelSelector`, labelSelector),
-    ),
-    ...ofResources('spec.pod.resources', pod.resources),
-    ...ofLabels('spec.service.labels', service.labels),
-    ...ofAnnotations('spec.service.annotations', service.annotations),
-    ...ofPeers('spec.networkPolicy.clients', networkPolicy.clients),
-    ...ofPeers('spec.networkPolicy.monitoring', networkPolicy.monitoring),
-    ...ofLabels('spec.monitoring.labels', spec.monitoring.labels),
-    ...ofResources('spec.sharedState.managed.resources', sharedState.managed?.resources),
-  ]
-}
-
-function ofPeers(
-  field: string,
-  peers: readonly NetworkPolicyPeer[] = [],
-): readonly RouterRefusal[] {
-  return peers.flatMap(({ namespaceSelector, podSelector }, index) => [
-    ...ofSelector(`${field}[${index}].namespaceSelector`, namespaceSelector),
-    ...ofSelector(`${field}[${index}].podSelector`, podSelector),
-  ])
-}
-
-function ofSelector(field: string, selector: LabelSelector | undefined): readonly RouterRefusal[] {
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
-  return refusals(
-    field,
-    'a label',
-    [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)],
-    [...Object.values(matchLabels), ...matchExpressions.flatMap(({ values = [] }) => values)],
-  )
-}
-
-function ofLabels(field: string, labels: Texts = {}): readonly RouterRefusal[] {
-  return refusals(field, 'a label', Object.keys(labels), Object.values(labels))
-}
-
-/** Of an annotation's key capitals do not matter. */
-function ofAnnotations(field: string, annotations: Texts = {}): readonly RouterRefusal[] {
-  const keys = Object.keys(annotations)
-  const wrong = keys.filter((key) => !isQualifiedName(key.toLowerCase()))
-  return refusals(field, 'an annotation', wrong, [])
-}
-
-function refusals(
-  field: string,
-  what: string,
-  keys: readonly string[],
-  values: readonly string[],
-): readonly RouterRefusal[] {
-  const wrong = [
-    ...keys.filter((key) => !isQualifiedName(key)).map((key) => `the key ${shown(key)}`),
-    ...values
-      .filter((value) => !labelValue.test(value))
-      .map((value) => `the value ${shown(value)}`),
-  ]
-  if (wrong.length === 0) return []
-  const message = `${wrong.join(', ')} must be what ${what} can have: at most 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends; before a key, a domain and '/'`
-  return [{ reason: 'InvalidSpec', field, message }]
-}
-
-function ofResources(field: string, resources: Resources | undefined): readonly RouterRefusal[] {
-  const { requests = {}, limits = {} } = resources ?? {}
-  const names = [...new Set([...Object.keys(requests), ...Object.keys(limits)])]
-  const wrong = names.filter((name) => !isResource(name)).map(shown)
-  if (wrong.length === 0) return []
-  const message = `${wrong.join(', ')} must be cpu, memory, ephemeral-storage, hugepages- and a size, or a name with a domain and '/' before it`
-  return [{ reason: 'InvalidSpec', field, message }]
-}
-
-function isResource(name: string): boolean {
-  if (name.includes('/')) return isQualifiedName(name)
-  return /^(?:cpu|memory|ephemeral-storage|hugepages-\w+)$/.test(name)
-}
-
-/** What is longer than any key can be is cut: it stands in a status. */
-function shown(text: string): string {
-  return JSON.stringify(text.length <= 400 ? text : `${text.slice(0, 400)}...`)
 }

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
-import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
+import {
+  rpcRouterDefinition,
+  upstreamProviderDefinition,
+} from '../../operator/api/crd/definition.ts'
 import { describeDrift } from './drift.ts'
 import { renderCrds } from './render-crds.ts'
 import { renderReferences } from './render-references.ts'

@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import type { CustomResourceDefinition } from '../../operator/api/crd/definition.ts'
-import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
-import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
+import {
+  type CustomResourceDefinition,
+  rpcRouterDefinition,
+  upstreamProviderDefinition,
+} from '../../operator/api/crd/definition.ts'
 import { kubeYaml, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import type { GeneratedFile } from './render-references.ts'
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CustomResourceDefinition } from '../../operator/api/crd/definition.ts'
-import { rpcRouterDefinition } from '../../operator/api/crd/rpc-router.ts'
+import {
+  type CustomResourceDefinition,
+  rpcRouterDefinition,
+  upstreamProviderDefinition,
+} from '../../operator/api/crd/definition.ts'
 import type { StructuralSchema } from '../../operator/api/crd/structural-schema.ts'
-import { upstreamProviderDefinition } from '../../operator/api/crd/upstream-provider.ts'
 import { rulesKeyword } from '../../operator/api/field.ts'
 import { needsQuotes } from '../../operator/api/crd/kube-yaml.ts'
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { CustomResourceDefinition } from '../../../operator/api/crd/definition.ts'
-import { rpcRouterDefinition } from '../../../operator/api/crd/rpc-router.ts'
+import {
+  type CustomResourceDefinition,
+  rpcRouterDefinition,
+  upstreamProviderDefinition,
+} from '../../../operator/api/crd/definition.ts'
 import type { StructuralSchema } from '../../../operator/api/crd/structural-schema.ts'
-import { upstreamProviderDefinition } from '../../../operator/api/crd/upstream-provider.ts'
 import { kubeYaml } from '../../../operator/api/crd/kube-yaml.ts'
 import { readDocuments } from '../../../operator/manifests/read-documents.ts'
 import { installCrds } from '../install-crds.ts'

@@ -1,78 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { category, group, type KindNames, version } from '../group.ts'
-import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
+import {
+  category,
+  group,
+  type KindNames,
+  rpcRouterNames,
+  upstreamProviderNames,
+  version,
+} from '../group.ts'
+import { rpcRouterSchema } from '../rpc-router.ts'
+import { upstreamProviderSchema } from '../upstream-provider.ts'
+import { structuralSchema } from './structural-schema.ts'
 
-/** A column of `kubectl get`. */
-export interface PrinterColumn {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'date'
-  readonly jsonPath: string
-  readonly description: string
-  /** 1 for a column that only `-o wide` shows. */
-  readonly priority?: 0 | 1
-}
-
-export function column(
+/** A column of `kubectl get`; with `wide`, one that only `-o wide` shows. */
+type Column = readonly [
   name: string,
-  type: PrinterColumn['type'],
+  type: 'string' | 'integer' | 'date',
   jsonPath: string,
   description: string,
-  priority: 0 | 1 = 0,
-): PrinterColumn {
-  return { name, type, jsonPath, description, ...(priority === 1 && { priority }) }
-}
-
-/** Where the scale subresource finds its figures. */
-interface ScalePaths {
-  readonly specReplicasPath: string
-  readonly statusReplicasPath: string
-  readonly labelSelectorPath: string
-}
+  wide?: 'wide',
+]
 
 /** What a CustomResourceDefinition is made of. */
 interface KindDefinition {
   readonly names: KindNames
   readonly schema: z.ZodType
-  readonly columns: readonly PrinterColumn[]
-  readonly scale: ScalePaths | null
+  readonly columns: readonly Column[]
+  /** Where the scale subresource finds its figures. */
+  readonly scale?: Readonly<Record<string, string>>
   /** Fields that `kubectl get --field-selector` can select by. */
   readonly selectableFields: readonly string[]
 }
 
 /** A CustomResourceDefinition of apiextensions.k8s.io/v1, as far as we fill it in. */
-export interface CustomResourceDefinition {
-  readonly apiVersion: 'apiextensions.k8s.io/v1'
-  readonly kind: 'CustomResourceDefinition'
-  readonly metadata: { readonly name: string }
-  readonly spec: {
-    readonly group: string
-    readonly names: {
-      readonly kind: string
-      readonly listKind: string
-      readonly plural: string
-      readonly singular: string
-      readonly shortNames: readonly string[]
-      readonly categories: readonly string[]
-    }
-    readonly scope: 'Namespaced'
-    readonly versions: readonly [
-      {
-        readonly name: string
-        readonly served: true
-        readonly storage: true
-        readonly schema: { readonly openAPIV3Schema: StructuralSchema }
-        readonly subresources: { readonly status: object; readonly scale?: ScalePaths }
-        readonly selectableFields: readonly { readonly jsonPath: string }[]
-        readonly additionalPrinterColumns: readonly PrinterColumn[]
-      },
-    ]
-  }
-}
+export type CustomResourceDefinition = ReturnType<typeof customResourceDefinition>
 
 /** The CustomResourceDefinition of a kind. */
-export function customResourceDefinition(of: KindDefinition): CustomResourceDefinition {
+export function customResourceDefinition(of: KindDefinition) {
   const { kind, plural, singular, shortName } = of.names
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -97,9 +62,81 @@ export function customResourceDefinition(of: KindDefinition): CustomResourceDefi
           schema: { openAPIV3Schema: structuralSchema(of.schema) },
           subresources: { status: {}, ...(of.scale && { scale: of.scale }) },
           selectableFields: of.selectableFields.map((jsonPath) => ({ jsonPath })),
-          additionalPrinterColumns: of.columns,
+          additionalPrinterColumns: of.columns.map(([name, type, jsonPath, description, wide]) => ({
+            name,
+            type,
+            jsonPath,
+            description,
+            ...(wide && { priority: 1 }),
+          })),
         },
       ],
     },
-  }
+  } as const
+}
+
+const readyPath = '.status.conditions[?(@.type=="Ready")].status'
+const reasonPath = '.status.conditions[?(@.type=="Ready")].reason'
+const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since it was created.']
+const reason: Column = ['Reason', 'string', reasonPath, 'Why it is ready or not.', 'wide']
+
+/** The CustomResourceDefinition of RpcRouter. */
+export function rpcRouterDefinition() {
+  return customResourceDefinition({
+    names: rpcRouterNames,
+    schema: rpcRouterSchema,
+    scale: {
+      specReplicasPath: '.spec.replicas',
+      statusReplicasPath: '.status.replicas',
+      labelSelectorPath: '.status.selector',
+    },
+    selectableFields: ['.spec.portRange', '.spec.service.type'],
+    columns: [
+      ['Ready', 'string', readyPath, 'Whether the newest generation serves.'],
+      ['Replicas', 'string', '.status.summary.replicas', 'Ready pods, of those wanted.'],
+      [
+        'Providers',
+        'string',
+        '.status.summary.providers',
+        'Accepted providers, of those selected.',
+      ],
+      ['Listeners', 'integer', '.status.summary.listeners', 'How many listeners there are.'],
+      reason,
+      [
+        'Config',
+        'string',
+        '.status.configHash',
+        'Hash of the config that was applied last.',
+        'wide',
+      ],
+      ['Image', 'string', '.status.image', 'Image of the pods.', 'wide'],
+      age,
+    ],
+  })
+}
+
+/** The CustomResourceDefinition of UpstreamProvider. */
+export function upstreamProviderDefinition() {
+  const routers = 'Routers that run with it, of those that select it.'
+  return customResourceDefinition({
+    names: upstreamProviderNames,
+    schema: upstreamProviderSchema,
+    selectableFields: [
+      '.spec.chainId',
+      '.spec.apiInterface',
+      '.spec.tier',
+      '.spec.groupLabel',
+      '.spec.upstreamName',
+    ],
+    columns: [
+      ['Chain', 'string', '.spec.chainId', 'Chain that it serves.'],
+      ['Interface', 'string', '.spec.apiInterface', 'Interface that it serves.'],
+      ['Ready', 'string', readyPath, 'Whether a router runs with it.'],
+      ['Routers', 'string', '.status.summary.routers', routers],
+      ['Urls', 'integer', '.status.summary.urls', 'How many URLs it has.', 'wide'],
+      ['Group', 'string', '.spec.groupLabel', 'Its group label.', 'wide'],
+      reason,
+      age,
+    ],
+  })
 }

@@ -3,9 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { annotatedSchema, type JsonSchema } from '../../../proxy/config/json-schema.ts'
 import { rulesKeyword } from '../field.ts'
-import { rpcRouterDefinition } from './rpc-router.ts'
+import { rpcRouterDefinition, upstreamProviderDefinition } from './definition.ts'
 import type { StructuralSchema } from './structural-schema.ts'
-import { upstreamProviderDefinition } from './upstream-provider.ts'
 
 interface Place {
   readonly path: string

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
 import { type Rule, rulesKeyword } from '../field.ts'
-import { describe } from './describe.ts'
-import { inReadingOrder } from './key-order.ts'
+import { kubeYamlLine, needsQuotes, type YamlValue } from './kube-yaml.ts'
 
 /** A structural OpenAPI v3 schema, as a CustomResourceDefinition holds it. */
 export interface StructuralSchema {
@@ -107,4 +106,55 @@ function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
     ...(schema.items === undefined ? [] : [schema.items]),
     ...(schema.additionalProperties === undefined ? [] : [schema.additionalProperties]),
   ]
+}
+
+/** The text of a field for `kubectl explain`: what it means, an example, the default. */
+function describe({ description = '', example, default: value }: ZodJsonSchema): string {
+  // kubectl explain shows neither examples nor defaults by itself.
+  const shown = example !== undefined && !isSame(example, value)
+  return [
+    description,
+    ...(shown ? [`Example: ${inline(example)}`] : []),
+    ...(isScalar(value) ? [`Default: ${inline(value)}`] : []),
+  ].join('\n')
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function isScalar(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'object'
+}
+
+/** One line of YAML; a text without quotes, as nothing stands around it, unless it would be no text without them. */
+function inline(value: unknown): string {
+  if (typeof value === 'string' && !needsQuotes(value)) return value
+  return kubeYamlLine(value as YamlValue)
+}
+
+/** What a reader wants first: what the field means, then what it takes, then what is inside of it. */
+const first = ['description', 'type', 'format', 'enum', 'default']
+const last = ['required', 'properties', 'items', 'additionalProperties']
+
+/** The same schema with its keys in the order in which people read. */
+function inReadingOrder(schema: StructuralSchema): StructuralSchema {
+  const { properties, items, additionalProperties } = schema
+  const whole = {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, inReadingOrder(field)]),
+      ),
+    }),
+    ...(items && { items: inReadingOrder(items) }),
+    ...(additionalProperties && { additionalProperties: inReadingOrder(additionalProperties) }),
+  }
+  const byPlace = Object.entries(whole).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  return Object.fromEntries(byPlace)
+}
+
+function placeOf(key: string): number {
+  const early = first.indexOf(key)
+  return early === -1 ? first.length + 1 + last.indexOf(key) : early
 }
