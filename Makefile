@@ -112,7 +112,7 @@ sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000
 
 .PHONY: sim-subscriptions
 sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, lies (SEEDS=500 FROM=1, or SEED=n TRACE=1)
-	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/subscriptions/sim.ts
+	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts subscriptions
 
 .PHONY: mutants
 mutants: install ## mutation testing of the engine by Stryker; hours for all of it (MUTATE=proxy/upstream/tip.ts for some)

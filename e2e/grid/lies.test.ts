@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { tell, type LieKind } from '../simulation/lies.ts'
-import type { LiedAbout } from '../simulation/lies.ts'
+import { lieAbout, type LiedAbout, type LieKind } from '../simulation/lies.ts'
 import type { Fault } from '../upstream-sim/faults.ts'
 import { askedMethods, type Badness, truth } from './cell.ts'
 import { rowsOf, seenIn } from './rows.ts'
@@ -36,11 +35,8 @@ const lying = (fault: Fault): Badness => ({
 
 function badnessOf(name: string): Badness {
   if (name === 'wrong block') return lying({ kind: 'wrong-block' })
-  const forge = (call: LiedAbout, honest: string) => {
-    const { result } = JSON.parse(honest) as { result?: unknown }
-    const other = (about: LiedAbout) => truth.result(about) ?? null
-    return tell(name as LieKind, { call, result, honest, other })
-  }
+  const forge = (call: LiedAbout, honest: string) =>
+    lieAbout([name as LieKind], call, honest, truth.answer)?.body ?? null
   return lying({ kind: 'forged', forge })
 }
 

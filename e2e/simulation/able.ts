@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena, Seat } from './arena.ts'
-import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './client-call.ts'
+import type { Arena, Seat, ClientCall, Exchange } from './arena.ts'
 
 /**
  * An upstream is able to answer a call when, from the call's beginning to its end, one of its URLs

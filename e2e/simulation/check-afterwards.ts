@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metrics } from '../../proxy/telemetry/metrics.ts'
-import { upstreamNamed, type Arena } from './arena.ts'
+import { upstreamNamed, type Arena, type ClientCall } from './arena.ts'
 import { checkTakenBack } from './check-ending.ts'
-import type { ClientCall } from './client-call.ts'
 import type { UrlPlan } from './schedule.ts'
 
 /** An upstream that is well for so long is in service again: the longest wait of the watch, and a probe. */
@@ -101,7 +100,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
   const samples = parse(await metrics.scrape())
   const calls = [...arena.calls.values()]
   const attempts = calls.flatMap(({ call }) => call.journal.attempts)
-  const { told, seats, clock, pool } = arena
+  const { reported, seats, clock, pool } = arena
   const violations = attempts.flatMap(({ violation }) => violation ?? [])
   const expected: readonly (readonly [string, RegExp, number])[] = [
     ['router_requests_total', /./, calls.length],
@@ -126,16 +125,16 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
       /./,
       attempts.filter(({ missedBlock }) => missedBlock).length,
     ],
-    ['router_upstream_hold_offs_total', /./, told.holdOffs],
+    ['router_upstream_hold_offs_total', /./, reported.holdOffs],
     [
       'router_upstream_urls_held_off',
       /./,
       [...seats.values()].filter(({ heldOffUntilMs }) => heldOffUntilMs > clock.nowMs()).length,
     ],
-    ['router_upstream_state_changes_total', /./, told.stateChanges],
+    ['router_upstream_state_changes_total', /./, reported.stateChanges],
     ['router_upstream_state', /./, pool.upstreams.length],
-    ['router_upstream_verification_failures_total', /./, told.failedVerifications],
-    ['router_breaker_trips_total', /./, told.breakerTrips],
+    ['router_upstream_verification_failures_total', /./, reported.failedVerifications],
+    ['router_breaker_trips_total', /./, reported.breakerTrips],
     ['router_attempts_total', /result="running"/, 0],
     ['router_upstream_sessions', /./, 0],
   ]

@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import { ableFor, budgetLeft } from './able.ts'
-import type { Arena, Seat } from './arena.ts'
-import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './client-call.ts'
+import type { Arena, Seat, ClientCall, Exchange } from './arena.ts'
 import { coveredAt } from './lies.ts'
 
 /** Sums of fractions of milliseconds are not exact. */

@@ -3,9 +3,7 @@
 import type { AttemptKind } from '../../proxy/relay/journal.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import { triesOf } from './able.ts'
-import { upstreamNamed, type Arena, type Seat } from './arena.ts'
-import type { ClientCall } from './client-call.ts'
-import type { Exchange } from './client-call.ts'
+import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } from './arena.ts'
 
 /** What must hold whenever the engine sends something. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
@@ -61,6 +59,8 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
   if (kind !== 'retry' && kind !== 'failover') return
   // One that is late has not said yet what it will say.
   const hasSaid = last.endedMs !== null && !last.isTakenBack
+  // Of a transaction an answer that is too long says nothing: another node may take it.
+  if (call.asked.kind === 'write') return
   if (hasSaid && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
@@ -112,7 +112,12 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
   if (call.asked.kind === 'write') return
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
-  const peers = isHedge ? able : untried.filter(({ tier }) => tier === chosen.tier)
+  // Company for one that is fresh and still asked would be the first to answer, with less.
+  const isAsked = ({ name }: Upstream) =>
+    before.some(({ place, endedMs }) => place.upstream === name && endedMs === null)
+  const peers = isHedge
+    ? able.filter((each) => isAsked(each) || !isTried(each))
+    : untried.filter(({ tier }) => tier === chosen.tier)
   const fresher = peers.find((each) => hasWanted(each, client) && each.latest !== null)
   if (fresher && !hasWanted(chosen, client))
     arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)

@@ -32,9 +32,37 @@ export class Dice implements Random {
     return list[Math.floor(this.next() * list.length)] as T
   }
 
+  times<T>(count: number, draw: (index: number) => T): T[] {
+    return Array.from({ length: count }, (_, index) => draw(index))
+  }
+
   /** Normally distributed, mean 0, deviation 1. */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()))
     return radius * Math.cos(2 * Math.PI * this.next())
   }
 }
+
+/** What can be drawn, by its kind, and what is drawn along with it. */
+type Table = Readonly<Record<string, (dice: Dice) => object>>
+
+export type Drawn<T extends Table> = {
+  [Kind in keyof T]: Readonly<{ kind: Kind } & ReturnType<T[Kind]>>
+}[keyof T]
+
+/** One of `kinds`: what stands there twice is twice as likely. */
+export function drawKind<T extends Table>(
+  dice: Dice,
+  table: T,
+  kinds: readonly (keyof T)[] = kindsOf(table),
+): Drawn<T> {
+  const kind = dice.pick(kinds)
+  return { kind, ...table[kind]!(dice) } as Drawn<T>
+}
+
+export function kindsOf<T extends object>(table: T): readonly (keyof T)[] {
+  return Object.keys(table) as (keyof T)[]
+}
+
+/** For a kind along with which nothing is drawn. */
+export const alone = () => ({})

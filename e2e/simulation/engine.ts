@@ -2,11 +2,22 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../../proxy/chain/types.ts'
-import { Secret } from '../../proxy/config/secret.ts'
+import type { Clock } from '../../proxy/clock/clock.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../proxy/config/types.ts'
+import type { RelayObserver } from '../../proxy/relay/call.ts'
+import { createRelay, type Relay } from '../../proxy/relay/relay.ts'
+import { createPool } from '../../proxy/upstream/create-pool.ts'
+import { dialects } from '../../proxy/upstream/dialect.ts'
+import type { PoolObserver } from '../../proxy/upstream/observer.ts'
+import type { Pool } from '../../proxy/upstream/pool.ts'
+import type { SocketTransport } from '../../proxy/upstream/socket-transport.ts'
+import { nodeUrlConfig } from '../../proxy/upstream/testing/node-url-config.ts'
+import { Watch } from '../../proxy/upstream/watch.ts'
 import { nothingBuilt, type Built } from '../upstream-sim/chain-model.ts'
 import { chainSeed } from './chain-growth.ts'
-import type { NodePlan, UrlPlan } from './schedule.ts'
+import { Dice } from './dice.ts'
+import type { NodePlan, Settings } from './schedule.ts'
+import { SimulatedUrl, type Wire } from './simulated-url.ts'
 
 /** The chain that is simulated, from the bundled specs. */
 export interface Spec {
@@ -25,34 +36,85 @@ export async function loadSpec(): Promise<Spec> {
 }
 
 /** What the engine prints of a URL: it tells URLs apart, here and in what it reports. */
-export function printableOf(node: Pick<NodePlan, 'name'>, url: number): string {
-  return `http://${node.name}-${url}.test`
+export function printableOf({ name }: Pick<NodePlan, 'name'>, url: number | 'socket'): string {
+  return `${url === 'socket' ? 'ws' : 'http'}://${name}-${url}.test`
+}
+
+export interface EngineOptions {
+  readonly seed: number
+  readonly settings: Settings
+  readonly nodes: readonly (NodePlan & { readonly socket?: object | null })[]
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly clock: Clock
+  readonly wire: Wire
+  readonly poolObserver: PoolObserver
+  readonly relayObserver: RelayObserver
+  /** By the URL as it is printed. */
+  readonly createSocket?: (printable: string) => SocketTransport
+}
+
+/** The real pool, relay and watch, over simulated URLs. */
+export function createEngine(options: EngineOptions): {
+  readonly pool: Pool
+  readonly relay: Relay
+  readonly watch: Watch
+} {
+  const { seed, settings, nodes, chain, iface, clock, wire, poolObserver, relayObserver } = options
+  const random = new Dice(seed, 2)
+  const transports = new Map<string, SimulatedUrl>()
+  for (const node of nodes)
+    for (const [url, plan] of node.urls.entries()) {
+      const place = { upstream: node.name, url, printable: printableOf(node, url) }
+      // By its name: it draws the same when others are left out.
+      const dice = new Dice(seed, 100 + Number(node.name.slice('node-'.length)) * 10 + url)
+      transports.set(place.printable, new SimulatedUrl(place, plan, wire, dice))
+    }
+  const pool = createPool(
+    nodes.map((node) => configOf(node, chain)),
+    {
+      chain,
+      iface,
+      clock,
+      random,
+      observer: poolObserver,
+      strategy: settings.relay.strategy,
+      maxSessions: settings.maxSessions,
+      failureThreshold: settings.failureThreshold,
+      createTransport: ({ url }) => transports.get(url.toString())!,
+      createSocketTransport: ({ url }) => options.createSocket!(url.toString()),
+    },
+  )
+  const dialect = dialects.jsonrpc
+  const relay = createRelay({
+    chain,
+    dialect,
+    pool,
+    clock,
+    config: settings.relay,
+    selectionStats: false,
+    observer: relayObserver,
+  })
+  const watch = new Watch({
+    ...settings,
+    pool,
+    iface,
+    dialect,
+    failures: chain.failures,
+    clock,
+    random,
+    observer: poolObserver,
+  })
+  return { pool, relay, watch }
 }
 
 /** The config of an upstream as the parser would give it. */
-export function configOf(node: NodePlan, chain: Chain): UpstreamConfig {
-  return {
-    name: node.name,
-    tier: node.tier,
-    chainId: chain.id,
-    apiInterface: 'jsonrpc',
-    groupLabel: null,
-    nodeUrls: node.urls.map((plan, index) => urlConfigOf(plan, printableOf(node, index))),
-  }
-}
-
-/** The config of one URL as the parser would give it. */
-export function urlConfigOf({ timeoutMs, addons }: UrlPlan, printable: string): NodeUrlConfig {
-  return {
-    url: new Secret(printable, printable),
-    scheme: 'http',
-    timeoutMs,
-    maxBatch: 1,
-    addons,
-    // The add-on's own verification asks for a method that every simulated node has.
-    skipVerifications: [],
-    authHeaders: new Map(),
-    authQuery: new Map(),
-    tls: null,
-  }
+function configOf(node: EngineOptions['nodes'][number], chain: Chain): UpstreamConfig {
+  const { name, tier } = node
+  const nodeUrls: NodeUrlConfig[] = node.urls.map(({ timeoutMs, addons }, at) =>
+    nodeUrlConfig(printableOf(node, at), { timeoutMs, addons, maxBatch: 1 }),
+  )
+  if (node.socket) nodeUrls.push(nodeUrlConfig(printableOf(node, 'socket'), { maxBatch: 1 }))
+  const chainId = chain.id
+  return { name, tier, chainId, apiInterface: 'jsonrpc', groupLabel: null, nodeUrls }
 }

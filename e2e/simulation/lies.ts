@@ -10,7 +10,7 @@ export interface LiedAbout {
 }
 
 /** What a liar has at hand. */
-export interface Lying {
+interface Lying {
   readonly call: LiedAbout
   /** The honest result, parsed anew. Null when the honest answer is an error. */
   readonly result: unknown
@@ -21,12 +21,12 @@ export interface Lying {
 }
 
 /** The body that is sent; null where there is nothing to lie about, and the honest answer goes out. */
-export type Lie = (lying: Lying) => string | null
+type Lie = (lying: Lying) => string | null
 
 const reply = (call: LiedAbout, result: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
 
-export type Fields = Record<string, unknown>
+type Fields = Record<string, unknown>
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -153,20 +153,8 @@ const unproven = {
   },
 } as const satisfies Record<string, Lie>
 
-/** What no check can see. */
-const unseen = {
-  /** Far ahead of the chain. */
-  'head-ahead': ({ call, result }) =>
-    call.method === 'eth_blockNumber'
-      ? reply(call, `0x${(Number(result) + 1_000).toString(16)}`)
-      : null,
-  'null-result': ({ call }) => reply(call, null),
-  'wrong-state': (lying) =>
-    lying.call.method === 'eth_getBalance' ? reply(lying.call, '0x1') : null,
-} as const satisfies Record<string, Lie>
-
 /** Every way in which a node may say what is not true. */
-const lies = { ...malformed, ...ofOtherThings, ...unproven, ...unseen }
+const lies = { ...malformed, ...ofOtherThings, ...unproven }
 
 export type LieKind = keyof typeof lies
 
@@ -180,16 +168,37 @@ export const contentLies: readonly LieKind[] = [...kindsOf(ofOtherThings), ...ki
 /** Lies that only `full` sees, and that are passed on when no other upstream can be asked. */
 export const unprovenLies: readonly LieKind[] = kindsOf(unproven)
 
-/** @returns the body of the lie; null when the node has to be honest about such a call */
-export function tell(kind: LieKind, lying: Lying): string | null {
-  const lie: Lie = lies[kind]
-  return lie(lying)
+/**
+ * Of the kinds, the first that has something to say about a call.
+ * @param honest the honest answer's text
+ * @param answer gives the honest answer to another call
+ * @returns null when the node has to be honest about such a call
+ */
+export function lieAbout(
+  kinds: readonly LieKind[],
+  call: LiedAbout,
+  honest: string,
+  answer: (call: LiedAbout) => string,
+): { readonly kind: LieKind; readonly body: string } | null {
+  const resultOf = (text: string) => (JSON.parse(text) as { result?: unknown }).result
+  const result = resultOf(honest)
+  if (result === undefined) return null
+  const other = (about: LiedAbout) => resultOf(answer(about)) ?? null
+  for (const kind of kinds) {
+    const lie: Lie = lies[kind]
+    const body = lie({ call, result, honest, other })
+    if (body !== null && body !== honest) return { kind, body }
+  }
+  return null
 }
+
+const enveloped = new Set(kindsOf(malformed))
+const checked = new Set([...enveloped, ...kindsOf(ofOtherThings)])
 
 /** Lies that are no answer while another upstream has a better one, at each level of checks. */
 export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
   off: new Set(),
-  envelope: new Set(kindsOf(malformed)),
-  core: new Set([...kindsOf(malformed), ...kindsOf(ofOtherThings)]),
-  full: new Set([...kindsOf(malformed), ...kindsOf(ofOtherThings)]),
+  envelope: enveloped,
+  core: checked,
+  full: checked,
 }

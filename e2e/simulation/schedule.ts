@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RelayConfig, Tier } from '../../proxy/config/types.ts'
-import type { LieKind } from './lies.ts'
+import { strategies, type RelayConfig, type Tier } from '../../proxy/config/types.ts'
+import { alone, Dice, drawKind, kindsOf, type Drawn } from './dice.ts'
+import { contentLies, lieKinds } from './lies.ts'
 
 /*
  * What a seed stands for: everything that happens from outside of the engine, as plain data. A part
  * of it can be left out and the rest stays as it was, so that a failing schedule can be made shorter.
  */
 
-export interface Schedule {
-  readonly seed: number
+/** The schedule of a seed: the same on every machine. */
+export function drawSchedule(seed: number) {
+  const dice = new Dice(seed, 0)
   /** Virtual time in which clients ask. */
-  readonly durationMs: number
-  readonly settings: Settings
-  readonly chain: ChainPlan
-  readonly nodes: readonly NodePlan[]
-  readonly requests: readonly RequestPlan[]
+  const durationMs = Math.round(dice.scaled(3_000, 75_000))
+  const settings = drawSettings(dice)
+  const chain = drawChain(dice, durationMs)
+  const nodes = drawNodes(dice, durationMs)
+  const names = nodes.map(({ name }) => name)
+  const requests = drawRequests(new Dice(seed, 1), durationMs, names)
   /** Real metrics listen, and are compared with what happened. */
-  readonly withMetrics: boolean
+  const withMetrics = dice.chance(0.05)
+  return { seed, durationMs, settings, chain, nodes, requests, withMetrics }
 }
+export type Schedule = ReturnType<typeof drawSchedule>
 
 /** The operator's settings. */
 export interface Settings {
@@ -30,12 +35,23 @@ export interface Settings {
   readonly epochDurationMs: number
 }
 
-export interface ChainPlan {
-  readonly blockTimeMs: number
-  /** No block is mined from `fromMs` to `untilMs`. */
-  readonly halt: Span | null
-  /** The newest `depth` blocks are replaced at `atMs`. */
-  readonly reorgs: readonly { readonly atMs: number; readonly depth: number }[]
+function drawSettings(dice: Dice): Settings {
+  return {
+    relay: {
+      strategy: dice.pick(strategies),
+      retryLimit: dice.pick([2, 2, 2, 2, 0, 1, 3, 6]),
+      maxAttempts: dice.pick([10, 10, 10, 10, 1, 2, 3, 20]),
+      processingTimeoutMs: dice.pick([30_000, 30_000, 10_000, 3_000, 1_200]),
+      minRelayTimeoutMs: dice.pick([1_000, 1_000, 1_000, 200, 3_000]),
+      integrity: dice.pick(['full', 'full', 'core', 'core', 'envelope', 'off']),
+      retryMissingBlocks: dice.chance(0.2),
+    },
+    failureThreshold: dice.pick([5, 5, 5, 1, 2, 3]),
+    maxSessions: dice.chance(0.1) ? dice.whole(1, 4) : 1_000,
+    healthCheckIntervalMs: dice.pick([300_000, 300_000, 20_000]),
+    livenessProbeIntervalMs: dice.pick([null, null, null, 5_000]),
+    epochDurationMs: dice.pick([900_000, 900_000, 60_000]),
+  }
 }
 
 /** From `fromMs` on, before `untilMs`. */
@@ -44,6 +60,28 @@ export interface Span {
   readonly untilMs: number
 }
 
+export function drawSpan(dice: Dice, durationMs: number, leastMs: number, mostMs: number): Span {
+  const fromMs = dice.next() * durationMs
+  return { fromMs, untilMs: fromMs + dice.scaled(leastMs, mostMs) }
+}
+
+function drawChain(dice: Dice, durationMs: number) {
+  return {
+    blockTimeMs: dice.pick([12_000, 12_000, 2_000, 1_000]),
+    /** No block is mined in it. */
+    halt: dice.chance(0.1) ? drawSpan(dice, durationMs, 5_000, 90_000) : null,
+    /** The newest `depth` blocks are replaced at `atMs`. */
+    reorgs: dice.times(dice.chance(0.2) ? dice.whole(1, 2) : 0, () => ({
+      atMs: dice.next() * durationMs,
+      depth: dice.whole(1, 4),
+    })),
+  }
+}
+
+/** How much goes wrong in a schedule, and how much ails a URL then at most. */
+const moods = { calm: 0, some: 1, storm: 4, outage: 1 }
+export type Mood = keyof typeof moods
+
 /** One upstream. */
 export interface NodePlan {
   readonly name: string
@@ -51,84 +89,181 @@ export interface NodePlan {
   readonly urls: readonly UrlPlan[]
 }
 
-/** One URL and the machine behind it. */
-export interface UrlPlan {
-  readonly timeoutMs: number | null
-  readonly addons: readonly string[]
-  /** It says that it is on another chain. */
-  readonly isForeign: boolean
-  readonly lagBlocks: number
-  readonly latency: LatencyPlan
-  readonly ailments: readonly Ailment[]
+function drawNodes(dice: Dice, durationMs: number): NodePlan[] {
+  const mood = dice.pick<Mood>(['calm', 'some', 'some', 'some', 'some', 'storm', 'storm', 'outage'])
+  const outage = drawSpan(dice, durationMs, 1_000, 40_000)
+  return dice.times(dice.whole(1, 8), (index) => ({
+    name: `node-${index + 1}`,
+    tier: index > 0 && dice.chance(0.25) ? 'backup' : 'primary',
+    urls: dice.times(dice.pick([1, 1, 1, 1, 2, 2, 3]), () =>
+      drawUrl(dice, durationMs, mood, outage),
+    ),
+  }))
 }
 
-/** Log-normal around the median, with a share of answers that take many times as long. */
-export interface LatencyPlan {
-  readonly medianMs: number
-  readonly spread: number
-  readonly tailShare: number
-  readonly tailFactor: number
+function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
+  const ailments = [
+    ...(mood === 'outage' ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
+    ...drawAilments(dice, durationMs, moods[mood], illnessKinds),
+    ...(mood !== 'calm' && dice.chance(0.05)
+      ? flapping(dice, dice.whole(3, 12)).map((each) => ({ ...each, share: 1 }))
+      : []),
+  ]
+  return {
+    timeoutMs: dice.chance(0.1) ? Math.round(dice.scaled(100, 5_000)) : null,
+    addons: dice.chance(0.3) ? ['debug'] : [],
+    /** It says that it is on another chain. */
+    isForeign: dice.chance(0.03),
+    lagBlocks: dice.pick([0, 0, 0, 0, 0, 0, 1, 2, 6, 40]),
+    /** Log-normal around the median, with a share of answers that take many times as long. */
+    latency: {
+      medianMs: dice.scaled(2, 300),
+      spread: dice.pick([0, 0.1, 0.3, 1]),
+      tailShare: dice.pick([0, 0, 0.05, 0.2]),
+      tailFactor: dice.scaled(5, 100),
+    },
+    ailments,
+  }
 }
+/** One URL and the machine behind it. */
+export type UrlPlan = ReturnType<typeof drawUrl>
 
 /** What ails a URL for a while. It strikes a `share` of the requests. */
 export type Ailment = Span & { readonly share: number } & Illness
 
-/**
- * In which words an error is told: a node's, nobody's, those of a gateway before it, or of one that
- * could not read the request.
- */
-export type ErrorWords = 'internal' | 'unknown' | 'gateway' | 'unread'
-
-export type Illness =
-  /** Nobody listens. */
-  | { readonly kind: 'refuse' }
-  /** What is under way is reset, then nobody listens. */
-  | { readonly kind: 'crash' }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'truncated' }
-  | { readonly kind: 'protocol' }
-  /** More bytes than the router takes: no other upstream could do better. */
-  | { readonly kind: 'too-large' }
-  /** Takes the request and never answers. */
-  | { readonly kind: 'hang' }
-  | { readonly kind: 'slow'; readonly addMs: number }
-  /** HTTP 429; `retryAfterSeconds` as seconds or as a date. */
-  | {
-      readonly kind: 'rate-limit'
-      readonly retryAfterSeconds: number | null
-      readonly asDate: boolean
-      readonly dressed: 'json' | 'html'
+export function drawAilments(
+  dice: Dice,
+  durationMs: number,
+  most: number,
+  kinds: readonly Illness['kind'][],
+): Ailment[] {
+  return dice.times(dice.whole(0, most), () => {
+    const { fromMs, untilMs } = drawSpan(dice, durationMs, 100, durationMs)
+    const span = { fromMs: dice.chance(0.2) ? 0 : fromMs, untilMs }
+    return {
+      ...span,
+      share: dice.chance(0.6) ? 1 : dice.next(),
+      ...drawKind(dice, illnesses, kinds),
     }
-  /** The plan is used up, with HTTP 200. */
-  | { readonly kind: 'quota' }
-  /** `retryAfterSeconds`: it is unavailable for so long. */
-  | {
-      readonly kind: 'status'
-      readonly status: number
-      readonly retryAfterSeconds?: number
-      readonly body: 'html' | 'empty'
-    }
-  /** An internal error of the node, with HTTP 200. */
-  | { readonly kind: 'error'; readonly words: ErrorWords }
-  | { readonly kind: 'lag'; readonly blocks: number }
-  /** Its head does not move. */
-  | { readonly kind: 'freeze' }
-  /** Of the lies, the first one that has something to say about a call. */
-  | { readonly kind: 'lie'; readonly lies: readonly LieKind[] }
-
-/** One question of one client. Blocks are told by their distance from the head at that moment. */
-export interface RequestPlan {
-  readonly atMs: number
-  readonly method: string
-  /** Blocks below the head that it is about; null: it says `latest`. */
-  readonly depth: number | null
-  /** Chooses among addresses, transactions and the like. */
-  readonly pick: number
-  /** The client gives up after so long; null: it waits. */
-  readonly leavesAfterMs: number | null
-  readonly selectProvider: string | null
-  readonly blockProviders: readonly string[]
-  readonly relayTimeoutMs: number | null
-  /** So much longer it takes on every node. */
-  readonly heavyMs: number
+  })
 }
+
+/** Up and down and up again, in a row. */
+export function flapping<Kind extends string = 'crash'>(
+  dice: Dice,
+  turns: number,
+  kind = 'crash' as Kind,
+): (Span & { readonly kind: Kind })[] {
+  const downMs = dice.scaled(50, 5_000)
+  const upMs = dice.scaled(50, 5_000)
+  return dice.times(turns, (turn) => {
+    const fromMs = upMs + turn * (downMs + upMs)
+    return { fromMs, untilMs: fromMs + downMs, kind }
+  })
+}
+
+const statuses = [500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200, 205, 302, 307]
+
+const illnesses = {
+  /** Nobody listens. */
+  refuse: alone,
+  /** What is under way is reset, then nobody listens. */
+  crash: alone,
+  reset: alone,
+  truncated: alone,
+  protocol: alone,
+  /** More bytes than the router takes: no other upstream could do better. */
+  'too-large': alone,
+  /** Takes the request and never answers. */
+  hang: alone,
+  slow: (dice: Dice) => ({ addMs: dice.scaled(50, 20_000) }),
+  /** HTTP 429; `retryAfterSeconds` as seconds or as a date. */
+  'rate-limit': (dice: Dice) => ({
+    retryAfterSeconds: dice.chance(0.6) ? dice.pick([0, 1, 5, 20, 60, 90]) : null,
+    asDate: dice.chance(0.2),
+    body: dice.pick(['json', 'html'] as const),
+  }),
+  /** The plan is used up, with HTTP 200. */
+  quota: alone,
+  /** `retryAfterSeconds`: it is unavailable for so long. */
+  status: (dice: Dice) => ({
+    ...dice.pick<{ status: number; retryAfterSeconds: number | null }>([
+      ...statuses.map((status) => ({ status, retryAfterSeconds: null })),
+      { status: 503, retryAfterSeconds: 5 },
+      { status: 503, retryAfterSeconds: 90 },
+    ]),
+    body: dice.pick(['html', 'empty'] as const),
+  }),
+  /**
+   * An internal error with HTTP 200, in words of a node, of nobody, of one that could not read the
+   * request, or of a gateway.
+   */
+  error: (dice: Dice) => ({
+    words: dice.pick(['internal', 'unknown', 'unread', 'gateway'] as const),
+  }),
+  lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
+  /** Its head does not move. */
+  freeze: alone,
+  /** Of the lies, the first one that has something to say about a call. */
+  lie: (dice: Dice) => {
+    const from = dice.whole(0, contentLies.length - 1)
+    const all = [...contentLies.slice(from), ...contentLies.slice(0, from)]
+    return { lies: dice.chance(0.5) ? [dice.pick(lieKinds)] : all }
+  },
+}
+export type Illness = Drawn<typeof illnesses>
+
+const often = ['crash', 'hang', 'rate-limit', 'lie', 'lie', 'lie'] as const
+export const illnessKinds: readonly Illness['kind'][] = [...kindsOf(illnesses), ...often]
+
+/** What clients ask, and how often. */
+const methods = {
+  eth_blockNumber: 2,
+  eth_getBalance: 3,
+  eth_call: 3,
+  eth_getBlockByNumber: 2,
+  eth_getBlockByHash: 1,
+  eth_getTransactionByHash: 1,
+  eth_getTransactionReceipt: 1,
+  eth_getBlockReceipts: 1,
+  eth_getLogs: 2,
+  eth_estimateGas: 1,
+  eth_chainId: 1,
+  eth_sendRawTransaction: 2,
+  eth_newBlockFilter: 1,
+  debug_getRawHeader: 1,
+  some_unknownMethod: 1,
+}
+const methodLots = kindsOf(methods).flatMap((method) => Array<string>(methods[method]).fill(method))
+
+/** What the clients do: single calls spread over the time, and bursts. */
+function drawRequests(dice: Dice, durationMs: number, names: readonly string[]): RequestPlan[] {
+  const count = Math.round(dice.scaled(6, 70))
+  const requests: RequestPlan[] = []
+  while (requests.length < count) {
+    const atMs = dice.chance(0.03) ? 0 : dice.next() * durationMs
+    const burst = dice.chance(0.05) ? dice.whole(2, 12) : 1
+    const method = dice.pick(methodLots)
+    requests.push(...dice.times(burst, () => drawRequest(dice, atMs, method, names)))
+  }
+  return requests.toSorted((a, b) => a.atMs - b.atMs)
+}
+
+function drawRequest(dice: Dice, atMs: number, method: string, names: readonly string[]) {
+  return {
+    atMs,
+    method,
+    /** Blocks below the head at that moment that it is about; null: it says `latest`. */
+    depth: dice.chance(0.5) ? null : dice.pick([0, 0, 1, 2, 5, 20, 300]),
+    /** Chooses among addresses, transactions and the like. */
+    pick: dice.whole(0, 7),
+    /** The client gives up after so long; null: it waits. */
+    leavesAfterMs: dice.chance(0.07) ? dice.scaled(1, 3_000) : null,
+    selectProvider: dice.chance(0.04) ? dice.pick(names) : null,
+    blockProviders: dice.chance(0.04) ? [dice.pick(names)] : [],
+    relayTimeoutMs: dice.chance(0.04) ? Math.round(dice.scaled(20, 4_000)) : null,
+    /** So much longer it takes on every node. */
+    heavyMs: dice.chance(0.06) ? dice.scaled(500, 40_000) : 0,
+  }
+}
+export type RequestPlan = ReturnType<typeof drawRequest>

@@ -1,34 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { engineSimulation } from './engine-simulation.ts'
-import { runCommand } from './runner/command.ts'
-import type { Counts } from './tally.ts'
+import { availableParallelism } from 'node:os'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { loadSpec } from './engine.ts'
+import type { Counts, Simulation, Violation } from './runner/run.ts'
+import { addCounts, runSeeds, type Report } from './runner/run-seeds.ts'
+import { shrink } from './runner/shrink.ts'
+import { drawSchedule } from './schedule.ts'
+import { simulate } from './simulation.ts'
+import { drawSubscriptionSchedule } from './subscriptions/schedule.ts'
+import { simulateSubscriptions } from './subscriptions/simulation.ts'
 
 const usage = `make sim [SEEDS=5000] [FROM=1]   run so many seeds, from this one on
 make sim SEED=17                 run one seed
-make sim SEED=17 TRACE=1         and tell every step of it`
+make sim SEED=17 TRACE=1         and print every step of it
+make sim-subscriptions ...       the same for subscriptions
+`
 
-await runCommand({
-  simulation: engineSimulation,
-  file: new URL(import.meta.url),
-  usage,
-  usualSeeds: 5_000,
-  toldInFull: 3,
-  summaryOf: (tally, { from, seconds, workers }) => [
-    `${tally.schedules} schedules from seed ${from} in ${seconds.toFixed(1)} s on ${workers} cores: ` +
-      `${(tally.schedules / seconds).toFixed(0)} schedules a second, ` +
-      `${(tally.virtualMs / 3_600_000).toFixed(0)} hours of virtual time`,
-    `${tally.requests} requests of clients, ${tally.exchanges} requests to upstreams`,
-    `outcomes: ${mostFirst(tally.outcomes)}`,
-    `faults: ${mostFirst(tally.faults)}`,
-  ],
-  linesOf: ({ nodes, settings }) => [
-    JSON.stringify(nodes),
-    `settings: ${JSON.stringify(settings)}`,
-  ],
-})
+/** Failing seeds that are made shorter and printed in full; the others are only named. */
+const shownInFull = 3
 
-function mostFirst(counts: Counts): string {
+interface Named extends Simulation<unknown> {
+  readonly usualSeeds: number
+}
+
+const simulations: Readonly<Record<string, Named>> = {
+  engine: { draw: drawSchedule, run: simulate, usualSeeds: 5_000 },
+  subscriptions: {
+    draw: drawSubscriptionSchedule,
+    run: simulateSubscriptions,
+    usualSeeds: 500,
+  },
+}
+
+/** The part of the seeds that one thread runs. */
+interface Share {
+  readonly name: string
+  readonly from: number
+  readonly until: number
+  readonly step: number
+}
+
+if (isMainThread) process.exitCode = (await main(process.argv[2] ?? 'engine')) ? 0 : 1
+else {
+  // Thousands of errors are made and none of their stacks is read; writing them takes a tenth of the time.
+  Error.stackTraceLimit = 0
+  const share = workerData as Share
+  const report = await runSeeds(simulations[share.name]!, share, await loadSpec())
+  const port = parentPort
+  port?.postMessage(report)
+}
+
+/** @returns whether nothing is wrong */
+async function main(name: string): Promise<boolean> {
+  const { draw, run, usualSeeds } = simulations[name]!
+  const seed = wholeNumber('SEED', 0)
+  if (seed === 0) return runMany(name, wholeNumber('SEEDS', usualSeeds), wholeNumber('FROM', 1))
+  const ran = await run(draw(seed), await loadSpec())
+  if (process.env['TRACE'] === '1') print(...ran.trace())
+  print(...ran.violations.map(lineOf))
+  const isFine = ran.violations.length === 0
+  print(`seed ${seed}: ${isFine ? 'nothing is wrong' : 'FAILED'}`)
+  return isFine
+}
+
+async function runMany(name: string, seeds: number, first: number): Promise<boolean> {
+  const startedMs = performance.now()
+  const step = Math.min(availableParallelism(), seeds)
+  const threads = Array.from({ length: step }, (_, at) =>
+    runThread({ name, from: first + at, until: first + seeds - 1, step }),
+  )
+  const reports = await Promise.all(threads)
+  const counts: Counts = {}
+  for (const report of reports) addCounts(counts, report.counts)
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+  print(`${seeds} seeds from ${first} in ${seconds} s on ${step} cores`)
   const sorted = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
-  return sorted.map(([name, times]) => `${name} ${times}`).join(', ')
+  print(sorted.map(([what, times]) => `${what} ${times}`).join(', '))
+  const failures = reports.flatMap((each) => each.failures).toSorted((a, b) => a.seed - b.seed)
+  for (const { seed, violations } of failures.slice(0, shownInFull))
+    await showShortest(simulations[name]!, seed, violations[0]!)
+  if (failures.length === 0) print('no violation')
+  else print(`${failures.length} seeds FAILED: ${failures.map(({ seed }) => seed).join(' ')}`)
+  return failures.length === 0
+}
+
+function runThread(share: Share): Promise<Report> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: share })
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
+
+async function showShortest(simulation: Named, seed: number, broken: Violation): Promise<void> {
+  print(`\nseed ${seed} breaks ${lineOf(broken)}`, 'the shortest schedule that still does:')
+  const spec = await loadSpec()
+  const { schedule, ran } = await shrink(simulation, simulation.draw(seed), broken.rule, spec)
+  print(JSON.stringify(schedule), ...ran.trace())
+}
+
+function lineOf({ rule, what }: Violation): string {
+  return `${rule}: ${what}`
+}
+
+/** A whole number from 1 on that the environment gives; ends the process when it is another text. */
+function wholeNumber(name: string, fallback: number): number {
+  const text = process.env[name]
+  if (text === undefined || text === '') return fallback
+  if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text)
+  process.stderr.write(`${name} is a whole number from 1 on, not "${text}".\n\n${usage}`)
+  process.exit(2)
+}
+
+function print(...lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`)
 }

@@ -7,15 +7,11 @@ import { FaultSwitch } from '../upstream-sim/faults.ts'
 import { digest, toData } from '../upstream-sim/hex.ts'
 import type { Method, Methods } from '../upstream-sim/params.ts'
 import { RpcError } from '../upstream-sim/rpc-error.ts'
-import { tell, type LieKind } from './lies.ts'
 import type { LiedAbout } from './lies.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** Nothing strikes by itself: what ails a node is in the schedule. */
 const noFaults = new FaultSwitch(seededRandom(0))
-
-/** From here on an answer streams: far less than on a wire, where it costs more time. */
-export const longBytes = 32 * 1024
 
 /** One machine: what it knows of the chain, and what it says. */
 export class SimulatedNode {
@@ -32,41 +28,19 @@ export class SimulatedNode {
     return this.#node.view.head
   }
 
-  /** Null for the canonical one. */
-  set branch(branch: number | null) {
-    this.#node.view.settings.branch = branch
-  }
-
-  /** Takes on what of the ailments is about its view of the chain. */
-  be(ailments: readonly Ailment[], nowMs: number): void {
+  /** Takes on what of the ailments is about its view of the chain. `branch`: null for the canonical one. */
+  be(ailments: readonly Ailment[], branch: number | null): void {
     const { settings } = this.#node.view
+    settings.branch = branch
     settings.lagBlocks = this.#lagBlocks
-    let isFrozen = false
-    for (const ailment of ailments) {
-      if (ailment.kind === 'lag') settings.lagBlocks += ailment.blocks
-      if (ailment.kind === 'freeze' && nowMs >= ailment.fromMs) isFrozen = true
-    }
-    if (!isFrozen) settings.frozenAt = null
+    for (const each of ailments) if (each.kind === 'lag') settings.lagBlocks += each.blocks
+    if (!ailments.some(({ kind }) => kind === 'freeze')) settings.frozenAt = null
     else settings.frozenAt ??= this.#node.view.head
-  }
-
-  read(body: string): LiedAbout {
-    return JSON.parse(body) as LiedAbout
   }
 
   /** The honest answer, as this node sees the chain. */
   answer(call: LiedAbout): string {
     return this.#node.answer({ isBatch: false, items: [call] }) as string
-  }
-
-  /** @returns null where the lie has nothing to say about the call */
-  lie(call: LiedAbout, lie: LieKind): string | null {
-    const honest = this.answer(call)
-    const { result } = JSON.parse(honest) as { result?: unknown }
-    if (result === undefined) return null
-    const other = (asked: LiedAbout) =>
-      (JSON.parse(this.answer(asked)) as { result?: unknown }).result ?? null
-    return tell(lie, { call, honest, result, other })
   }
 }
 

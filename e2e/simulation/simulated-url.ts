@@ -7,8 +7,9 @@ import { TransportError, type Transport } from '../../proxy/upstream/transport.t
 import type { BodyStream, Incoming, Outgoing } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
-import type { Exchange, Fate, Place, WireObserver } from './client-call.ts'
-import { longBytes, SimulatedNode } from './simulated-node.ts'
+import type { Answered, Exchange, Fate, Place } from './arena.ts'
+import { lieAbout, type LiedAbout } from './lies.ts'
+import { SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** How long a refusal takes. */
@@ -20,19 +21,20 @@ const soonLimitMs = 900
 /** How long who is unavailable is left alone at most. */
 const longestPauseMs = 30_000
 
-/** What came back, and the exchange that it came by. */
-export type Answered = WeakMap<object, Exchange>
+/** From here on an answer streams: far less than on a wire, where it costs more time. */
+const longBytes = 32 * 1024
 
 /** What the URLs of one simulation share. */
 export interface Wire {
   readonly clock: Clock
   readonly chain: ChainModel
-  readonly observer: WireObserver
   readonly answered: Answered
+  sent?(exchange: Exchange): void
+  ended?(exchange: Exchange): void
   /** The branch that an upstream is on, where not all are on the canonical one. */
   readonly branchOf?: (upstream: string) => number | null
   /** How much longer what a client asks takes on every node. */
-  heavyMs(callId: string): number
+  readonly heavyMs?: (callId: string) => number
 }
 
 /** What is to happen to one request. */
@@ -71,8 +73,8 @@ export class SimulatedUrl implements Transport {
   }
 
   send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
-    const { clock, observer, answered } = this.#wire
-    const call = this.#node.read(Buffer.from(request.body as Uint8Array).toString())
+    const { clock, answered } = this.#wire
+    const call = JSON.parse(Buffer.from(request.body as Uint8Array).toString()) as LiedAbout
     const { fate, afterMs, end, limitMs = null } = this.#decide(call)
     const exchange: Exchange = {
       place: this.place,
@@ -87,14 +89,14 @@ export class SimulatedUrl implements Transport {
       endedMs: null,
       isTakenBack: false,
     }
-    observer.sent(exchange)
+    this.#wire.sent?.(exchange)
     return new Promise((resolve, reject) => {
       const close = () => {
         signal.removeEventListener('abort', takeBack)
         this.#open.delete(reset)
         cancel()
         exchange.endedMs = clock.nowMs()
-        observer.ended(exchange)
+        this.#wire.ended?.(exchange)
       }
       const fail = (fault: TransportFault) => {
         close()
@@ -140,19 +142,20 @@ export class SimulatedUrl implements Transport {
     )
   }
 
-  #decide(call: ReturnType<SimulatedNode['read']>): Outcome {
+  #decide(call: LiedAbout): Outcome {
     const ills = this.#illnesses()
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
-    if (typeof call.id === 'string') afterMs += this.#wire.heavyMs(call.id)
-    this.#node.be(ills, this.#wire.clock.nowMs())
-    this.#node.branch = this.#wire.branchOf?.(this.place.upstream) ?? null
+    if (typeof call.id === 'string') afterMs += this.#wire.heavyMs?.(call.id) ?? 0
+    this.#node.be(ills, this.#wire.branchOf?.(this.place.upstream) ?? null)
+    // Only once: a transaction that it has is known to it.
+    let answer: string | null = null
+    const honest = () => (answer ??= this.#node.answer(call))
     for (const ill of ills) {
+      if (ill.kind === 'slow' || ill.kind === 'lag' || ill.kind === 'freeze') continue
       if (ill.kind === 'lie') {
-        for (const lie of ill.lies) {
-          const body = this.#node.lie(call, lie)
-          if (body !== null) return { fate: { kind: 'lie', lie }, afterMs, end: ok(body) }
-        }
+        const lie = lieAbout(ill.lies, call, honest(), (other) => this.#node.answer(other))
+        if (lie) return { fate: { kind: 'lie', lie: lie.kind }, afterMs, end: ok(lie.body) }
         continue
       }
       const fate: Fate = { kind: 'ill', illness: ill.kind }
@@ -182,9 +185,8 @@ export class SimulatedUrl implements Transport {
             return { fate, afterMs, end: { ...ok(body), status } }
           }
           const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
-          const headers = seconds === undefined ? html : [...html, 'Retry-After', `${seconds}`]
-          const end = { status, headers, body }
-          if (seconds === undefined) return { fate, afterMs, end }
+          if (seconds === null) return { fate, afterMs, end: { status, headers: html, body } }
+          const end = { status, headers: [...html, 'Retry-After', `${seconds}`], body }
           return { fate, afterMs, end, limitMs: Math.min(seconds * 1_000, longestPauseMs) }
         }
         case 'quota':
@@ -192,13 +194,9 @@ export class SimulatedUrl implements Transport {
           const error = errors[ill.kind === 'quota' ? 'quota' : ill.words]
           return { fate, afterMs, end: ok(JSON.stringify({ jsonrpc: '2.0', id: call.id, error })) }
         }
-        case 'slow':
-        case 'lag':
-        case 'freeze':
-          break
       }
     }
-    return { fate: { kind: 'honest' }, afterMs, end: ok(this.#node.answer(call)) }
+    return { fate: { kind: 'honest' }, afterMs, end: ok(honest()) }
   }
 
   #latencyMs(): number {
@@ -231,20 +229,15 @@ function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): n
   return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
 }
 
-function tooMany({ retryAfterSeconds, asDate, dressed }: RateLimit, id: unknown, wallMs: number) {
-  const seconds = retryAfterSeconds
-  const value =
-    seconds === null
-      ? []
-      : ['Retry-After', asDate ? new Date(wallMs + seconds * 1_000).toUTCString() : `${seconds}`]
+function tooMany({ retryAfterSeconds, asDate, body }: RateLimit, id: unknown, wallMs: number) {
+  const date = () => new Date(wallMs + (retryAfterSeconds ?? 0) * 1_000).toUTCString()
+  const value = asDate ? date() : `${retryAfterSeconds}`
+  const headers = retryAfterSeconds === null ? [] : ['Retry-After', value]
+  if (body === 'html')
+    return { status: 429, headers: [...html, ...headers], body: '<html>Too Many Requests</html>' }
   const error = { code: -32005, message: 'rate limit exceeded' }
-  return dressed === 'json'
-    ? {
-        status: 429,
-        headers: [...json, ...value],
-        body: JSON.stringify({ jsonrpc: '2.0', id, error }),
-      }
-    : { status: 429, headers: [...html, ...value], body: '<html>Too Many Requests</html>' }
+  const text = JSON.stringify({ jsonrpc: '2.0', id, error })
+  return { status: 429, headers: [...json, ...headers], body: text }
 }
 
 function incomingOf({ status, headers, body }: Exclude<Outcome['end'], string>): Incoming {

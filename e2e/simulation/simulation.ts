@@ -1,154 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { dialects } from '../../proxy/upstream/dialect.ts'
-import type { NodeUrlConfig } from '../../proxy/config/types.ts'
-import type { ListenerObserver } from '../../proxy/listener/observer.ts'
 import type { RelayObserver } from '../../proxy/relay/call.ts'
-import { createRelay } from '../../proxy/relay/relay.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
-import { createPool } from '../../proxy/upstream/create-pool.ts'
+import type { ListenerObserver } from '../../proxy/listener/observer.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
-import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
-import { Watch } from '../../proxy/upstream/watch.ts'
+import type { Pool } from '../../proxy/upstream/pool.ts'
+import type { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { Arena, Rule, Seat, Told, Violation } from './arena.ts'
+import type { Answered, Arena, ClientCall, Exchange, Fate, Reported, Seat } from './arena.ts'
 import { growChain } from './chain-growth.ts'
-import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
+import {
+  checkCalls,
+  checkMetrics,
+  checkRecovery,
+  checkRemains,
+  recoveryMs,
+} from './check-afterwards.ts'
 import { checkEnding, checkExchange } from './check-ending.ts'
-import { checkMetrics } from './check-afterwards.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
-import type { ClientCall } from './client-call.ts'
 import { beginCall } from './clients.ts'
-import { Dice } from './dice.ts'
-import { configOf, printableOf, type Spec } from './engine.ts'
-import type { Exchange, WireObserver } from './client-call.ts'
-import type { Ran } from './runner/types.ts'
+import { createEngine, printableOf, type Spec } from './engine.ts'
+import { Run } from './runner/run.ts'
 import type { Schedule } from './schedule.ts'
-import { SimulatedUrl, type Answered } from './simulated-url.ts'
-import { countCall, countExchange, emptyTally, outcomeOf, type Tally } from './tally.ts'
 import { TipWatch } from './tip-watch.ts'
-
-type Result = Ran<Rule, Tally>
 
 /** Calls are waited for in steps of this. */
 const stepMs = 1_000
 /** No schedule needs as many; one that does has lost its way. */
 const mostSent = 20_000
 
-interface Happening {
-  readonly atMs: number
-  readonly what: string
-}
-
 /** Runs the real engine through a schedule, in virtual time, and judges every step. */
-export async function simulate(schedule: Schedule, spec: Spec): Promise<Result> {
+export async function simulate(schedule: Schedule, spec: Spec): Promise<Run> {
   return new Simulation(schedule, spec).run()
 }
 
-class Simulation implements Arena, WireObserver {
+class Simulation implements Arena {
   readonly schedule: Schedule
   readonly clock = new VirtualClock()
   readonly chain: ChainModel
   readonly allowedLagBlocks: number
-  readonly pool
+  readonly pool: Pool
   readonly answered: Answered = new WeakMap()
   readonly seats = new Map<string, Seat>()
   readonly calls = new Map<string, ClientCall>()
+  readonly reported: Reported = {
+    holdOffs: 0,
+    stateChanges: 0,
+    failedVerifications: 0,
+    breakerTrips: 0,
+  }
   readonly #spec: Spec
   readonly #relay: Relay
   readonly #watch: Watch
   readonly #metrics: Metrics | null
   readonly #listening: ListenerObserver | null
   readonly #tip: TipWatch
-  readonly #violations: Violation[] = []
-  readonly #trace: Happening[] = []
-  readonly #tally = emptyTally()
+  readonly #run = new Run(this.clock)
   readonly #stopChain: () => void
-  readonly told: Told = { holdOffs: 0, stateChanges: 0, failedVerifications: 0, breakerTrips: 0 }
   #open = 0
   #sent = 0
 
-  constructor(schedule: Schedule, { chain: spec, iface, built }: Spec) {
-    const { settings, seed } = schedule
-    const { clock } = this
-    const chain = { ...spec, blockTimeMs: schedule.chain.blockTimeMs }
-    this.#spec = { chain, iface, built }
+  constructor(schedule: Schedule, spec: Spec) {
+    const { clock, answered } = this
+    const chain = { ...spec.chain, blockTimeMs: schedule.chain.blockTimeMs }
+    this.#spec = { ...spec, chain }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, built, (event) => {
-      this.#say(event)
+    const growth = growChain(schedule, clock, spec.built, (event) => {
+      this.#run.say(event)
     })
     this.chain = growth.chain
     this.#stopChain = growth.stop
     this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated' }) : null
     this.#listening = this.#metrics?.listenerObserver(chain.id, 'jsonrpc') ?? null
-    const observer = this.#poolObserver()
-    const random = new Dice(seed, 2)
-    const transports = new Map<string, SimulatedUrl>()
-    for (const [index, node] of schedule.nodes.entries())
-      for (const [url, plan] of node.urls.entries()) {
-        const place = { upstream: node.name, url, printable: printableOf(node, url) }
-        const heavyMs = (callId: string) => this.calls.get(callId)?.plan.heavyMs ?? 0
-        const wire = { clock, chain: this.chain, observer: this, answered: this.answered, heavyMs }
-        const dice = new Dice(seed, 100 + index * 10 + url)
-        transports.set(place.printable, new SimulatedUrl(place, plan, wire, dice))
-      }
-    this.pool = createPool(
-      schedule.nodes.map((node) => configOf(node, chain)),
-      {
-        chain,
-        iface,
-        strategy: settings.relay.strategy,
-        maxSessions: settings.maxSessions,
+    const engine = createEngine({
+      ...schedule,
+      ...this.#spec,
+      clock,
+      wire: {
         clock,
-        random,
-        observer,
-        failureThreshold: settings.failureThreshold,
-        createSocketTransport: createNoSocket,
-        createTransport: (url: NodeUrlConfig) => transports.get(url.url.toString()) as SimulatedUrl,
+        chain: growth.chain,
+        answered,
+        heavyMs: (callId) => this.calls.get(callId)?.plan.heavyMs ?? 0,
+        sent: (exchange) => {
+          this.#requestSent(exchange)
+        },
+        ended: (exchange) => {
+          this.#requestEnded(exchange)
+        },
       },
+      poolObserver: this.#poolObserver(),
+      relayObserver: this.#relayObserver(),
+    })
+    this.pool = engine.pool
+    this.#relay = engine.relay
+    this.#watch = engine.watch
+    const plans = new Map(
+      schedule.nodes.flatMap((node) =>
+        node.urls.map((plan, url) => [printableOf(node, url), plan] as const),
+      ),
     )
     for (const upstream of this.pool.upstreams)
-      for (const url of upstream.urls) {
-        const { plan } = transports.get(url.printable) as SimulatedUrl
-        const node = schedule.nodes.find(({ name }) => name === upstream.name)!
+      for (const url of upstream.urls)
         this.seats.set(url.printable, {
           upstream,
-          node,
-          plan,
+          plan: plans.get(url.printable)!,
           url,
           heldOffUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
         })
-      }
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
-    this.#relay = createRelay({
-      chain,
-      dialect: dialects.jsonrpc,
-      pool: this.pool,
-      config: settings.relay,
-      selectionStats: false,
-      clock,
-      observer: this.#relayObserver(),
-    })
-    this.#watch = new Watch({
-      pool: this.pool,
-      iface,
-      dialect: dialects.jsonrpc,
-      failures: chain.failures,
-      healthCheckIntervalMs: settings.healthCheckIntervalMs,
-      livenessProbeIntervalMs: settings.livenessProbeIntervalMs,
-      epochDurationMs: settings.epochDurationMs,
-      clock,
-      random,
-      observer,
-    })
     this.#tip = new TipWatch(this)
   }
 
-  async run(): Promise<Result> {
+  async run(): Promise<Run> {
     const { schedule, clock } = this
     this.#watch.start((error) => {
       this.report('no-defect', `the watch ended with ${String(error)}`)
@@ -158,7 +125,7 @@ class Simulation implements Arena, WireObserver {
         const client = beginCall(`c${index + 1}`, plan, this, this.#spec, this.#relay, (ended) => {
           this.#ended(ended)
         })
-        this.#say(`${client.id} asks ${plan.method} ${JSON.stringify(client.question.params)}`)
+        this.#run.say(`${client.id} asks ${plan.method} ${JSON.stringify(client.question.params)}`)
       })
     await clock.advance(schedule.durationMs)
     const longestMs = schedule.settings.relay.processingTimeoutMs + stepMs
@@ -172,18 +139,14 @@ class Simulation implements Arena, WireObserver {
     await this.pool.close()
     checkRemains(this, this.#open)
     if (this.#metrics) await checkMetrics(this, this.#metrics)
-    this.#tally.schedules = 1
-    this.#tally.virtualMs = clock.nowMs()
-    const trace = () => this.#trace.map(lineOf)
-    return { violations: this.#violations, trace, tally: this.#tally }
+    this.#run.count('schedules')
+    return this.#run
+  }
+  report(rule: string, what: string): void {
+    this.#run.report(rule, what)
   }
 
-  report(rule: Rule, what: string): void {
-    this.#violations.push({ rule, atMs: this.clock.nowMs(), what })
-    this.#say(`VIOLATION of ${rule}: ${what}`)
-  }
-
-  sent(exchange: Exchange): void {
+  #requestSent(exchange: Exchange): void {
     this.#open += 1
     this.#sent += 1
     // An engine that runs in a circle must not take the whole simulation along.
@@ -193,19 +156,19 @@ class Simulation implements Arena, WireObserver {
     client?.exchanges.push(exchange)
     const kind = client ? client.call.journal.attempts.at(-1)?.kind : 'probe'
     const { place, fate, callId, method } = exchange
-    const about = fate.kind === 'honest' ? '' : fate.kind === 'lie' ? fate.lie : fate.illness
-    this.#say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${about}`)
+    this.#run.say(`${callId ?? method} > ${place.upstream}/${place.url} ${kind} ${wrongOf(fate)}`)
     checkSending(this, exchange)
     this.#tip.look()
     if (kind === 'hedge') checkHedges(this)
   }
 
-  ended(exchange: Exchange): void {
+  #requestEnded(exchange: Exchange): void {
     this.#open -= 1
-    countExchange(this.#tally, exchange)
-    const { place, callId, method, isTakenBack } = exchange
+    const { place, callId, method, isTakenBack, fate } = exchange
+    this.#run.count('requests to upstreams')
+    if (fate.kind !== 'honest') this.#run.count(`fault: ${wrongOf(fate)}`)
     const how = isTakenBack ? 'taken back' : 'ended'
-    this.#say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
+    this.#run.say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
     checkExchange(this, exchange)
     this.#tip.ended(exchange)
   }
@@ -229,8 +192,8 @@ class Simulation implements Arena, WireObserver {
 
   #ended(client: ClientCall): void {
     const { outcome, call, startedMs } = client
-    this.#say(`${client.id} = ${outcomeOf(client)}`)
-    countCall(this.#tally, client)
+    this.#run.say(`${client.id} = ${outcomeOf(client)}`)
+    this.#run.count(outcomeOf(client))
     if (outcome && outcome.kind !== 'defect')
       this.#listening?.callEnded(
         call,
@@ -249,8 +212,8 @@ class Simulation implements Arena, WireObserver {
         metrics?.attemptEnded(call, attempt)
       },
       breakerChanged: (open) => {
-        if (open) this.told.breakerTrips += 1
-        this.#say(open ? 'breaker open' : 'breaker closed')
+        if (open) this.reported.breakerTrips += 1
+        this.#run.say(open ? 'breaker open' : 'breaker closed')
         metrics?.breakerChanged(open)
       },
     }
@@ -260,30 +223,40 @@ class Simulation implements Arena, WireObserver {
     const metrics = this.#metrics?.poolObserver(this.#spec.chain.id, 'jsonrpc')
     return {
       stateChanged: (upstream, from, to, why) => {
-        this.told.stateChanges += 1
-        this.#say(`${upstream}: ${from} to ${to}, ${why}`)
+        this.reported.stateChanges += 1
+        this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
         metrics?.stateChanged(upstream, from, to, why)
       },
       heldOff: (upstream, url, holdOffMs) => {
-        this.told.holdOffs += 1
+        this.reported.holdOffs += 1
         const seat = this.seats.get(url)
         if (seat) seat.heldOffUntilMs = this.clock.nowMs() + holdOffMs
-        this.#say(`${url} held off for ${holdOffMs} ms`)
+        this.#run.say(`${url} held off for ${holdOffMs} ms`)
         metrics?.heldOff(upstream, url, holdOffMs)
       },
       verificationFailed: (upstream, url, verification, why) => {
-        this.told.failedVerifications += 1
-        this.#say(`${url} fails ${verification}: ${why}`)
+        this.reported.failedVerifications += 1
+        this.#run.say(`${url} fails ${verification}: ${why}`)
         metrics?.verificationFailed(upstream, url, verification, why)
       },
     }
   }
-
-  #say(what: string): void {
-    this.#trace.push({ atMs: this.clock.nowMs(), what })
-  }
 }
 
-function lineOf({ atMs, what }: Happening): string {
-  return `${atMs.toFixed(3).padStart(11)}  ${what}`
+/** What was wrong with it, in a word. */
+function wrongOf(fate: Fate): string {
+  if (fate.kind === 'honest') return ''
+  return fate.kind === 'lie' ? fate.lie : fate.illness
+}
+
+/** How a call ended, in a word or two. */
+function outcomeOf({ outcome, call }: ClientCall): string {
+  if (outcome === null) return 'never ended'
+  if (outcome.kind === 'error') return outcome.error.kind.reason
+  if (outcome.kind !== 'reply') return outcome.kind
+  if (outcome.reply.refusal !== null) return 'node error'
+  const last = call.journal.attempts.find(
+    ({ upstream, result }) => upstream === outcome.reply.upstream && result === 'answer',
+  )
+  return last ? 'answer' : 'upstream error'
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena } from './arena.ts'
-import type { Exchange } from './client-call.ts'
+import type { Arena, Exchange } from './arena.ts'
 
 /** Heads that were reported longer ago tell nothing of the tip. */
 const memoryMs = 60_000

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { seededRandom } from '../../proxy/clock/random.ts'
-import { tell, type LieKind } from '../simulation/lies.ts'
-import type { LiedAbout } from '../simulation/lies.ts'
+import { lieAbout, type LiedAbout, type LieKind } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
@@ -35,17 +34,10 @@ export function makeLiar(
   kindsFor: () => readonly LieKind[],
 ): Map<LieKind, number> {
   const told = new Map<LieKind, number>()
-  const other = (call: LiedAbout) => truth.result(call) ?? null
   const forge = (call: LiedAbout, honest: string) => {
-    const { result } = JSON.parse(honest) as { result?: unknown }
-    if (result === undefined) return null
-    for (const kind of kindsFor()) {
-      const body = tell(kind, { call, result, honest, other })
-      if (body === null || body === honest) continue
-      told.set(kind, (told.get(kind) ?? 0) + 1)
-      return body
-    }
-    return null
+    const lie = lieAbout(kindsFor(), call, honest, truth.answer)
+    if (lie) told.set(lie.kind, (told.get(lie.kind) ?? 0) + 1)
+    return lie?.body ?? null
   }
   node.faults.add({ kind: 'forged', forge }, { methods })
   return told

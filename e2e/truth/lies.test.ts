@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
-import { coveredAt, lieKinds, unprovenLies, type LieKind } from '../simulation/lies.ts'
+import { coveredAt, unprovenLies } from '../simulation/lies.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { makeLiar, truthOf } from './liar.ts'
@@ -12,9 +12,6 @@ const chain = createChainModel()
 const truth = truthOf(chain)
 const reads = readsAbout(chain, chain.head - 1)
 const methods = [...new Set(reads.map(({ method }) => method))]
-
-/** Lies about what changes all the time, or that are answers by the law: `null`. */
-const ofNoConcern: readonly LieKind[] = ['head-ahead', 'null-result']
 
 let liar: SimNode
 let honest: SimNode
@@ -85,24 +82,3 @@ describe.each(unprovenLies)('at the level full the lie %s', (kind) => {
     expect(lies).toBeGreaterThan(0)
   })
 })
-
-// What `docs/concepts/integrity.md` says cannot be seen. One that is seen after all belongs above.
-test.each(lieKinds.filter((kind) => !coveredAt.core.has(kind) && !ofNoConcern.includes(kind)))(
-  'the lie %s gets through where nothing else was heard',
-  async (kind) => {
-    await using liarAlone = await startSimNode({ chain, name: 'alone' })
-    await using fresh = await serveRouter({ primaries: [liarAlone] })
-    const told = makeLiar(liarAlone, truth, methods, () => [kind])
-    let got = 0
-    for (const read of reads) {
-      const response = await fetch(fresh.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 7, ...read }),
-      })
-      if ((await response.text()) !== truth.answer({ id: 7, ...read })) got += 1
-      if (got > 0) break
-    }
-    expect([told.get(kind), got]).toEqual([1, 1])
-  },
-)

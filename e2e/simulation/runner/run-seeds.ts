@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Spec } from '../engine.ts'
-import type { Simulation, Violation } from './types.ts'
+import type { Counts, Simulation, Violation } from './run.ts'
 
 /** One seed in so many is run twice, and must leave the same trace. */
 const twiceEach = 50
 
-/** A seed that broke something. */
-export interface Failure<Rule extends string> {
-  readonly seed: number
-  readonly violations: readonly Violation<Rule | 'same-trace'>[]
+export interface Report {
+  readonly counts: Counts
+  /** The seeds that broke something. */
+  readonly failures: readonly {
+    readonly seed: number
+    readonly violations: readonly Violation[]
+  }[]
 }
 
-export interface Report<Rule extends string, Tally> {
-  readonly tally: Tally
-  readonly failures: readonly Failure<Rule>[]
-}
-
-/** Runs the schedules of many seeds, one after another. */
-export async function runSeeds<Schedule, Rule extends string, Tally>(
-  simulation: Simulation<Schedule, Rule, Tally>,
-  seeds: Iterable<number>,
+/** Runs the schedules of the seeds up to `until`, or of each so many-th of them. */
+export async function runSeeds<Schedule>(
+  { draw, run }: Simulation<Schedule>,
+  {
+    from,
+    until,
+    step = 1,
+  }: { readonly from: number; readonly until: number; readonly step?: number },
   spec: Spec,
-  done: (seed: number) => void = () => {},
-): Promise<Report<Rule, Tally>> {
-  const tally = simulation.emptyTally()
-  const failures: Failure<Rule>[] = []
-  for (const seed of seeds) {
-    const ran = await simulation.run(simulation.draw(seed), spec)
-    simulation.addTally(tally, ran.tally)
-    const violations: Violation<Rule | 'same-trace'>[] = [...ran.violations]
+): Promise<Report> {
+  const counts: Counts = {}
+  const failures: Report['failures'][number][] = []
+  for (let seed = from; seed <= until; seed += step) {
+    const ran = await run(draw(seed), spec)
+    addCounts(counts, ran.counts)
     if (seed % twiceEach === 0) {
-      const again = await simulation.run(simulation.draw(seed), spec)
+      const again = await run(draw(seed), spec)
       const line = firstDifference(ran.trace(), again.trace())
-      if (line !== null)
-        violations.push({ rule: 'same-trace', what: `the second run differs at line ${line}` })
+      if (line !== null) ran.report('same-trace', `the second run differs at line ${line}`)
     }
-    if (violations.length > 0) failures.push({ seed, violations })
-    done(seed)
+    if (ran.violations.length > 0) failures.push({ seed, violations: ran.violations })
   }
-  return { tally, failures }
+  return { counts, failures }
+}
+
+export function addCounts(sum: Counts, more: Counts): void {
+  for (const [name, times] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + times
 }
 
 /** The line, counted from 1, in which two traces differ, or which one of them has not; null: they are the same. */

@@ -1,56 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Spec } from '../engine.ts'
-import type { Part, Ran, Simulation } from './types.ts'
+import type { Run, Simulation } from './run.ts'
 
 /** How many shorter schedules are tried at most. */
 const mostTries = 400
 
+type Path = readonly string[]
+type Json = any
+
 /**
- * Leaves out of a schedule that breaks `rule` whatever can be left out while it still breaks it.
- * `result`: what came of what is left.
+ * Takes out of the lists of a schedule that breaks `rule` whatever can be left out while it still
+ * breaks it. `ran`: what came of what is left.
  */
-export async function shrink<Schedule, Rule extends string, Tally>(
-  { run, parts }: Simulation<Schedule, Rule, Tally>,
+export async function shrink<Schedule>(
+  { run }: Pick<Simulation<Schedule>, 'run'>,
   schedule: Schedule,
-  rule: Rule | 'same-trace',
+  rule: string,
   spec: Spec,
-): Promise<{ readonly schedule: Schedule; readonly result: Ran<Rule, Tally> }> {
+): Promise<{ readonly schedule: Schedule; readonly ran: Run }> {
+  let shortest = { schedule, ran: await run(schedule, spec) }
   let tries = 0
-  let shortest = { schedule, result: await run(schedule, spec) }
-  const accept = async (candidate: Schedule): Promise<boolean> => {
-    if (tries++ >= mostTries) return false
-    const result = await run(candidate, spec)
-    if (!result.violations.some((each) => each.rule === rule)) return false
-    shortest = { schedule: candidate, result }
+  const isAccepted = async (candidate: Schedule): Promise<boolean> => {
+    tries += 1
+    // What cannot be run is no schedule.
+    const ran = await run(candidate, spec).catch(() => null)
+    if (!ran?.violations.some((each) => each.rule === rule)) return false
+    shortest = { schedule: candidate, ran }
     return true
   }
-  const size = () => sizeOf(shortest.schedule, parts)
-  for (let before = Infinity; size() < before && tries < mostTries;) {
-    before = size()
-    for (const part of parts) await without(part, () => shortest.schedule, accept)
+  /** Takes chunks out of one list, halves first, then smaller ones. */
+  const shorten = async (path: Path): Promise<void> => {
+    const list = (): readonly unknown[] => valueAt(shortest.schedule, path) ?? []
+    for (
+      let size = Math.ceil(list().length / 2);
+      size >= 1;
+      size = size > 1 ? Math.ceil(size / 2) : 0
+    )
+      for (let from = 0; from < list().length && tries < mostTries;) {
+        const candidate = withValue(shortest.schedule, path, list().toSpliced(from, size))
+        if (!(await isAccepted(candidate as Schedule))) from += size
+      }
+  }
+  for (
+    let before = Infinity;
+    JSON.stringify(shortest.schedule).length < before && tries < mostTries;
+  ) {
+    before = JSON.stringify(shortest.schedule).length
+    for (const path of listsIn(shortest.schedule)) await shorten(path)
   }
   return shortest
 }
 
-/** Takes chunks out of each list of a part, halves first, then smaller ones. */
-async function without<Schedule>(
-  part: Part<Schedule>,
-  current: () => Schedule,
-  accept: (candidate: Schedule) => Promise<boolean>,
-): Promise<void> {
-  for (let at = 0; at < part(current()).length; at++) {
-    const place = () => part(current())[at]
-    const length = () => place()?.length ?? 0
-    for (let size = Math.ceil(length() / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
-      for (let from = 0; from < length();) {
-        const shorter = place()?.without(from, size) ?? null
-        if (shorter === null || !(await accept(shorter))) from += size
-      }
-  }
+/** The lists in a schedule, outer ones first. */
+function listsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, each]) => listsIn(each, [...path, key]))
+  const all = Array.isArray(value) ? [path, ...inner] : inner
+  return all.toSorted((a, b) => a.length - b.length)
 }
 
-function sizeOf<Schedule>(schedule: Schedule, parts: readonly Part<Schedule>[]): number {
-  const places = parts.flatMap((part) => part(schedule))
-  return places.reduce((sum, { length }) => sum + length, 0)
+function valueAt(value: Json, path: Path): Json {
+  return path.reduce((inner, key) => inner?.[key], value)
+}
+
+function withValue(value: Json, [key, ...path]: Path, put: unknown): unknown {
+  if (key === undefined) return put
+  const inner = withValue(value[key], path, put)
+  return Array.isArray(value) ? value.with(Number(key), inner) : { ...value, [key]: inner }
 }

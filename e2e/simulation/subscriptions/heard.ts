@@ -5,9 +5,8 @@ import { fitsFilter, type LogFilter } from '../../upstream-sim/log-filter.ts'
 import { headOf } from '../../upstream-sim/node-events.ts'
 import type { Log } from '../../upstream-sim/shapes.ts'
 
-export type SubscriptionRule = 'once' | 'in-order' | 'no-hole' | 'true'
-/** Tells of a broken rule. */
-export type Report = (rule: SubscriptionRule, what: string) => void
+/** Hears of a broken rule: `once`, `in-order`, `no-hole` or `true`. */
+type Report = (rule: string, what: string) => void
 
 /** What one client heard, checked against the chain as it comes and at the end. */
 export interface Heard {

@@ -1,62 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainPlan, Span, UrlPlan } from '../schedule.ts'
+import type { Tier } from '../../../proxy/config/types.ts'
+import { Population } from '../../upstream-sim/chain-state.ts'
+import { transferTopic } from '../../upstream-sim/drafts.ts'
+import type { LogFilter } from '../../upstream-sim/log-filter.ts'
+import { chainSeed } from '../chain-growth.ts'
+import { alone, Dice, drawKind, kindsOf, type Drawn } from '../dice.ts'
+import { drawAilments, drawSpan, flapping, type Span, type UrlPlan } from '../schedule.ts'
 
 /* What happens to the subscriptions of one seed from outside of the engine, as plain data. */
 
-export interface SubscriptionSchedule {
-  readonly seed: number
-  readonly durationMs: number
-  readonly maxGapBlocks: number
-  readonly stallBlocks: number
-  readonly chain: ChainPlan
-  readonly nodes: readonly SubscriptionNodePlan[]
-  readonly clients: readonly ClientPlan[]
+/** How much goes wrong in a schedule, and how much ails a socket then at most. */
+const moods = { calm: 0, some: 2, storm: 6, outage: 2 }
+type Mood = keyof typeof moods
+
+/** One seed in so many is a row of forced failovers. */
+const failoversEach = 500
+
+/** The schedule of a seed: the same on every machine. */
+export function drawSubscriptionSchedule(seed: number) {
+  if (seed % failoversEach === 0) return forcedFailovers(seed, 200)
+  const dice = new Dice(seed, 50)
+  const durationMs = Math.round(dice.scaled(10_000, 120_000))
+  const mood = dice.pick<Mood>(['calm', 'some', 'some', 'storm', 'storm', 'outage'])
+  const nodeCount = dice.whole(1, 5)
+  const forks = dice.times(nodeCount > 1 && dice.chance(0.5) ? dice.whole(1, 3) : 0, () =>
+    within(durationMs, drawSpan(dice, durationMs * 0.9, 1_000, 60_000)),
+  )
+  const outage = drawSpan(dice, durationMs, 1_000, 40_000)
+  return {
+    seed,
+    durationMs,
+    maxGapBlocks: dice.pick([1_000, 1_000, 1_000, 1_000, 6]),
+    stallBlocks: dice.pick([3, 3, 2, 5]),
+    chain: {
+      blockTimeMs: dice.pick([12_000, 2_000, 1_000, 1_000, 400]),
+      halt: dice.chance(0.15) ? drawSpan(dice, durationMs, 5_000, 60_000) : null,
+      reorgs: [
+        ...dice.times(dice.chance(0.6) ? dice.whole(1, 6) : 0, () => ({
+          atMs: dice.next() * durationMs,
+          depth: dice.pick([1, 1, 1, 2, 3, 5]),
+        })),
+        ...forks.map(({ fromMs }) => ({ atMs: fromMs + 1, depth: dice.whole(1, 5) })),
+      ],
+    },
+    nodes: dice.times(nodeCount, (index) => drawNode(dice, index, durationMs, mood, outage, forks)),
+    clients: dice.times(dice.whole(1, 8), () => drawClient(dice, durationMs)),
+  }
+}
+export type SubscriptionSchedule = ReturnType<typeof forcedFailovers>
+
+const within = (durationMs: number, { fromMs, untilMs }: Span): Span => ({
+  fromMs,
+  untilMs: Math.min(untilMs, durationMs),
+})
+
+/** Every upstream that tells is cut, so many times in a row, while the chain grows and reorganises. */
+export function forcedFailovers(seed: number, count: number) {
+  const dice = new Dice(seed, 51)
+  const eachMs = 3_000
+  const durationMs = 5_000 + count * eachMs
+  const times = dice.times(count, (at) => 8_000 + at * eachMs)
+  const unheard = times.filter((_, at) => at % 5 === 1)
+  const clients = [null, null, {}, { topics: [transferTopic] }]
+  return {
+    seed,
+    durationMs,
+    maxGapBlocks: 1_000,
+    stallBlocks: 3,
+    chain: {
+      blockTimeMs: 1_000,
+      halt: null as Span | null,
+      reorgs: times
+        .filter((_, at) => at % 3 === 0)
+        .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) }))
+        // And some while nobody tells.
+        .concat(unheard.map((atMs) => ({ atMs: atMs + 500, depth: dice.whole(1, 6) }))),
+    },
+    nodes: dice.times(3, (index): SubscriptionNodePlan => {
+      // All at once, for a moment, so that whichever tells is struck.
+      const ailments = times.map((fromMs) => {
+        const untilMs = fromMs + (unheard.includes(fromMs) ? 1_000 : 1)
+        return { kind: 'down' as const, fromMs, untilMs }
+      })
+      const socket = { lagBlocks: 0, delayMs: dice.scaled(1, 100), ailments }
+      return { ...nodeNamed(index), forks: [], urls: [soundUrl(dice, 0)], socket }
+    }),
+    clients: clients.map((filter, index): ClientPlan => ({
+      atMs: 5_000 + index * 7_000,
+      leavesAfterMs: null,
+      filter,
+    })),
+  }
 }
 
-export interface SubscriptionNodePlan {
-  readonly name: string
-  readonly http: UrlPlan
-  /** While one lasts, the node stays on the branch that it was on, which grows on. */
-  readonly forks: readonly Span[]
-  /** Null: it has no WebSocket URL. */
-  readonly socket: SocketPlan | null
+const nodeNamed = (index: number) => ({ name: `node-${index + 1}`, tier: 'primary' as Tier })
+
+function drawNode(
+  dice: Dice,
+  index: number,
+  durationMs: number,
+  mood: Mood,
+  outage: Span,
+  forks: readonly Span[],
+) {
+  const lagBlocks = dice.pick([0, 0, 0, 0, 1, 2])
+  const ailments = drawAilments(dice, durationMs, moods[mood] / 2, urlIllnesses)
+  const isOut = mood === 'outage'
+  const url: UrlPlan = {
+    ...soundUrl(dice, lagBlocks),
+    ailments: [
+      ...(isOut ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
+      ...ailments.map((each) => ({ ...each, ...within(durationMs, each) })),
+    ],
+  }
+  const socketAilments = [
+    ...(isOut ? [{ ...outage, kind: 'down' as const }] : []),
+    ...(mood === 'storm' && dice.chance(0.5) ? flapping(dice, 30, 'down') : []).filter(
+      ({ untilMs }) => untilMs <= durationMs,
+    ),
+    ...dice.times(dice.whole(0, moods[mood]), () => ({
+      ...within(durationMs, drawSpan(dice, durationMs, 100, durationMs)),
+      ...drawKind(dice, socketIllnesses, [
+        ...kindsOf(socketIllnesses),
+        'down',
+        'down',
+        'down',
+        'stall',
+      ]),
+    })),
+  ]
+  // Without any there is nothing to subscribe to.
+  const socket =
+    index === 0 || dice.chance(0.85)
+      ? { lagBlocks, delayMs: dice.scaled(1, 300), ailments: socketAilments as SocketAilment[] }
+      : null
+  return {
+    ...nodeNamed(index),
+    urls: [url],
+    /** While one lasts, the node stays on the branch that it was on, which grows on. */
+    forks: forks.filter(() => dice.chance(0.4)),
+    /** Null: it has no WebSocket URL. `delayMs`: from the node to the router. */
+    socket,
+  }
+}
+export type SubscriptionNodePlan = ReturnType<typeof drawNode>
+export type SocketPlan = NonNullable<SubscriptionNodePlan['socket']>
+
+const urlIllnesses = ['refuse', 'crash', 'reset', 'hang', 'slow', 'error', 'lag', 'freeze'] as const
+
+function soundUrl(dice: Dice, lagBlocks: number): UrlPlan {
+  const latency = { medianMs: dice.scaled(2, 200), spread: 0.3, tailShare: 0.02, tailFactor: 20 }
+  return { timeoutMs: null, addons: [], isForeign: false, lagBlocks, latency, ailments: [] }
 }
 
-export interface SocketPlan {
-  readonly lagBlocks: number
-  /** From the node to the router. */
-  readonly delayMs: number
-  readonly ailments: readonly SocketAilment[]
-}
+export type SocketAilment = Span & Drawn<typeof socketIllnesses>
 
-export type SocketAilment = Span & SocketIllness
+const share = (dice: Dice) => ({ share: dice.next() })
 
-export type SocketIllness =
+const socketIllnesses = {
   /** Connections are cut when it begins, and refused while it lasts. */
-  | { readonly kind: 'down' }
+  down: alone,
   /** What was subscribed to is silent. */
-  | { readonly kind: 'stall' }
+  stall: alone,
   /** A request to subscribe is never answered. */
-  | { readonly kind: 'mute' }
+  mute: alone,
   /** A request to subscribe is refused. */
-  | { readonly kind: 'refuse'; readonly code: number; readonly message: string }
-  | { readonly kind: 'lag'; readonly blocks: number }
-  /** A share of the events is told twice. */
-  | { readonly kind: 'duplicate'; readonly share: number }
+  refuse: (dice: Dice) =>
+    dice.chance(0.5)
+      ? { code: -32005, message: 'too many subscriptions, limit exceeded' }
+      : { code: -32603, message: 'internal error' },
+  lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
+  /** A share of the events is sent twice. */
+  duplicate: share,
   /** A share of the events is late, and so comes behind others. */
-  | { readonly kind: 'disorder'; readonly share: number; readonly lateMs: number }
+  disorder: (dice: Dice) => ({ share: dice.next(), lateMs: dice.scaled(100, 5_000) }),
   /** A share of the events never comes. */
-  | { readonly kind: 'drop'; readonly share: number }
-  /** Beside the events, a head is told that is up to so many blocks older. */
-  | { readonly kind: 'repeat'; readonly blocks: number }
-  /** Beside the events, heads are told that there are not. */
-  | { readonly kind: 'lie'; readonly lie: 'orphan' | 'far-ahead' | 'garbage' }
+  drop: share,
+  /** Beside the events, a head is sent that is up to so many blocks older. */
+  repeat: (dice: Dice) => ({ blocks: dice.pick([1, 3, 20, 200]) }),
+  /** Beside the events, heads are sent that there are not. */
+  lie: (dice: Dice) => ({ lie: dice.pick(['orphan', 'far-ahead', 'garbage'] as const) }),
+}
 
 export interface ClientPlan {
   readonly atMs: number
   /** Null: it stays to the end. */
   readonly leavesAfterMs: number | null
-  /** Params of `eth_subscribe`. */
-  readonly params: readonly unknown[]
+  /** Of logs; null: it subscribes to heads. */
+  readonly filter: LogFilter | null
+}
+
+const { contracts } = new Population(chainSeed)
+
+function drawClient(dice: Dice, durationMs: number): ClientPlan {
+  return {
+    atMs: dice.chance(0.4) ? 5_000 : 5_000 + dice.next() * durationMs * 0.8,
+    leavesAfterMs: dice.chance(0.3) ? dice.scaled(10, durationMs) : null,
+    filter: dice.pick<LogFilter | null>([
+      ...[null, null, null, null, null],
+      {},
+      { address: dice.pick(contracts) },
+      { address: [contracts[0], contracts[1], contracts[2]], topics: [] },
+      { topics: [transferTopic] },
+      { topics: [[transferTopic], null] },
+    ]),
+  }
 }

@@ -2,31 +2,30 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test, vi } from 'vitest'
 import { loadSpec } from '../engine.ts'
-import { drawSubscriptionSchedule, forcedFailovers } from './draw-schedule.ts'
 import { runSeeds } from '../runner/run-seeds.ts'
-import { seedsFrom } from '../runner/seeds.ts'
 import { shrink } from '../runner/shrink.ts'
+import { drawSubscriptionSchedule, forcedFailovers } from './schedule.ts'
 import { simulateSubscriptions } from './simulation.ts'
-import { subscriptionSimulation } from './subscription-simulation.ts'
 
 const spec = await loadSpec()
+const subscriptions = { draw: drawSubscriptionSchedule, run: simulateSubscriptions }
 
 // Minutes of virtual time, on whatever machine.
 vi.setConfig({ testTimeout: 600_000 })
 
 test('subscriptions keep every invariant over some seeds', async () => {
-  const { tally, failures } = await runSeeds(subscriptionSimulation, seedsFrom(1, 16), spec)
+  const { counts, failures } = await runSeeds(subscriptions, { from: 1, until: 16 }, spec)
   expect(failures).toEqual([])
-  expect(tally).toMatchObject({ schedules: 16 })
+  expect(counts).toMatchObject({ schedules: 16 })
   for (const name of ['events', 'failovers', 'filled', 'forks', 'reorgs'])
-    expect(tally[name], name).toBeGreaterThan(10)
+    expect(counts[name], name).toBeGreaterThan(10)
 })
 
 test('200 failovers in a row, with reorganisations, leave no gap and double nothing', async () => {
-  const { violations, tally } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
+  const { violations, counts } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
   expect(violations).toEqual([])
-  expect(tally['failovers']).toBeGreaterThanOrEqual(200)
-  expect(tally['reorgs']).toBeGreaterThan(50)
+  expect(counts['failovers']).toBeGreaterThanOrEqual(200)
+  expect(counts['reorgs']).toBeGreaterThan(50)
 })
 
 test.each([2, 12, 29])('seed %i leaves the same trace each time', async (seed) => {
@@ -52,7 +51,7 @@ test('a failing schedule is made as short as it can be', async () => {
   const schedule = forcedFailovers(1, 8)
   const { violations } = await simulateSubscriptions(schedule, blind)
   expect(violations.map(({ rule }) => rule)).toContain('no-hole')
-  const shortest = await shrink(subscriptionSimulation, schedule, 'no-hole', blind)
-  expect(shortest.result.violations.map(({ rule }) => rule)).toContain('no-hole')
+  const shortest = await shrink(subscriptions, schedule, 'no-hole', blind)
+  expect(shortest.ran.violations.map(({ rule }) => rule)).toContain('no-hole')
   expect(shortest.schedule.clients).toHaveLength(1)
 })
