@@ -7,7 +7,7 @@ import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { Listener } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
-import { createGrpcTransport } from '../upstream/grpc/grpc-transport.ts'
+import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport, type HttpTransportOptions } from '../upstream/http/http-transport.ts'
 import type { Transport } from '../upstream/transport.ts'
 

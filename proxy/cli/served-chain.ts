@@ -12,7 +12,7 @@ import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
-import { createWebSocketTransport } from '../upstream/websocket/websocket-transport.ts'
+import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
 import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
 import { serveSubscriptions, type ServedSubscriptions } from './served-subscriptions.ts'
 

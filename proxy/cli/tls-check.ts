@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Problem } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { readTls, TlsFileError } from '../upstream/tls.ts'
+import { readTls, TlsFileError } from '../upstream/wire/tls.ts'
 
 /** Reads the TLS files that the upstreams name, and tells which cannot be used. */
 export function checkTlsFiles(config: RouterConfig): readonly Problem[] {

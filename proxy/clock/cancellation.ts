@@ -40,3 +40,22 @@ export class Cancellation implements CancelSignal {
     if (at >= 0) this.#listeners?.splice(at, 1)
   }
 }
+
+/** What the work comes to, or the error as soon as the signal is aborted; the work goes on. */
+export function unlessAborted<T>(
+  work: Promise<T>,
+  signal: CancelSignal,
+  error: () => Error,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(error())
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    const settle = () => {
+      signal.removeEventListener('abort', leave)
+    }
+    work.finally(settle).then(resolve, reject)
+  })
+}

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
-import { NoRoom } from '../upstream/socket-transport.ts'
+import { NoRoom } from '../upstream/transport.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Cooldowns, SocketUrls } from './socket-urls.ts'
 import type { Source, Sources } from './source.ts'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
+import { unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Strategy } from '../config/types.ts'
@@ -106,7 +107,7 @@ export class Hub implements Subscriptions {
     const { clock, processingTimeoutMs } = this.#options
     const limit = new TimeLimit(clock, call.signal, processingTimeoutMs)
     try {
-      await unlessAborted(shared.opened, limit.signal)
+      await unlessAborted(shared.opened, limit.signal, () => new CallAborted())
     } catch (error) {
       client.unsubscribe()
       throw limit.spentMs === null ? error : tooLate(limit.spentMs)
@@ -246,21 +247,6 @@ export class Hub implements Subscriptions {
     const clients = (this.#clientCounts.get(topic) ?? 0) + change
     this.#clientCounts.set(topic, clients)
     this.#options.observer.clientsChanged(topic, clients)
-  }
-}
-
-/** Waits as long as it is wanted; the work goes on. @throws CallAborted */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => {
-    reject(new CallAborted())
-  }
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
-  try {
-    await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

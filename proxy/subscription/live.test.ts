@@ -110,6 +110,7 @@ describe('a place', () => {
     expect([one.topics.length, two.topics.length]).toEqual([0, 2])
     hearing.leave()
     next.leave()
+    await fixture.clock.advance(30_000)
     expect(fixture.clock.pending).toBe(0)
   })
 })
@@ -123,6 +124,7 @@ test('nobody waits longer for a subscription than for an answer', async () => {
   expect(hearing.refused).toBeNull()
   await fixture.clock.advance(200)
   expect(String(hearing.refused)).toMatch(/no upstream has subscribed within 30000 ms/)
+  await fixture.clock.advance(60_000)
   expect(fixture.clock.pending).toBe(0)
 })
 

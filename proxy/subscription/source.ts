@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
+import { unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Said } from '../upstream/dialect.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json-rpc.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
-import type { UpstreamSubscription } from '../upstream/socket-transport.ts'
+import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
 import { memberOf } from './ask.ts'
 import type { SocketPlace } from './socket-urls.ts'
@@ -35,10 +36,16 @@ export interface SourcesOptions {
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
 }
 
+/** A subscription that was asked for, and how many wait for it. */
+interface Opening {
+  readonly shared: Promise<SharedSource>
+  waiting: number
+}
+
 /** Opens subscriptions at upstreams: no two of the same at one URL, for some nodes refuse the second. */
 export class Sources {
   readonly #options: SourcesOptions
-  readonly #open = new Map<SocketUrl, Map<string, Promise<SharedSource>>>()
+  readonly #openings = new Map<SocketUrl, Map<string, Opening>>()
 
   constructor(options: SourcesOptions) {
     this.#options = options
@@ -46,120 +53,138 @@ export class Sources {
 
   /** @throws TransportError @throws NodeRefused when the node refuses */
   async open(request: TopicRequest, place: SocketPlace, signal: AbortSignal): Promise<Source> {
+    const { url } = place
+    const limit = new TimeLimit(this.#options.clock, signal, url.timeoutMs ?? openTimeoutMs)
     const key = JSON.stringify([request.method, request.params])
-    const atUrl = this.#open.get(place.url) ?? new Map<string, Promise<SharedSource>>()
-    this.#open.set(place.url, atUrl)
-    for (let other = atUrl.get(key); other; other = atUrl.get(key)) {
-      // When the other one fails it is not known why: this one asks on its own.
-      const shared = await other.catch(() => null)
-      if (shared?.isOpen) return shared.join(place)
-    }
-    const { observer } = this.#options
-    const opening = openSubscription(request, place, signal, this.#options).then((opened) => {
-      observer.upstreamChanged(place.upstream.name, 1)
-      return new SharedSource(opened, () => {
-        atUrl.delete(key)
-        observer.upstreamChanged(place.upstream.name, -1)
-      })
-    })
-    atUrl.set(key, opening)
     try {
-      return (await opening).join(place)
-    } catch (error) {
-      atUrl.delete(key)
-      throw error
+      for (;;) {
+        const other = this.#openings.get(url)?.get(key)
+        const opening = other ?? this.#begin(key, request, place, limit.signal)
+        const shared = await this.#join(opening, limit.signal).catch((error: unknown) => {
+          // When the request of another topic failed it is not known why: this one asks on its own.
+          if (other && !limit.signal.aborted) return null
+          throw error
+        })
+        const source = shared?.join(place)
+        if (source) return source
+      }
+    } finally {
+      limit.end()
+    }
+  }
+
+  #begin(key: string, request: TopicRequest, place: SocketPlace, signal: AbortSignal): Opening {
+    const { failures, observer } = this.#options
+    const atUrl = this.#openings.get(place.url) ?? new Map<string, Opening>()
+    this.#openings.set(place.url, atUrl)
+    const ask = async () => {
+      try {
+        const subscription = await place.url.transport.subscribe(outgoingOf(request), signal)
+        const answer = readAnswer(subscription, failures, place)
+        observer.upstreamChanged(place.upstream.name, 1)
+        return new SharedSource({ subscription, answer, request }, () => {
+          atUrl.delete(key)
+          observer.upstreamChanged(place.upstream.name, -1)
+        })
+      } catch (error) {
+        atUrl.delete(key)
+        throw error
+      }
+    }
+    const opening = { shared: ask(), waiting: 0 }
+    atUrl.set(key, opening)
+    return opening
+  }
+
+  /** What was sent is answered some time: when nobody waits for it any more, it is ended then. */
+  async #join(opening: Opening, signal: AbortSignal): Promise<SharedSource> {
+    opening.waiting += 1
+    try {
+      return await unlessAborted(
+        opening.shared,
+        signal,
+        () => new TransportError('aborted', 'taken back'),
+      )
+    } finally {
+      opening.waiting -= 1
+      if (signal.aborted)
+        opening.shared.then(
+          (shared) => {
+            if (opening.waiting === 0) shared.closeIfUnused()
+          },
+          () => {},
+        )
     }
   }
 }
 
 interface OpenSubscription {
-  listen(listener: SourceListener): void
-  close(isOver: boolean): void
+  readonly subscription: UpstreamSubscription
+  readonly answer: Said
+  readonly request: TopicRequest
 }
 
 /** A subscription at an upstream that several listen to. It ends when the last one has left. */
 class SharedSource {
-  isOpen = true
-  readonly #subscription: OpenSubscription
+  readonly #open: OpenSubscription
   readonly #ended: () => void
-  readonly #members = new Set<Source>()
-  readonly #listeners = new Map<Source, SourceListener>()
+  readonly #members = new Map<Source, SourceListener | null>()
+  #isOpen = true
+  #isListening = false
 
-  constructor(subscription: OpenSubscription, ended: () => void) {
-    this.#subscription = subscription
+  constructor(open: OpenSubscription, ended: () => void) {
+    this.#open = open
     this.#ended = ended
   }
 
-  join(place: SocketPlace): Source {
+  /** @returns null when it has ended */
+  join(place: SocketPlace): Source | null {
+    if (!this.#isOpen) return null
     const member: Source = {
       place,
       listen: (listener) => {
-        const isFirst = this.#listeners.size === 0
-        this.#listeners.set(member, listener)
-        if (isFirst) this.#listen()
+        this.#members.set(member, listener)
+        if (!this.#isListening) this.#listen(place)
       },
       close: (isOver = false) => {
-        this.#listeners.delete(member)
-        if (!this.#members.delete(member) || !this.isOpen) return
-        if (this.#members.size > 0 && !isOver) return
-        this.#end()
-        this.#subscription.close(isOver)
+        if (this.#members.delete(member) && (this.#members.size === 0 || isOver))
+          this.#close(isOver)
       },
     }
-    this.#members.add(member)
+    this.#members.set(member, null)
     return member
   }
 
-  #listen(): void {
-    this.#subscription.listen({
+  closeIfUnused(): void {
+    if (this.#members.size === 0) this.#close(false)
+  }
+
+  #listen({ url }: SocketPlace): void {
+    this.#isListening = true
+    const { subscription, request } = this.#open
+    subscription.listen({
       event: (result) => {
-        for (const listener of [...this.#listeners.values()]) listener.event(result)
+        const event = request.isNamed ? result : url.mask.bytes(result)
+        for (const listener of [...this.#members.values()]) listener?.event(event)
       },
-      lost: (why) => {
-        if (!this.isOpen) return
+      lost: ({ fault, message }) => {
+        if (!this.#isOpen) return
         this.#end()
-        for (const listener of [...this.#listeners.values()]) listener.lost(why)
+        for (const listener of [...this.#members.values()]) listener?.lost(`${fault}: ${message}`)
       },
     })
   }
 
-  #end(): void {
-    this.isOpen = false
-    this.#ended()
+  #close(isOver: boolean): void {
+    if (!this.#isOpen) return
+    this.#end()
+    const { subscription, answer, request } = this.#open
+    subscription.close(isOver ? null : unsubscribing(request, answer))
   }
-}
 
-async function openSubscription(
-  request: TopicRequest,
-  place: SocketPlace,
-  signal: AbortSignal,
-  { failures, clock }: SourcesOptions,
-): Promise<OpenSubscription> {
-  const { url } = place
-  const limit = new TimeLimit(clock, signal, url.timeoutMs ?? openTimeoutMs)
-  try {
-    signal.throwIfAborted()
-    const outgoing = outgoingOf(request)
-    const undo = (reply: Incoming) => unsubscribing(request, readSaid(reply))
-    const subscription = await url.transport.subscribe(outgoing, limit.signal, undo)
-    const answer = readAnswer(subscription, failures, place)
-    return {
-      listen({ event, lost }) {
-        subscription.listen({
-          notified: ({ result }) => {
-            event(request.isNamed ? result : url.mask.bytes(result))
-          },
-          lost: ({ fault, message }) => {
-            lost(`${fault}: ${message}`)
-          },
-        })
-      },
-      close(isOver) {
-        subscription.close(isOver ? null : unsubscribing(request, answer))
-      },
-    }
-  } finally {
-    limit.end()
+  #end(): void {
+    this.#isOpen = false
+    this.#ended()
   }
 }
 
@@ -169,8 +194,8 @@ function outgoingOf({ method, params }: Pick<TopicRequest, 'method' | 'params'>)
 }
 
 /** How the subscription that an answer opened is ended; null where it opened none. */
-function unsubscribing(request: TopicRequest, said: Said | null): Outgoing | null {
-  if (said?.kind !== 'answer') return null
+function unsubscribing(request: TopicRequest, said: Said): Outgoing | null {
+  if (said.kind !== 'answer') return null
   const how = request.unsubscribe(said.at({ path: [], encoding: 'text' }))
   return how && outgoingOf(how)
 }

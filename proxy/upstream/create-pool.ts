@@ -5,7 +5,7 @@ import { Availability } from './availability.ts'
 import { HoldOff } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { Pool, type PoolOptions } from './pool.ts'
-import type { SocketTransport } from './socket-transport.ts'
+import type { SocketTransport } from './transport.ts'
 import type { Transport } from './transport.ts'
 import { Upstream } from './upstream.ts'
 

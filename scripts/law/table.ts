@@ -91,13 +91,10 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy/upstream/http/http-transport.ts', 'operator/kube/transport.ts'],
   'node:http2': [
     'proxy/listener/grpc/http2-*.ts',
-    'proxy/upstream/grpc/http2-*.ts',
-    'proxy/upstream/grpc/grpc-transport.ts',
+    'proxy/upstream/wire/grpc/http2-*.ts',
+    'proxy/upstream/wire/grpc/grpc-transport.ts',
   ],
-  ws: [
-    'proxy/upstream/websocket/websocket-connection.ts',
-    'proxy/listener/websocket/websocket-server.ts',
-  ],
+  ws: ['proxy/upstream/wire/ws/ws-connection.ts', 'proxy/listener/websocket/websocket-server.ts'],
   '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
   '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   fastify: ['proxy/telemetry/**'],

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
 import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
-import { createGrpcTransport } from '../../../proxy/upstream/grpc/grpc-transport.ts'
+import { createGrpcTransport } from '../../../proxy/upstream/wire/grpc/grpc-transport.ts'
 import { nodeUrlConfig } from '../../../proxy/upstream/testing/node-url-config.ts'
 import type { BodyStream, Outgoing } from '../../../proxy/upstream/wire.ts'
 import { freePorts } from '../../processes/free-ports.ts'

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../../proxy/clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../proxy/clock/clock.ts'
-import type {
-  NotificationListener,
-  SocketTransport,
-  UpstreamSubscription,
-} from '../../../proxy/upstream/socket-transport.ts'
-import { TransportError } from '../../../proxy/upstream/transport.ts'
+import {
+  TransportError,
+  type SocketTransport,
+  type SubscriptionListener,
+  type UpstreamSubscription,
+} from '../../../proxy/upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import { ChainView } from '../../upstream-sim/chain-view.ts'
@@ -19,7 +19,7 @@ import type { SocketAilment, SocketPlan } from './schedule.ts'
 interface Held {
   readonly id: string
   readonly params: readonly unknown[]
-  listener: NotificationListener | null
+  listener: SubscriptionListener | null
   /** What came before somebody listened. */
   kept: Uint8Array[]
 }
@@ -132,7 +132,7 @@ export class SimulatedSocket implements SocketTransport {
       reply: replyOf({ jsonrpc: '2.0', id: 1, result: held.id }),
       listen: (listener) => {
         held.listener = listener
-        for (const result of held.kept) listener.notified({ method: 'eth_subscription', result })
+        for (const result of held.kept) listener.event(result)
         held.kept = []
       },
       close: (unsubscribe) => {
@@ -157,7 +157,7 @@ export class SimulatedSocket implements SocketTransport {
     for (let time = 0; time < times; time++)
       this.#wire.clock.after(delayMs, () => {
         if (!this.held.has(held)) return
-        if (held.listener) held.listener.notified({ method: 'eth_subscription', result })
+        if (held.listener) held.listener.event(result)
         else held.kept.push(result)
       })
   }

@@ -9,7 +9,7 @@ import {
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
-import { metadataOptions } from '../../upstream/grpc/metadata-options.ts'
+import { metadataOptions } from '../../upstream/wire/grpc/metadata-options.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import type { Listener } from '../listener.ts'
 import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'

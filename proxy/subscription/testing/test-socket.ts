@@ -3,17 +3,17 @@
 import type { Clock } from '../../clock/clock.ts'
 import {
   NoRoom,
-  type NotificationListener,
+  TransportError,
   type SocketTransport,
+  type SubscriptionListener,
   type UpstreamSubscription,
-} from '../../upstream/socket-transport.ts'
-import { TransportError } from '../../upstream/transport.ts'
+} from '../../upstream/transport.ts'
 import type { Incoming, Outgoing } from '../../upstream/wire.ts'
 
 interface Held {
   readonly method: string
   readonly params: unknown
-  listener: NotificationListener | null
+  listener: SubscriptionListener | null
 }
 
 /** What a node says to a request to subscribe. */
@@ -47,7 +47,7 @@ export class TestSocket implements SocketTransport {
     const result = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event))
     for (const { listener, method, params } of this.held)
       if (to === undefined || `${method} ${JSON.stringify(params)}`.includes(to))
-        listener?.notified({ method: null, result })
+        listener?.event(result)
   }
 
   /** The connection ends. */
@@ -61,15 +61,18 @@ export class TestSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  subscribe(request: Outgoing, signal: AbortSignal): Promise<UpstreamSubscription> {
+  /** As on the wire: what was asked is answered, also when nobody waits for it any more. */
+  subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     this.asked.push(`${method} ${JSON.stringify(params)}`)
     return new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => {
-        reject(new TransportError('aborted', 'taken back'))
-      })
       this.#clock.after(this.answer === 'late' ? 1_500 : 5, () => {
-        if (this.answer === 'never' || signal.aborted) return
+        if (this.answer === 'never') {
+          this.#clock.after(30_000, () => {
+            reject(new TransportError('timeout', 'no answer'))
+          })
+          return
+        }
         if (this.answer === 'full') return reject(new NoRoom())
         if (this.answer === 'refused') return reject(new TransportError('refused', 'no', false))
         const { answer } = this

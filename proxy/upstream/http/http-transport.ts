@@ -9,7 +9,7 @@ import { createDecoder, isPlainCoding } from './content-encoding.ts'
 import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
 import { faultOf } from './http-fault.ts'
 import { TransportError, type Transport } from '../transport.ts'
-import { UpstreamTarget } from '../upstream-target.ts'
+import { UpstreamTarget } from '../wire/upstream-target.ts'
 import { header, type HeaderList, type Incoming } from '../wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { Secret } from '../config/secret.ts'
-import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { Secret } from '../../config/secret.ts'
+import { nodeUrlConfig } from '../testing/node-url-config.ts'
 import { UpstreamTarget } from './upstream-target.ts'
 
 const plain = 'https://node.test'

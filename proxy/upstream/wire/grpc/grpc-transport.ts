@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CancelSignal } from '../../clock/cancellation.ts'
+import type { CancelSignal } from '../../../clock/cancellation.ts'
 import { constants, type ClientHttp2Stream } from 'node:http2'
-import type { Cancel, Clock } from '../../clock/clock.ts'
-import type { NodeUrlConfig } from '../../config/types.ts'
-import { http2Fault } from './http2-fault.ts'
+import type { Cancel, Clock } from '../../../clock/clock.ts'
+import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions, type Seat } from './http2-sessions.ts'
 import { isLargeMetadata } from './metadata-options.ts'
-import { ReplyBody, type ReplyBodyLimits } from '../http/reply-body.ts'
-import { TransportError, type Transport } from '../transport.ts'
+import { faultOf } from '../../http/http-fault.ts'
+import { ReplyBody, type ReplyBodyLimits } from '../../http/reply-body.ts'
+import { TransportError, type Transport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import type { Body, HeaderList, Incoming, Outgoing } from '../wire.ts'
+import type { Body, HeaderList, Incoming, Outgoing } from '../../wire.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -262,4 +262,30 @@ function drained(stream: ClientHttp2Stream): Promise<void> {
     }
     stream.on('drain', go).on('close', go)
   })
+}
+
+/**
+ * What the end of an HTTP/2 stream without an answer means. A stream that was refused was not looked
+ * at by the node (RFC 9113, 8.7).
+ * @param hasLargeMetadata servers reset a stream whose metadata is too much for them
+ */
+function http2Fault(
+  resetCode: number,
+  cause: Error | null,
+  hasLargeMetadata: boolean,
+): TransportError {
+  if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
+    return new TransportError('reset', 'REFUSED_STREAM', false)
+  // A stream whose connection never came about; why is in its cause.
+  if (isCode(cause, 'ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
+    return http2Fault(resetCode, cause.cause, hasLargeMetadata)
+  if (cause && !isCode(cause, 'ERR_HTTP2')) return faultOf(cause)
+  const name = cause ? (cause as NodeJS.ErrnoException).code : null
+  const isOfTheStream = name === null || name === 'ERR_HTTP2_STREAM_ERROR'
+  const fault = isOfTheStream && hasLargeMetadata ? 'declined' : 'reset'
+  return new TransportError(fault, name ?? `stream reset with ${resetCode}`, true, { cause })
+}
+
+function isCode(error: NodeJS.ErrnoException | null, prefix: string): boolean {
+  return error?.code?.startsWith(prefix) ?? false
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync } from 'node:fs'
-import { judgeTls } from '../config/tls-material.ts'
-import type { TlsConfig } from '../config/types.ts'
+import { judgeTls } from '../../config/tls-material.ts'
+import type { TlsConfig } from '../../config/types.ts'
 
 /** What Node's TLS wants of a client. */
 export interface TlsOptions {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
-import type { Cancel, Clock } from '../../clock/clock.ts'
-import { Pulse } from '../../clock/pulse.ts'
+import type { Cancel, Clock } from '../../../clock/clock.ts'
+import { Pulse } from '../../../clock/pulse.ts'
 import type { TlsOptions } from '../tls.ts'
 import { metadataOptions } from './metadata-options.ts'
-import { TransportError } from '../transport.ts'
+import { TransportError } from '../../transport.ts'
 
 /** One slow reader must not use up what all streams of a connection may have on the way. */
 const connectionWindowBytes = 16 * 1024 * 1024

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import type { Span } from '../../json/span.ts'
-import { bufferOf, parseSpan, isNamed, spells } from '../../json/text.ts'
-import { spaceEnd } from '../../json/value.ts'
+import { ObjectCursor } from '../../../json/object-cursor.ts'
+import type { Span } from '../../../json/span.ts'
+import { bufferOf, parseSpan, isNamed, spells } from '../../../json/text.ts'
+import { spaceEnd } from '../../../json/value.ts'
 
 /*
  * What the wire of a WebSocket must know of JSON-RPC to share one connection among many requests:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { HeaderList } from '../wire.ts'
+import type { HeaderList } from '../../wire.ts'
 
 /** Of a call's metadata, names and values; more than this some nodes end the whole connection for. */
 export const maxMetadataBytes = 16 * 1024

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { decoded } from '../config/secret.ts'
-import type { NodeUrlConfig } from '../config/types.ts'
+import { decoded } from '../../config/secret.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
 import { readTls, type TlsOptions } from './tls.ts'
-import type { HeaderList } from './wire.ts'
+import type { HeaderList } from '../wire.ts'
 
 /** Where a URL's requests go and with what, whatever the wire. Holds keys: never printed. */
 export class UpstreamTarget {

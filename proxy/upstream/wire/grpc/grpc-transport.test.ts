@@ -3,11 +3,11 @@
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../../clock/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
-import { nodeUrlConfig } from '../testing/node-url-config.ts'
-import { SilentWire } from '../testing/silent-wire.ts'
-import type { BodyStream, Outgoing } from '../wire.ts'
+import { nodeUrlConfig } from '../../testing/node-url-config.ts'
+import { SilentWire } from '../../testing/silent-wire.ts'
+import type { BodyStream, Outgoing } from '../../wire.ts'
 
 const request: Outgoing = {
   verb: 'POST',

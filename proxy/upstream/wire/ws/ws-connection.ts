@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { WebSocket } from 'ws'
+import type { CancelSignal } from '../../../clock/cancellation.ts'
+import type { Cancel, Clock } from '../../../clock/clock.ts'
+import { faultOf } from '../../http/http-fault.ts'
+import { TransportError, type UpstreamSubscription } from '../../transport.ts'
+import type { Incoming, Outgoing } from '../../wire.ts'
+import type { UpstreamTarget } from '../upstream-target.ts'
+import { readSocketMessage, requestIdSpan, spliced } from './ws-message.ts'
+import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
+
+const mebibyte = 1024 * 1024
+/** No message of a node is longer. */
+const maxMessageBytes = 64 * mebibyte
+/** What waits to be sent; beyond, the connection takes no more requests. */
+const maxWaitingBytes = 16 * mebibyte
+const connectTimeoutMs = 5_000
+const subscribeTimeoutMs = 30_000
+const pingMs = 10_000
+/** A node that says nothing for so long, not even to a ping, is gone. */
+const silenceMs = 25_000
+/** Without use for so long it is closed. */
+const idleMs = 60_000
+/** What a node gets to answer a close frame. */
+const closeGraceMs = 1_000
+
+const headers = ['content-type', 'application/json']
+
+/** A request that waits for its answer. */
+interface Pending {
+  /** The id that the caller gave it, and will find in the answer. */
+  readonly ownId: Uint8Array
+  readonly subscribes: boolean
+  readonly answered: (reply: Incoming, bytes: Uint8Array) => void
+  readonly failed: (error: TransportError) => void
+}
+
+export interface WebSocketConnectionOptions {
+  readonly target: UpstreamTarget
+  readonly clock: Clock
+  /** Called once when it is open, or cannot be opened. */
+  readonly opened: (error: TransportError | null) => void
+  /** Called once when it is over; also for one that was never open. */
+  readonly closed: () => void
+}
+
+/**
+ * One WebSocket to a node, shared by many requests: each is sent under an id of the connection's own,
+ * and gets its answer with the id that it came with.
+ */
+export class WebSocketConnection {
+  readonly #options: WebSocketConnectionOptions
+  readonly #socket: WebSocket
+  readonly #pending = new Map<number, Pending>()
+  readonly #subscriptions = new SocketSubscriptions()
+  /**
+   * Requests to unsubscribe wait while a request to subscribe has no answer: the node may give that one
+   * the same id, which then must not be ended.
+   */
+  readonly #unsubscribes: { readonly key: string | number; readonly request: Outgoing }[] = []
+  #nextId = 1
+  #isOpen = false
+  #isOver = false
+  #fault: TransportError | null = null
+  #receivedMs: number
+  #usedMs: number
+  #cancelTimer: Cancel
+
+  constructor(options: WebSocketConnectionOptions) {
+    const { target, clock } = options
+    this.#options = options
+    this.#receivedMs = this.#usedMs = clock.nowMs()
+    const auth: Record<string, string> = {}
+    for (let at = 0; at < target.authHeaders.length; at += 2)
+      auth[target.authHeaders[at] as string] = target.authHeaders[at + 1] as string
+    this.#socket = new WebSocket(target.origin + target.pathOf(''), {
+      ...target.tls,
+      headers: auth,
+      perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
+    })
+    this.#cancelTimer = clock.after(connectTimeoutMs, () => {
+      this.#end(new TransportError('refused', `no WebSocket in ${connectTimeoutMs} ms`, false))
+    })
+    const alive = () => {
+      this.#receivedMs = clock.nowMs()
+    }
+    this.#socket
+      .on('open', () => {
+        this.#isOpen = true
+        alive()
+        this.#cancelTimer()
+        this.#watch()
+        options.opened(null)
+      })
+      .on('message', (data: Buffer) => {
+        alive()
+        this.#received(data)
+      })
+      .on('ping', alive)
+      .on('pong', alive)
+      .on('unexpected-response', (request, response) => {
+        request.destroy()
+        const status = `HTTP ${response.statusCode} instead of a WebSocket`
+        this.#end(new TransportError('protocol', status, false))
+      })
+      .on('error', (cause) => {
+        this.#fault ??= socketFaultOf(cause)
+      })
+      .on('close', (code) => {
+        this.#end(this.#fault ?? closedFault(code))
+      })
+  }
+
+  get isUsable(): boolean {
+    return this.#takesRequests && this.#socket.bufferedAmount < maxWaitingBytes
+  }
+
+  /** Requests that wait for their answer, and subscriptions. */
+  get load(): number {
+    return this.#pending.size + this.#subscriptions.size
+  }
+
+  send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
+    return this.#ask(request, signal, false, (reply) => reply)
+  }
+
+  subscribe(request: Outgoing, signal: CancelSignal): Promise<UpstreamSubscription> {
+    return this.#ask(request, signal, true, (reply, id, bytes) => {
+      const subscription = new SocketSubscription(reply, (closed, unsubscribe) => {
+        const key = this.#subscriptions.remove(closed)
+        if (key !== null && unsubscribe) this.#unsubscribes.push({ key, request: unsubscribe })
+        this.#unsubscribe()
+      })
+      this.#subscriptions.opened(subscription, id, bytes)
+      return subscription
+    })
+  }
+
+  /** Sends a close frame; what is still asked for fails. */
+  close(): void {
+    if (this.#isOver) return
+    this.#socket.close(1000)
+    this.#end(new TransportError('aborted', 'the connection was closed'), closeGraceMs)
+  }
+
+  /** False as soon as either side has sent a close frame. */
+  get #takesRequests(): boolean {
+    return !this.#isOver && this.#socket.readyState === WebSocket.OPEN
+  }
+
+  get #isSubscribing(): boolean {
+    return [...this.#pending.values()].some(({ subscribes }) => subscribes)
+  }
+
+  #watch(): void {
+    const { clock } = this.#options
+    this.#cancelTimer = clock.after(pingMs, () => {
+      const nowMs = clock.nowMs()
+      if (nowMs - this.#receivedMs >= silenceMs)
+        return this.#end(new TransportError('reset', `no sign of life in ${silenceMs} ms`))
+      if (this.load === 0 && nowMs - this.#usedMs >= idleMs) return this.close()
+      this.#socket.ping()
+      this.#watch()
+    })
+  }
+
+  #ask<T>(
+    request: Outgoing,
+    signal: CancelSignal,
+    subscribes: boolean,
+    read: (reply: Incoming, id: number, bytes: Uint8Array) => T,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
+      if (!this.#takesRequests) return reject(unsent(this.#fault ?? closedFault(1006)))
+      const { id, ownId } = this.#write(request)
+      const settle = () => {
+        cancelLimit()
+        signal.removeEventListener('abort', takeBack)
+        this.#pending.delete(id)
+        this.#usedMs = this.#options.clock.nowMs()
+        if (subscribes) this.#unsubscribe()
+      }
+      const failed = (error: TransportError) => {
+        settle()
+        reject(error)
+      }
+      const takeBack = () => {
+        failed(new TransportError('aborted', 'taken back'))
+      }
+      const answered = (reply: Incoming, bytes: Uint8Array) => {
+        const value = read(reply, id, bytes)
+        settle()
+        resolve(value)
+      }
+      let cancelLimit: Cancel = () => {}
+      if (subscribes)
+        cancelLimit = this.#options.clock.after(subscribeTimeoutMs, () => {
+          failed(new TransportError('timeout', `no answer in ${subscribeTimeoutMs} ms`))
+        })
+      else signal.addEventListener('abort', takeBack, { once: true })
+      this.#pending.set(id, { ownId, subscribes, answered, failed })
+    })
+  }
+
+  /** Ends at the node what no listener is left for, once no answer can be about the same. */
+  #unsubscribe(): void {
+    this.#usedMs = this.#options.clock.nowMs()
+    if (!this.#takesRequests || this.#isSubscribing) return
+    this.#subscriptions.forgetEarly()
+    for (const { key, request } of this.#unsubscribes.splice(0))
+      if (!this.#subscriptions.has(key)) this.#write(request)
+  }
+
+  /** Sends a request under an id of the connection's own. */
+  #write({ body }: Outgoing): { id: number; ownId: Uint8Array } {
+    const span = body instanceof Uint8Array ? requestIdSpan(body) : null
+    if (!(body instanceof Uint8Array) || span === null)
+      throw new TransportError('protocol', 'no request that a WebSocket can carry', false)
+    const id = this.#nextId++
+    this.#socket.send(spliced(body, span, Buffer.from(String(id))), { binary: false })
+    return { id, ownId: body.subarray(span.start, span.end) }
+  }
+
+  #received(bytes: Uint8Array): void {
+    const message = readSocketMessage(bytes)
+    switch (message.kind) {
+      case 'answer': {
+        const pending = this.#pending.get(message.id)
+        if (!pending) return this.#subscriptions.answered(message.id, bytes)
+        return pending.answered(incomingOf(spliced(bytes, message.idSpan, pending.ownId)), bytes)
+      }
+      case 'unaddressed': {
+        // An error without an id is to the only request there is, or it cannot be told to which.
+        const [only, ...others] = this.#pending.values()
+        if (only && others.length === 0) only.answered(incomingOf(bytes), bytes)
+        return
+      }
+      case 'notification':
+        return this.#subscriptions.notified(bytes, message, this.#isSubscribing)
+      case 'malformed':
+        return this.#end(new TransportError('protocol', 'a message that is not JSON-RPC'))
+    }
+  }
+
+  /** Idempotent. What is lost is reported at once; the socket itself may take a moment longer. */
+  #end(error: TransportError, graceMs = 0): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#fault ??= error
+    this.#cancelTimer()
+    if (graceMs === 0) this.#socket.terminate()
+    else
+      this.#options.clock.after(graceMs, () => {
+        this.#socket.terminate()
+      })
+    if (!this.#isOpen) this.#options.opened(unsent(error))
+    this.#options.closed()
+    const lost = lossOf(error, this.#pending.size)
+    for (const { failed } of [...this.#pending.values()]) failed(lost)
+    this.#subscriptions.fail(error.fault === 'aborted' ? error : lost)
+  }
+}
+
+/** What an error of the WebSocket library means, beside those of Node. Its own text is not taken over. */
+function socketFaultOf(cause: Error): TransportError {
+  const code = (cause as NodeJS.ErrnoException).code ?? ''
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+    return new TransportError('too-large', 'a message over the limit', true, { cause })
+  if (code.startsWith('WS_ERR')) return new TransportError('protocol', code, true, { cause })
+  return faultOf(cause)
+}
+
+/** The same failure for a request that was never sent. */
+export function unsent({ fault, message }: TransportError): TransportError {
+  return new TransportError(fault, message, false)
+}
+
+/** What the node's code of a closed connection means (RFC 6455, 7.4); 1006 is none at all. */
+function closedFault(code: number): TransportError {
+  const how = code === 1006 ? 'without a word' : `with code ${code}`
+  return new TransportError('reset', `the node closed the connection ${how}`)
+}
+
+/** Whose answer was too long cannot be told when there are several: the others are merely lost. */
+function lossOf(error: TransportError, inFlight: number): TransportError {
+  if (error.fault !== 'too-large' || inFlight === 1) return error
+  return new TransportError('reset', error.message, true, { cause: error })
+}
+
+function incomingOf(body: Uint8Array): Incoming {
+  return { status: 200, headers, body, trailers: () => [] }
+}

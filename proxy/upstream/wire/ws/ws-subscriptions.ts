@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Span } from '../../../json/span.ts'
+import { bufferOf } from '../../../json/text.ts'
+import {
+  TransportError,
+  type SubscriptionListener,
+  type UpstreamSubscription,
+} from '../../transport.ts'
+import type { Incoming, Outgoing } from '../../wire.ts'
+import { resultSpan, type SocketMessage } from './ws-message.ts'
+
+/** Notifications that are kept until the answer comes which says whose they are: the newest. */
+const mostEarly = 64
+/** What a notification may keep alive of its message beside itself. */
+const maxSpareBytes = 1024
+
+/** One subscription on one connection. */
+export class SocketSubscription implements UpstreamSubscription {
+  readonly reply: Incoming
+  readonly #closed: (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void
+  #listener: SubscriptionListener | null = null
+  /** Events that come before somebody listens. */
+  #waiting: Uint8Array[] = []
+  #isOpen = true
+  #error: TransportError | null = null
+
+  constructor(
+    reply: Incoming,
+    closed: (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void,
+  ) {
+    this.reply = reply
+    this.#closed = closed
+  }
+
+  listen(listener: SubscriptionListener): void {
+    this.#listener = listener
+    // A listener may close it at any time, and then has heard enough.
+    for (let event = this.#waiting.shift(); event; event = this.#waiting.shift())
+      listener.event(event)
+    if (this.#error) listener.lost(this.#error)
+  }
+
+  close(unsubscribe: Outgoing | null): void {
+    this.#waiting = []
+    this.#error = null
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#closed(this, unsubscribe)
+  }
+
+  push(event: Uint8Array): void {
+    if (!this.#isOpen) return
+    if (this.#listener) this.#listener.event(event)
+    else this.#waiting.push(event)
+  }
+
+  fail(error: TransportError): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#error = error
+    this.#listener?.lost(error)
+  }
+}
+
+type Key = string | number
+type NotificationMessage = Extract<SocketMessage, { kind: 'notification' }>
+
+/**
+ * Which subscriptions of one connection a message is for: by the id that the node gave in its answer,
+ * or, where it gave none, by the id of the request. A node that takes two requests for the same may
+ * give both one id, and ends both when it is asked to end either.
+ */
+export class SocketSubscriptions {
+  readonly #byKey = new Map<Key, Set<SocketSubscription>>()
+  #early: { readonly key: string; readonly event: Uint8Array | null }[] = []
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  /** The node's answer to a request to subscribe came. */
+  opened(subscription: SocketSubscription, request: number, answer: Uint8Array): void {
+    const result = resultSpan(answer)
+    if (result === null) return
+    const text = bufferOf(answer).toString('utf8', result.start, result.end)
+    const key = text.startsWith('{') || text.startsWith('[') ? request : text
+    const twins = this.#byKey.get(key)
+    if (twins) twins.add(subscription)
+    else this.#byKey.set(key, new Set([subscription]))
+    const early = this.#early
+    this.#early = early.filter((each) => each.key !== key)
+    for (const each of early) if (each.key === key) this.#report(key, each.event)
+  }
+
+  /** A notification came. @param mayBeEarly answers are outstanding that may say whose it is */
+  notified(
+    bytes: Uint8Array,
+    { subscription: key, result }: NotificationMessage,
+    mayBeEarly: boolean,
+  ): void {
+    if (key === null) return
+    const event = result && cut(bytes, result)
+    if (this.#byKey.has(key)) return this.#report(key, event)
+    if (!mayBeEarly) return
+    this.#early.push({ key, event })
+    if (this.#early.length > mostEarly) this.#early.shift()
+  }
+
+  /** One more answer to a request came, which is how some nodes notify. */
+  answered(request: number, answer: Uint8Array): void {
+    if (!this.#byKey.has(request)) return
+    const result = resultSpan(answer)
+    this.#report(request, result && cut(answer, result))
+  }
+
+  /** @returns the key by which the node has it, when no other subscription has the same; else null */
+  remove(subscription: SocketSubscription): Key | null {
+    for (const [key, twins] of this.#byKey)
+      if (twins.delete(subscription) && twins.size === 0) {
+        this.#byKey.delete(key)
+        return key
+      }
+    return null
+  }
+
+  has(key: Key): boolean {
+    return this.#byKey.has(key)
+  }
+
+  /** No answer is outstanding any more: the rest belongs to no subscription. */
+  forgetEarly(): void {
+    this.#early = []
+  }
+
+  fail(error: TransportError): void {
+    const all = [...this.#byKey.values()].flatMap((twins) => [...twins])
+    this.#byKey.clear()
+    this.#early = []
+    for (const each of all) each.fail(error)
+  }
+
+  /** @param event null: the node has ended the subscription; its words may repeat the URL with its keys */
+  #report(key: Key, event: Uint8Array | null): void {
+    const twins = [...(this.#byKey.get(key) ?? [])]
+    if (event) for (const each of twins) each.push(event)
+    else {
+      this.#byKey.delete(key)
+      const error = new TransportError('reset', 'the node ended the subscription')
+      for (const each of twins) each.fail(error)
+    }
+  }
+}
+
+/** Part of a message, which does not keep all of a much longer one alive. */
+function cut(bytes: Uint8Array, { start, end }: Span): Uint8Array {
+  const part = bytes.subarray(start, end)
+  return bytes.length - part.length > maxSpareBytes ? Buffer.from(part) : part
+}

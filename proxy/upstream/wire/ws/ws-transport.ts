@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff } from '../../../clock/backoff.ts'
+import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts'
+import type { Clock } from '../../../clock/clock.ts'
+import type { Random } from '../../../clock/random.ts'
+import type { NodeUrlConfig } from '../../../config/types.ts'
+import { NoRoom, TransportError, type SocketTransport } from '../../transport.ts'
+import { UpstreamTarget } from '../upstream-target.ts'
+import { unsent, WebSocketConnection } from './ws-connection.ts'
+
+const connectBackoff = { firstMs: 100, maxMs: 5_000, jitter: 0.1 }
+
+interface LaneLimits {
+  readonly maxConnections: number
+  /** The load from which another connection is opened. */
+  readonly fullAt: number
+  /** Rather too much on one connection than none. */
+  readonly mayExceed: boolean
+}
+
+const callLimits: LaneLimits = { maxConnections: 4, fullAt: 64, mayExceed: true }
+const subscriptionLimits = { maxConnections: 100, mayExceed: false }
+
+export interface WebSocketTransportOptions {
+  /** `rpc-router/1.2.3`. */
+  readonly userAgent?: string
+  readonly clock: Clock
+  readonly random: Random
+  /** More of them are spread over several connections: nodes take no more on one. */
+  readonly subscriptionsPerConnection: number
+}
+
+/**
+ * JSON-RPC over WebSocket to one URL. Calls share a few connections; subscriptions have others, so
+ * that a long answer does not hold a notification up. Connections are opened when they are needed,
+ * not more often than a growing backoff allows, and closed when they are idle.
+ * They all go to the URL itself: the path of a request says where a node serves it by HTTP.
+ * @throws TlsFileError
+ */
+export function createWebSocketTransport(
+  config: NodeUrlConfig,
+  options: WebSocketTransportOptions,
+): SocketTransport {
+  const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
+  const calls = new SocketLane(target, options, callLimits)
+  const fullAt = options.subscriptionsPerConnection
+  const subscriptions = new SocketLane(target, options, { ...subscriptionLimits, fullAt })
+  return {
+    send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
+    subscribe: (request, signal) =>
+      subscriptions.run(signal, (connection) => connection.subscribe(request, signal)),
+    close() {
+      calls.close()
+      subscriptions.close()
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Connections to one URL that serve the same end. */
+class SocketLane {
+  readonly #target: UpstreamTarget
+  readonly #clock: Clock
+  readonly #limits: LaneLimits
+  readonly #connections = new Set<WebSocketConnection>()
+  readonly #backoff: Backoff
+  #opening: Promise<WebSocketConnection> | null = null
+  #retryAtMs = -Infinity
+  #lastFault: TransportError | null = null
+  #isClosed = false
+
+  constructor(
+    target: UpstreamTarget,
+    { clock, random }: Pick<WebSocketTransportOptions, 'clock' | 'random'>,
+    limits: LaneLimits,
+  ) {
+    this.#target = target
+    this.#clock = clock
+    this.#limits = limits
+    this.#backoff = new Backoff(connectBackoff, random)
+  }
+
+  /**
+   * Uses a connection for one more request: one that is there, or a new one.
+   * @param use begins at once, so that the next request sees the load
+   * @throws TransportError
+   */
+  async run<T>(
+    signal: CancelSignal,
+    use: (connection: WebSocketConnection) => Promise<T>,
+  ): Promise<T> {
+    const { fullAt, mayExceed, maxConnections } = this.#limits
+    for (;;) {
+      if (signal.aborted) throw takenBack()
+      const best = this.#leastLoaded()
+      if (best && best.load < fullAt) return use(best)
+      const spare = best && mayExceed ? best : null
+      if (this.#connections.size >= maxConnections && this.#opening === null) {
+        if (spare) return use(spare)
+        throw new NoRoom()
+      }
+      this.#opening ??= this.#open()
+      if (spare) {
+        this.#opening.catch(() => undefined)
+        return use(spare)
+      }
+      await unlessAborted(this.#opening, signal, takenBack)
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const connection of [...this.#connections]) connection.close()
+  }
+
+  #leastLoaded(): WebSocketConnection | null {
+    let best: WebSocketConnection | null = null
+    for (const connection of this.#connections)
+      if (connection.isUsable && (best === null || connection.load < best.load)) best = connection
+    return best
+  }
+
+  #open(): Promise<WebSocketConnection> {
+    const clock = this.#clock
+    return new Promise<WebSocketConnection>((resolve, reject) => {
+      if (this.#isClosed) return reject(new TransportError('aborted', 'closed', false))
+      if (this.#lastFault && clock.nowMs() < this.#retryAtMs) return reject(unsent(this.#lastFault))
+      const connection: WebSocketConnection = new WebSocketConnection({
+        target: this.#target,
+        clock,
+        opened: (error) => {
+          this.#lastFault = error
+          if (error === null) {
+            this.#backoff.reset()
+            return resolve(connection)
+          }
+          this.#retryAtMs = clock.nowMs() + this.#backoff.next()
+          reject(error)
+        },
+        closed: () => {
+          this.#connections.delete(connection)
+        },
+      })
+      this.#connections.add(connection)
+    }).finally(() => {
+      this.#opening = null
+    })
+  }
+}
+
+function takenBack(): TransportError {
+  return new TransportError('aborted', 'taken back', false)
+}
