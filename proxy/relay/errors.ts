@@ -211,7 +211,7 @@ export const errorKinds = {
     httpStatus: 200,
     grpcStatus: 5,
     about:
-      'The upstream that made the filter cannot be asked any more. Make a new filter, as after the same error of a node: libraries do.',
+      'The upstream that made the filter cannot be asked any more, and this replica did not make it, or cannot go on with it elsewhere. Make a new filter, as after the same error of a node: libraries do.',
   },
   breakerOpen: {
     code: 'RPC_BREAKER_OPEN',

@@ -61,9 +61,23 @@ describe('a filter', () => {
     },
   )
 
+  it.each(['0xa', '0xb2cafe'])(
+    'has an id that survives a client that reads it as a number: %s',
+    async (own) => {
+      const nodes = Object.fromEntries(
+        Array.from({ length: 20 }, (_, at) => [`node-${at}`, { script: node(own) }]),
+      )
+      const relay = new RelayFixture(chain, iface, nodes)
+      for (const _ of Object.keys(nodes)) {
+        const id = await idOf(relay)
+        expect(`0x${BigInt(id).toString(16)}`).toBe(id)
+      }
+    },
+  )
+
   it('of an upstream that is not configured any more is not found', async () => {
     const relay = fixture()
-    const asked = { method: 'eth_getFilterChanges', params: ['0x00000000ab'] }
+    const asked = { method: 'eth_getFilterChanges', params: ['0x80000000ab'] }
     expect((await relay.ask(asked)).outcome).toBe('filter-not-found')
   })
 
@@ -89,4 +103,170 @@ describe('a filter', () => {
       expect(outcome).toBe(body)
     },
   )
+})
+
+/** A chain whose every block has one log, at nodes that are up to date until they die. */
+class GrowingChain {
+  head = 100
+  readonly relay: RelayFixture
+  readonly #delivered = new Map<string, number>()
+
+  constructor(names: readonly string[]) {
+    const nodes = names.map((name) => [name, { script: this.#script(name) }] as const)
+    this.relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
+    this.grow(0)
+  }
+
+  /** @param heard whether the router hears of it */
+  grow(blocks: number, heard = true): void {
+    this.head += blocks
+    const { pool, clock } = this.relay
+    if (heard) for (const each of pool.upstreams) pool.sighted(each, this.head, clock.nowMs())
+  }
+
+  async ask(method: string, ...params: unknown[]): Promise<unknown> {
+    const { outcome } = await this.relay.ask({ method, params })
+    if (!outcome.startsWith('{')) return outcome
+    const { result: told, error } = JSON.parse(outcome) as { result?: unknown; error?: unknown }
+    return error ?? told
+  }
+
+  #script(name: string): Script {
+    return ({ body }) => {
+      const { method, params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+        method: string
+        params: [string & { fromBlock: string; toBlock: string }]
+      }
+      const [param] = params
+      const { head } = this
+      switch (method) {
+        case 'eth_newFilter':
+        case 'eth_newBlockFilter':
+        case 'eth_newPendingTransactionFilter':
+          this.#delivered.set(`0x${name}1${method.length}`, head)
+          return result(`0x${name}1${method.length}`)
+        case 'eth_getFilterChanges': {
+          const from = this.#delivered.get(param)
+          if (from === undefined) return nodeError(-32000, 'filter not found')
+          this.#delivered.set(param, head)
+          const isOfLogs = param.endsWith(String('eth_newFilter'.length))
+          return result(isOfLogs ? logsOf(from + 1, head) : hashesOf(from + 1, head))
+        }
+        case 'eth_uninstallFilter':
+          return result(this.#delivered.delete(param))
+        case 'eth_blockNumber':
+          return result(`0x${head.toString(16)}`)
+        case 'eth_getBlockByNumber':
+          return result({ number: param, ...headerOf(Number(param)) })
+        case 'eth_getLogs':
+          return result(logsOf(Number(param.fromBlock), Number(param.toBlock)))
+        default:
+          return nodeError(-32601, `no ${method}`)
+      }
+    }
+  }
+
+  forget(): void {
+    this.#delivered.clear()
+  }
+}
+
+function hashOf(block: number): string {
+  return `0x${block.toString(16).padStart(64, '0')}`
+}
+
+function headerOf(block: number) {
+  return { hash: hashOf(block), parentHash: hashOf(block - 1) }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at)
+}
+
+function hashesOf(from: number, to: number): string[] {
+  return range(from, to).map(hashOf)
+}
+
+const address = '0x00000000000000000000000000000000000000aa'
+
+function logsOf(from: number, to: number) {
+  return range(from, to).map((block) => ({
+    address,
+    topics: [],
+    data: '0x',
+    blockNumber: `0x${block.toString(16)}`,
+    blockHash: hashOf(block),
+    transactionHash: hashOf(block + 1_000_000),
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+    removed: false,
+  }))
+}
+
+const deaths: Readonly<Record<string, (growing: GrowingChain) => void>> = {
+  refuses: ({ relay }) => relay.transport('a').play(() => ({ fault: 'refused' })),
+  hangs: ({ relay }) => relay.transport('a').play(() => ({ hang: true })),
+  'gives pages': ({ relay }) =>
+    relay.transport('a').play(() => ({ status: 502, body: '<html>Bad gateway</html>' })),
+  forgets: (growing) => growing.forget(),
+}
+
+describe.each(Object.entries(deaths))('a filter whose node %s', (_, die) => {
+  it.each([
+    ['eth_newFilter', [{ address }], (from: number, to: number) => logsOf(from, to) as unknown],
+    ['eth_newBlockFilter', [], hashesOf],
+  ] as const)('goes on from the last block delivered: %s', async (method, params, between) => {
+    const growing = new GrowingChain(['a', 'b', 'c'])
+    const id = await growing.ask(method, ...params)
+    const polled = async () => growing.ask('eth_getFilterChanges', id)
+    growing.grow(2)
+    // The node knows more than the router has heard of, and that is delivered too.
+    growing.grow(1, false)
+    expect(await polled()).toEqual(between(101, 103))
+    growing.grow(2)
+    die(growing)
+    growing.grow(1)
+    expect(await polled()).toEqual(between(104, 106))
+    expect(await polled()).toEqual([])
+    growing.grow(1)
+    expect(await polled()).toEqual(between(107, 107))
+    expect(await growing.ask('eth_uninstallFilter', id)).toBe(true)
+  })
+})
+
+describe('a filter whose node is gone', () => {
+  it('catches up in steps when it was not asked for long', async () => {
+    const growing = new GrowingChain(['a', 'b'])
+    const id = await growing.ask('eth_newFilter', { address })
+    growing.relay.transport('a').play(() => ({ fault: 'refused' }))
+    for (let each = 0; each < 150; each++) {
+      await growing.relay.clock.advance(120_000)
+      growing.grow(10)
+    }
+    const polled = async () => (await growing.ask('eth_getFilterChanges', id)) as unknown[]
+    expect([(await polled()).length, (await polled()).length]).toEqual([1_000, 500])
+  })
+
+  it.each([
+    ['eth_newPendingTransactionFilter', []],
+    ['eth_newFilter', [{ address, toBlock: '0x6e' }]],
+  ])('is not found where nobody else has what it gives: %s', async (method, params) => {
+    const growing = new GrowingChain(['a', 'b'])
+    const id = await growing.ask(method, ...params)
+    growing.relay.transport('a').play(() => ({ fault: 'refused' }))
+    growing.grow(1)
+    expect(await growing.ask('eth_getFilterChanges', id)).toBe('filter-not-found')
+  })
+
+  it('gives all logs of its range at another node', async () => {
+    const growing = new GrowingChain(['a', 'b'])
+    const id = await growing.ask('eth_newFilter', { address, fromBlock: '0x60', toBlock: 'latest' })
+    growing.relay.transport('a').play(() => ({ fault: 'refused' }))
+    await growing.ask('eth_getFilterLogs', id)
+    const [sent] = growing.relay.transport('b').requests.slice(-1)
+    expect(JSON.parse(sent!)).toMatchObject({
+      method: 'eth_getLogs',
+      params: [{ address, fromBlock: '0x60', toBlock: 'latest' }],
+    })
+  })
 })

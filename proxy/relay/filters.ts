@@ -2,98 +2,267 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import { parseSpan } from '../json/text.ts'
-import type { Pool } from '../upstream/pool.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
+import { Journal } from './journal.ts'
+import type { RelayOptions } from './parts.ts'
 import type { Reply } from './reply.ts'
 
-/** What stands in front of the node's own id: how much of the digest of its upstream's name. */
-const digestDigits = 8
 /** Longer ids of nodes are left as they are. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
-const routedId = new RegExp(`^0x([0-9a-f]{${digestDigits}})([0-9a-f]{1,64})$`, 'i')
+const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
+/** Filters that are remembered, the least used of which go first, and what one may be of, in JSON. */
+const mostRemembered = 1_000
+const longestWanted = 16_384
+/** What one poll catches up with, where the node of the filter is gone. */
+const mostLogBlocks = 1_000
+const mostBlocks = 100
+/** A node that hangs is given up after this long, where the router can go on without it. */
+const patienceMs = 5_000
+
+/** A filter that can go on without its node. */
+interface Filter {
+  /** Which logs; null: it is of blocks. */
+  readonly wanted: object | null
+  /** The client has got all up to this block. */
+  block: number
+  /** Of a filter of blocks: what it has got last, which may be above `block`. */
+  lastHash: unknown
+  /** Its node is gone, or has forgotten it, or an answer of it was lost. */
+  isLost: boolean
+}
+
+interface Use {
+  readonly id: string
+  readonly upstream: Upstream
+  /** As the filter's upstream understands it, and for that one alone. */
+  readonly call: Call
+}
+
+type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
 
 /**
  * Filters belong to the node that made them. The id that a client gets holds the upstream of its
- * filter, so that any replica asks that one. When it cannot be asked any more the client is told
- * `filter not found`, as a node says of a filter that has expired: libraries make a new one then.
+ * filter, so that any replica asks that one. When it is gone, the replica that made the filter answers
+ * from the blocks behind the last one delivered, with the help of the other upstreams; another replica
+ * says `filter not found`, as a node says of a filter that has expired: libraries make a new one then.
+ *
+ * What is needed to go on does not fit into the id: clients read ids into 256 bits.
  */
 export class Filters {
-  readonly #pool: Pick<Pool, 'upstreams'>
+  readonly #pieces: Pieces
   readonly #relay: (call: Call) => Promise<Reply>
+  readonly #known = new Map<string, Filter>()
 
-  constructor(pool: Pick<Pool, 'upstreams'>, relay: (call: Call) => Promise<Reply>) {
-    this.#pool = pool
+  constructor(pieces: Pieces, relay: (call: Call) => Promise<Reply>) {
+    this.#pieces = pieces
     this.#relay = relay
   }
 
   async create(call: Call): Promise<Reply> {
-    return withRoutedId(await this.#relay(call), call)
+    const reply = await this.#relay(call)
+    const own = resultOf(reply, call)
+    if (typeof own !== 'string' || !nodeId.test(own)) return reply
+    const id = `0x${digestOf(reply.upstream)}${own.slice(2)}`
+    const wanted = wantedBy(call)
+    if (wanted !== undefined && reply.latestBlock !== null)
+      this.#remember(id, { wanted, block: reply.latestBlock, lastHash: null, isLost: false })
+    return answered(reply, call, id)
   }
 
   /** Asks a filter, or ends it. */
   async use(call: Call): Promise<Reply> {
-    const routed = this.#routed(call)
-    if (routed === null) return this.#relay(call)
+    const use = this.#useOf(call)
+    if (use === null) return this.#relay(call)
+    const { id } = use
+    const filter = this.#known.get(id)
+    if (!filter) return this.#ask(use)
+    this.#remember(id, filter)
+    if (call.asked.stateful === 'ends') this.#known.delete(id)
+    if (!filter.isLost) {
+      const reply = await this.#tryNode(use, filter)
+      if (reply) return reply
+    }
+    return this.#goOn(filter, call)
+  }
+
+  #remember(id: string, filter: Filter): void {
+    this.#known.delete(id)
+    this.#known.set(id, filter)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > mostRemembered) this.#known.delete(oldest as string)
+  }
+
+  /** Null for an id that is none of ours. */
+  #useOf(call: Call): Use | null {
+    const { request, directives } = call
+    const question = questionOf(call)
+    const [id, ...more] = question?.params ?? []
+    const [, digest, own] = (typeof id === 'string' && routedId.exec(id)) || []
+    if (digest === undefined || own === undefined) return null
+    const { upstreams } = this.#pieces.pool
+    const upstream = upstreams.find(({ name }) => digestOf(name) === digest.toLowerCase())
+    if (!upstream) throw notFound()
+    const { name } = upstream
+    const body = Buffer.from(JSON.stringify({ ...question, params: [`0x${own}`, ...more] }))
+    const blockProviders = upstreams.map((each) => each.name).filter((each) => each !== name)
+    const routed = { ...directives, selectProvider: name, blockProviders }
+    return {
+      id: (id as string).toLowerCase(),
+      upstream,
+      call: { ...call, request: { ...request, body }, directives: routed },
+    }
+  }
+
+  async #ask({ call }: Pick<Use, 'call'>): Promise<Reply> {
     try {
-      return await this.#relay(routed)
+      return await this.#relay(call)
     } catch (error) {
-      if (error instanceof RelayError && isGone(error)) throw notFound(error)
+      throw error instanceof RelayError && isGone(error) ? notFound(error) : error
+    }
+  }
+
+  /** @returns null when the filter has to go on without its node */
+  async #tryNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
+    const block = upstream.latest?.block ?? 0
+    const { directives } = call
+    const relayTimeoutMs = directives.relayTimeoutMs ?? (isPoll(call) ? patienceMs : null)
+    try {
+      const reply = await this.#ask({
+        call: { ...call, directives: { ...directives, relayTimeoutMs } },
+      })
+      const result = resultOf(reply, call)
+      filter.isLost =
+        reply.refusal?.name === 'filter-not-found' || (isPoll(call) && result === undefined)
+      if (isPoll(call) && !filter.isLost) delivered(filter, result, block)
+      return filter.isLost ? null : reply
+    } catch (error) {
+      // What the node gives away once may have been on its way.
+      filter.isLost = true
+      if (error instanceof RelayError && error.kind === errorKinds.filterNotFound) return null
       throw error
     }
   }
 
-  /** The call as its filter's upstream understands it, and for that one alone; null for an id that is none of ours. */
-  #routed(call: Call): Call | null {
-    const { request, directives } = call
-    if (!(request.body instanceof Uint8Array)) return null
-    const question = parseSpan(request.body, 0, request.body.length) as { params?: unknown }
-    const params: readonly unknown[] = Array.isArray(question.params) ? question.params : []
-    const [id, ...more] = params
-    const [, digest, own] = (typeof id === 'string' && routedId.exec(id)) || []
-    if (digest === undefined || own === undefined) return null
-    const names = this.#pool.upstreams.map(({ name }) => name)
-    const name = names.find((each) => digestOf(each) === digest.toLowerCase())
-    if (name === undefined) throw notFound()
-    const body = Buffer.from(JSON.stringify({ ...question, params: [`0x${own}`, ...more] }))
-    const blockProviders = names.filter((each) => each !== name)
-    return {
-      ...call,
-      request: { ...request, body },
-      directives: { ...directives, selectProvider: name, blockProviders },
+  async #goOn(filter: Filter, call: Call): Promise<Reply> {
+    const { wanted, block } = filter
+    if (call.asked.stateful === 'uses' && !isPoll(call)) {
+      if (wanted === null) throw notFound()
+      return this.#elsewhere(call, 'eth_getLogs', [wanted])
     }
+    const head = await this.#elsewhere(call, 'eth_blockNumber', [])
+    const headBlock = Number(resultOf(head, call))
+    if (call.asked.stateful === 'ends') return answered(head, call, true)
+    if (!(headBlock > block)) return answered(head, call, [])
+    if (wanted === null) return this.#blocks(filter, call, head, headBlock)
+    const end = Math.min(headBlock, block + mostLogBlocks)
+    const range = { fromBlock: hex(block + 1), toBlock: hex(end) }
+    const logs = await this.#elsewhere(call, 'eth_getLogs', [{ ...wanted, ...range }])
+    filter.block = end
+    return logs
+  }
+
+  async #blocks(filter: Filter, call: Call, head: Reply, headBlock: number): Promise<Reply> {
+    const { block, lastHash } = filter
+    const numbers = Array.from(
+      { length: Math.min(headBlock - block, mostBlocks) },
+      (_, at) => block + 1 + at,
+    )
+    const replies = await Promise.all(
+      numbers.map((number) => this.#elsewhere(call, 'eth_getBlockByNumber', [hex(number), false])),
+    )
+    const found = replies.map((each) => resultOf(each, call) as { hash?: string } | null)
+    const hashes = found.map((each) => each?.hash).filter((each) => each !== undefined)
+    if (hashes.length < numbers.length) throw notFound()
+    filter.block = block + numbers.length
+    return answered(head, call, hashes.slice(hashes.indexOf(lastHash as string) + 1))
+  }
+
+  /** @throws RelayError also where a node refuses it */
+  async #elsewhere(call: Call, method: string, params: readonly unknown[]): Promise<Reply> {
+    const { asked, request, journal } = call
+    const { internalPath = '' } = asked
+    const iface = this.#pieces.chain.interfaces.get('jsonrpc')
+    if (!iface) throw notFound()
+    const reply = await this.#relay({
+      ...call,
+      asked: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath }),
+      request: {
+        ...request,
+        body: Buffer.from(JSON.stringify({ ...questionOf(call), method, params })),
+      },
+      journal: new Journal(journal.startedMs),
+    })
+    if (reply.refusal !== null) throw notFound()
+    return reply
   }
 }
 
-/** The filter's upstream cannot be asked: it is gone, down, or in cooldown. */
+interface Asked {
+  readonly params?: readonly unknown[]
+}
+
+function questionOf({ request: { body } }: Call): Asked | null {
+  if (!(body instanceof Uint8Array)) return null
+  const question = parseSpan(body, 0, body.length) as { params?: unknown }
+  return { ...question, params: Array.isArray(question.params) ? question.params : [] }
+}
+
+/** Which logs a filter is to be of, null for blocks; undefined for what cannot be had of another node. */
+function wantedBy(call: Call): object | null | undefined {
+  if (call.asked.method === 'eth_newBlockFilter') return null
+  if (call.asked.method !== 'eth_newFilter') return undefined
+  const [wanted] = questionOf(call)?.params ?? []
+  if (typeof wanted !== 'object' || wanted === null) return undefined
+  const { toBlock, blockHash } = wanted as { toBlock?: unknown; blockHash?: unknown }
+  const goesOn =
+    blockHash === undefined && [null, undefined, 'latest', 'pending'].includes(toBlock as null)
+  return goesOn && JSON.stringify(wanted).length <= longestWanted ? wanted : undefined
+}
+
+/** @param block one that the node had before it was asked */
+function delivered(filter: Filter, items: unknown, block: number): void {
+  const last: unknown = Array.isArray(items) ? items.at(-1) : null
+  const isLog = typeof last === 'object' && last !== null
+  const lastBlock = isLog ? Number((last as { blockNumber?: unknown }).blockNumber) || 0 : 0
+  filter.block = Math.max(filter.block, block, lastBlock)
+  filter.lastHash = last ?? filter.lastHash
+}
+
+function isPoll({ asked }: Call): boolean {
+  return asked.method === 'eth_getFilterChanges'
+}
+
+/** The filter's upstream cannot be asked: it is gone, down, in cooldown, or hangs. */
 function isGone({ kind }: RelayError): boolean {
-  const { noUpstream, rateLimited, upstreamFailed } = errorKinds
-  return [noUpstream, rateLimited, upstreamFailed].includes(kind as never)
+  const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds
+  return [noUpstream, rateLimited, upstreamFailed, timeout].includes(kind as never)
 }
 
 function notFound(cause?: RelayError): RelayError {
   return new RelayError(errorKinds.filterNotFound, 'filter not found', { cause })
 }
 
-function withRoutedId(reply: Reply, { reader }: Call): Reply {
-  const { incoming, refusal, upstream } = reply
-  const { body } = incoming
-  if (refusal !== null || !(body instanceof Uint8Array)) return reply
-  const id = resultIn(body)
-  if (typeof id !== 'string' || !nodeId.test(id)) return reply
-  const routed = reader.write(`0x${digestOf(upstream)}${id.slice(2)}`)
-  return { ...reply, incoming: { ...incoming, body: routed } }
+/** Undefined for what is no result; null for one that is too long to be collected. */
+function resultOf({ incoming, refusal }: Reply, { reader }: Call): unknown {
+  if (refusal !== null) return undefined
+  if (!(incoming.body instanceof Uint8Array)) return null
+  const finding = reader.read(incoming, true)
+  return finding.kind === 'result' ? finding.parsed : undefined
 }
 
-/** Without checks anything may pass for an answer. */
-function resultIn(body: Uint8Array): unknown {
-  try {
-    return (parseSpan(body, 0, body.length) as { result?: unknown } | null)?.result
-  } catch {
-    return undefined
-  }
+/** The reply with this result. */
+function answered(reply: Reply, { reader }: Call, result: unknown): Reply {
+  return { ...reply, incoming: { ...reply.incoming, body: reader.write(result) } }
 }
 
+/** Of the upstream's name. Not 0 at its beginning, which clients drop that read an id as a number. */
 function digestOf(upstream: string): string {
-  return hash('sha256', upstream, 'hex').slice(0, digestDigits)
+  const [digit = '', ...digits] = hash('sha256', upstream, 'hex').slice(0, 8)
+  return `${(parseInt(digit, 16) | 8).toString(16)}${digits.join('')}`
+}
+
+function hex(block: number): string {
+  return `0x${block.toString(16)}`
 }

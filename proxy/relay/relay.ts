@@ -30,7 +30,7 @@ export function createRelay(options: RelayOptions): Relay {
     new Promise((resolve, reject) => {
       begin(parts, call, resolve, reject)
     })
-  const filters = new Filters(options.pool, relay)
+  const filters = new Filters(options, relay)
   return (call) => {
     const { stateful } = call.asked
     if (stateful === null) return relay(call)

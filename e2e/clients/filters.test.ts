@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as sleep } from 'node:timers/promises'
+import { JsonRpcProvider, Network, Wallet } from 'ethers'
+import { createPublicClient, http } from 'viem'
+import { mainnet } from 'viem/chains'
+import { expect, test } from 'vitest'
+import { Devnet } from '../demo/devnet.ts'
+import { anvilKey } from '../nodes/anvil.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { askRpc } from '../processes/rpc-client.ts'
+import { createWorkspace } from '../program/workspace.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+const bell = `0x${'be'.repeat(20)}` as const
+/** Each call leaves one log without topics. */
+const bellCode = '0x60006000a000'
+
+test('a client that polls a filter over HTTP gets each log once while its node dies', async () => {
+  await using stack = new AsyncDisposableStack()
+  const stop = new AbortController()
+  const { signal } = stop
+  stack.defer(() => {
+    stop.abort()
+  })
+  const children = stack.use(new ChildProcesses(stack.use(await createWorkspace()).directory))
+  const devnet = await Devnet.start(['one', 'two'], await freePorts(2), { children, signal })
+  for (const { url } of devnet.nodes) await askRpc(url, 'anvil_setCode', [bell, bellCode])
+  const router = stack.use(await serveRouter({ primaries: devnet.nodes }))
+  const provider = new JsonRpcProvider(router.url, Network.from(1), { staticNetwork: true })
+  stack.defer(() => {
+    provider.destroy()
+  })
+  const wallet = new Wallet(anvilKey, provider)
+  const errors: unknown[] = []
+  // Upstreams take turns, so that either node has the filter of some.
+  const seen = [1, 2, 3, 4].map(() => {
+    const transport = http(router.url, { retryCount: 0 })
+    const client = createPublicClient({ chain: mainnet, transport, pollingInterval: 300 })
+    const hashes: string[] = []
+    const unwatch = client.watchEvent({
+      address: bell,
+      onLogs: (logs) => hashes.push(...logs.map(({ transactionHash }) => transactionHash)),
+      onError: (error) => errors.push(error),
+    })
+    stack.defer(unwatch)
+    return hashes
+  })
+  const sent: string[] = []
+  const ring = async () => {
+    const { hash } = await devnet.transact(signal, async () => {
+      const { hash: told } = await wallet.sendTransaction({ to: bell, gasLimit: 50_000 })
+      return told
+    })
+    sent.push(hash)
+  }
+  await sleep(1_000)
+  const producing = devnet.run(signal)
+  for (let each = 0; each < 6; each++) {
+    await ring()
+    await sleep(500)
+    if (each === 2) await devnet.kill('one')
+  }
+  await expect
+    .poll(() => seen.every(({ length }) => length >= sent.length), { timeout: 20_000 })
+    .toBe(true)
+  for (const hashes of seen) expect(hashes).toEqual(sent)
+  expect(errors).toEqual([])
+  stop.abort()
+  await producing
+}, 90_000)
