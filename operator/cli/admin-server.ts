@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 /** What a page of the admin server says. */
 export interface Page {
@@ -37,52 +39,42 @@ export async function openAdminServer(
       response.end(`There are ${Object.keys(pages).join(', ')}.\n`)
       return
     }
-    Promise.resolve()
-      .then(page)
-      .then(
-        ({ status, contentType, body }) => {
-          response.writeHead(status, { 'content-type': contentType })
-          response.end(request.method === 'HEAD' ? undefined : body)
-        },
-        (error: unknown) => {
-          onFailure(path, error)
-          response.writeHead(500)
-          response.end()
-        },
-      )
+    const answered = (async () => await page())()
+    answered.then(
+      ({ status, contentType, body }) =>
+        response
+          .writeHead(status, { 'content-type': contentType })
+          .end(request.method === 'HEAD' ? undefined : body),
+      (error: unknown) => {
+        onFailure(path, error)
+        response.writeHead(500).end()
+      },
+    )
   })
   server.requestTimeout = 10_000
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
-  await listening(server, address, Number(port), host.replaceAll(/[[\]]/g, ''))
-  const bound = server.address()
-  return {
-    port: typeof bound === 'object' && bound !== null ? bound.port : Number(port),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+  try {
+    server.listen(Number(port), host.replaceAll(/[[\]]/g, '') || '0.0.0.0')
+    await once(server, 'listening')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'another process has this port' : message
+    const remedy = 'Choose another by --listen-address, or off'
+    throw new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause })
   }
-}
-
-function listening(server: Server, address: string, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException) => {
-      const isTaken = cause.code === 'EADDRINUSE'
-      const why = isTaken ? 'another process has this port' : cause.message
-      const remedy = 'Choose another by --listen-address, or off'
-      reject(new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause }))
-    }
-    server.once('error', failed)
-    server.listen(port, host === '' ? '0.0.0.0' : host, () => {
-      server.off('error', failed)
-      // From here on an error is one connection that could not be taken.
-      server.on('error', (error) => {
-        process.emitWarning(error)
-      })
-      resolve()
-    })
+  // From here on an error is one connection that could not be taken.
+  server.on('error', (error) => {
+    process.emitWarning(error)
   })
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
 }
 
 /** A page of plain text. */

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { parseCommandLine, valueOf } from './command-line.ts'
-import { flagNames } from './flags.ts'
-import { helpText } from './help.ts'
+import { flagNames, helpText } from './flags.ts'
 
 describe('a command line is taken apart', () => {
   test('without anything it runs, with every default', () => {

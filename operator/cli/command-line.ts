@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { parseArgs } from 'node:util'
 import { nearest } from '../../proxy/config/nearest.ts'
-import {
-  type Command,
-  commands,
-  type Flag,
-  type FlagName,
-  flagNames,
-  flags,
-  shortFlags,
-} from './flags.ts'
+import { type Command, commands, type FlagName, flagNames, flags } from './flags.ts'
 
 /** Values of flags, in the order given; of a flag that was not given, its default. */
 export type FlagValues = Readonly<Record<FlagName, readonly string[]>>
@@ -22,25 +15,45 @@ export interface CommandLine {
   readonly problems: readonly string[]
 }
 
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  ...Object.fromEntries(
+    flagNames.map((name) => {
+      const { short } = flags[name]
+      return [name, { type: 'string' as const, multiple: true, ...(short !== null && { short }) }]
+    }),
+  ),
+} as const
+
 /**
  * Takes a command line apart: `--flag value`, `--flag=value`, `-f value`.
  *
  * @param argv without the runtime and the script
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
-  const reader = new ArgumentReader(argv)
-  reader.read()
-  const [first, ...rest] = reader.words
-  const problems = [...reader.problems]
+  const args = [...argv]
+  const read = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
+  const given = new Map<FlagName, string[]>()
+  const ofFlags = read.tokens.flatMap((token) => {
+    if (token.kind !== 'option' || token.name === 'help' || token.name === 'version') return []
+    return takeFlag(token, given) ?? []
+  })
+  const [first, ...rest] = read.positionals
   const named = first !== undefined && Object.hasOwn(commands, first) ? (first as Command) : null
-  const command = reader.asked ?? named ?? 'run'
-  if (first !== undefined && named === null) problems.push(unknownCommand(first))
-  else problems.push(...misplaced(command, reader.given))
-  if (rest[0] !== undefined) problems.push(unexpected(rest[0], command))
+  const asked = read.values['help'] ? 'help' : read.values['version'] ? 'version' : null
+  const command = asked ?? named ?? 'run'
+  const ofWords = [
+    ...(first === undefined || named !== null
+      ? misplaced(command, given)
+      : [unknownCommand(first)]),
+    ...(rest[0] === undefined ? [] : [unexpected(rest[0], command)]),
+  ]
   return {
     command,
-    values: withDefaults(reader.given),
-    problems: command === 'help' ? [] : problems,
+    values: withDefaults(given),
+    // Behind a flag that was not understood, a word may have been its value.
+    problems: command === 'help' ? [] : ofFlags.length > 0 ? ofFlags : ofWords,
   }
 }
 
@@ -49,72 +62,35 @@ export function valueOf(values: FlagValues, name: FlagName): string | null {
   return values[name].at(-1) ?? null
 }
 
-class ArgumentReader {
-  readonly words: string[] = []
-  readonly given = new Map<FlagName, string[]>()
-  readonly problems: string[] = []
-  /** A command that was asked for by a flag. */
-  asked: Command | null = null
-  readonly #argv: readonly string[]
-  #at = 0
-
-  constructor(argv: readonly string[]) {
-    this.#argv = argv
-  }
-
-  read(): void {
-    while (this.#at < this.#argv.length) {
-      const argument = this.#argv[this.#at++] ?? ''
-      if (argument === '-h' || argument === '--help') this.asked = 'help'
-      else if (argument === '-v' || argument === '--version') this.asked ??= 'version'
-      else if (!argument.startsWith('-') || argument === '-') this.words.push(argument)
-      else this.#readFlag(argument)
-    }
-  }
-
-  #readFlag(argument: string): void {
-    const [, dashes = '', written = '', , value] = /^(--?)([^=]*)(=(.*))?$/s.exec(argument) ?? []
-    const given = argument.includes('=') ? (value ?? '') : null
-    const name = dashes === '-' ? shortFlags[written] : flagNames.find((known) => known === written)
-    if (name === undefined) {
-      this.problems.push(unknownFlag(dashes + written, written))
-      // The next argument may have been its value: nobody can tell, so it is not taken for a command.
-      if (given === null && this.#nextIsValue()) this.#at++
-      return
-    }
-    this.#take(name, given ?? this.#takeValue(name))
-  }
-
-  #take(name: FlagName, value: string | null): void {
-    if (value === null) return
-    const { fault, repeatable }: Flag = flags[name]
-    const why = value === '' ? 'must have a value' : fault(value)
-    if (why !== null) this.problems.push(`--${name} ${quoted(value)}${why}.`)
-    const values = this.given.get(name)
-    if (values === undefined) this.given.set(name, [value])
-    else if (repeatable) values.push(value)
-    else this.problems.push(`--${name} is given twice. Keep one of them.`)
-  }
-
-  #takeValue(name: FlagName): string | null {
-    if (this.#nextIsValue()) return this.#argv[this.#at++] ?? ''
-    this.problems.push(`--${name} has no value. Write --${name} <${flags[name].valueName}>.`)
-    return null
-  }
-
-  #nextIsValue(): boolean {
-    const next = this.#argv[this.#at]
-    return next !== undefined && (next === '-' || !next.startsWith('-'))
-  }
+interface GivenFlag {
+  readonly name: string
+  /** With its dashes. */
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
 }
 
-function quoted(value: string): string {
-  return value === '' ? '' : `${JSON.stringify(value.slice(0, 80))} `
+/** @returns what is wrong with it */
+function takeFlag(token: GivenFlag, given: Map<FlagName, string[]>): string | null {
+  const { rawName, value = '', inlineValue = false } = token
+  const name = flagNames.find((known) => known === token.name)
+  if (name === undefined) return unknownFlag(token)
+  const { fault, repeatable, valueName } = flags[name]
+  if (!inlineValue && /^(?:$|-.)/.test(value))
+    return `--${name} has no value. Write --${name} <${valueName}>.`
+  const text = rawName.startsWith('--') ? value : value.replace(/^=/, '')
+  if (text === '') return `--${name} must have a value.`
+  const why = fault(text)
+  if (why !== null) return `--${name} ${JSON.stringify(text.slice(0, 80))} ${why}.`
+  const before = given.get(name) ?? []
+  if (before.length > 0 && !repeatable) return `--${name} is given twice. Keep one of them.`
+  given.set(name, [...before, text])
+  return null
 }
 
-function unknownFlag(flag: string, name: string): string {
+function unknownFlag({ name, rawName }: GivenFlag): string {
   const near = nearest(name, [...flagNames, 'help', 'version'])
-  return `Unknown flag ${flag}. ${near === null ? 'See rpc-operator --help.' : `Did you mean --${near}?`}`
+  return `Unknown flag ${rawName}. ${near === null ? 'See rpc-operator --help.' : `Did you mean --${near}?`}`
 }
 
 function unknownCommand(word: string): string {
@@ -124,13 +100,13 @@ function unknownCommand(word: string): string {
 }
 
 function unexpected(word: string, command: Command): string {
-  const hint = flags.filename.of.some((taker) => taker === command) ? ` Write -f ${word}.` : ''
+  const hint = flags.filename.of.includes(command) ? ` Write -f ${word}.` : ''
   return `Unexpected argument ${JSON.stringify(word)}.${hint}`
 }
 
 function misplaced(command: Command, given: ReadonlyMap<FlagName, unknown>): readonly string[] {
   return [...given.keys()].flatMap((name) => {
-    const { of: takers }: Flag = flags[name]
+    const { of: takers } = flags[name]
     if (takers.includes(command)) return []
     return [`--${name} is not a flag of ${command}, but of ${takers.join(' and ')}.`]
   })
@@ -138,8 +114,8 @@ function misplaced(command: Command, given: ReadonlyMap<FlagName, unknown>): rea
 
 function withDefaults(given: ReadonlyMap<FlagName, readonly string[]>): FlagValues {
   const values = flagNames.map((name) => {
-    const fallback = flags[name].default
-    return [name, given.get(name) ?? (fallback === null ? [] : [fallback])] as const
+    const usual = flags[name].default
+    return [name, given.get(name) ?? (usual === null ? [] : [usual])] as const
   })
-  return Object.fromEntries(values) as unknown as FlagValues
+  return Object.fromEntries(values) as FlagValues
 }

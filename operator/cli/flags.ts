@@ -13,20 +13,29 @@ export const commands = {
 export type Command = keyof typeof commands
 
 /** A flag of the command line. */
-export interface Flag {
+interface Flag {
+  /** What stands for the value in `--help`. */
+  readonly valueName: string
+  readonly description: string
   /** The commands that take it. */
   readonly of: readonly Command[]
-  /** What stands for the value in `--help`; null for a switch. */
-  readonly valueName: string | null
+  /** Why a value cannot be taken, as a clause; null when it can. */
+  readonly fault: (value: string) => string | null
   /** As one would write it; null when the flag is unset by default. */
   readonly default: string | null
   readonly repeatable: boolean
-  readonly description: string
-  /** Why a value cannot be taken, as a clause; null when it can. */
-  readonly fault: (value: string) => string | null
+  /** One letter, as kubectl has it. */
+  readonly short: string | null
 }
 
-const anything = () => null
+function flag(
+  valueName: string,
+  description: string,
+  options: Pick<Flag, 'of'> & Partial<Flag>,
+): Flag {
+  const usual = { fault: () => null, default: null, repeatable: false, short: null }
+  return { valueName, description, ...usual, ...options }
+}
 
 function oneOf(...words: readonly string[]): Flag['fault'] {
   return (value) => (words.includes(value) ? null : `must be one of ${words.join(', ')}`)
@@ -39,164 +48,136 @@ function integer(least: number, most: number): Flag['fault'] {
       : `must be an integer from ${least} to ${most}`
 }
 
-function matching(pattern: RegExp, wanted: string): Flag['fault'] {
-  return (value) => (pattern.test(value) ? null : `must be ${wanted}`)
+function matching(pattern: RegExp | string, wanted: string): Flag['fault'] {
+  return (value) => (new RegExp(pattern).test(value) ? null : `must be ${wanted}`)
 }
 
 const dnsLabel = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?'
 const dnsName = matching(
-  new RegExp(`^${dnsLabel}(?:\\.${dnsLabel})*$`),
+  `^${dnsLabel}(?:\\.${dnsLabel})*$`,
   'a name such as rpc-operator: lower-case letters, digits and dashes',
 )
-const namespaceList = matching(
-  new RegExp(`^${dnsLabel}(?:,${dnsLabel})*$`),
-  'namespaces separated by commas',
-)
+const imageName = matching(/^[^\s]{1,512}$/, 'an image reference')
 
-/** Every flag, once: parsing, `--help` and the reference follow from this table. */
+/** Every flag, once: parsing and `--help` follow from this table. */
 export const flags = {
-  namespaces: {
+  namespaces: flag('a,b', 'Namespaces to watch, and no others. Unset: all of the cluster.', {
     of: ['run', 'rbac'],
-    valueName: 'a,b',
-    default: null,
+    fault: matching(`^${dnsLabel}(?:,${dnsLabel})*$`, 'namespaces separated by commas'),
     repeatable: true,
-    description: 'Namespaces to watch, and no others. Unset: all of the cluster.',
-    fault: namespaceList,
-  },
-  kubeconfig: {
+  }),
+  kubeconfig: flag(
+    'path',
+    'Kubeconfig file. Unset: KUBECONFIG, ~/.kube/config, or the pod that it runs in.',
+    { of: ['run'] },
+  ),
+  context: flag('name', 'Context of the kubeconfig. Unset: the current one.', { of: ['run'] }),
+  'leader-elect': flag(
+    'true|false',
+    'Act only while holding the lease, so that several replicas can run.',
+    { of: ['run'], fault: oneOf('true', 'false'), default: 'true' },
+  ),
+  'lease-namespace': flag(
+    'name',
+    'Namespace of the lease. Unset: that of the pod; outside of one, rpc-router-system.',
+    { of: ['run', 'rbac'], fault: dnsName },
+  ),
+  'lease-name': flag(
+    'name',
+    'Name of the lease. Operators that share it stand in for each other. Unset: rpc-router-operator, followed by the names of --namespaces.',
+    { of: ['run', 'rbac'], fault: dnsName },
+  ),
+  'listen-address': flag('address', 'Where /metrics, /livez and /readyz are served, or off.', {
     of: ['run'],
-    valueName: 'path',
-    default: null,
-    repeatable: false,
-    description: 'Kubeconfig file. Unset: KUBECONFIG, ~/.kube/config, or the pod that it runs in.',
-    fault: anything,
-  },
-  context: {
-    of: ['run'],
-    valueName: 'name',
-    default: null,
-    repeatable: false,
-    description: 'Context of the kubeconfig. Unset: the current one.',
-    fault: anything,
-  },
-  'leader-elect': {
-    of: ['run'],
-    valueName: 'true|false',
-    default: 'true',
-    repeatable: false,
-    description: 'Act only while holding the lease, so that several replicas can run.',
-    fault: oneOf('true', 'false'),
-  },
-  'lease-namespace': {
-    of: ['run', 'rbac'],
-    valueName: 'name',
-    default: null,
-    repeatable: false,
-    description:
-      'Namespace of the lease. Unset: that of the pod; outside of one, rpc-router-system.',
-    fault: dnsName,
-  },
-  'lease-name': {
-    of: ['run', 'rbac'],
-    valueName: 'name',
-    default: null,
-    repeatable: false,
-    description:
-      'Name of the lease. Operators that share it stand in for each other. Unset: rpc-router-operator, followed by the names of --namespaces.',
-    fault: dnsName,
-  },
-  'listen-address': {
-    of: ['run'],
-    valueName: 'address',
-    default: '0.0.0.0:8080',
-    repeatable: false,
-    description: 'Where /metrics, /livez and /readyz are served, or off.',
     fault: matching(/^(?:off|\[[0-9A-Fa-f:.]+\]:\d{1,5}|[^\s:/]*:\d{1,5})$/, 'host:port or off'),
-  },
-  'router-image': {
+    default: '0.0.0.0:8080',
+  }),
+  'router-image': flag(
+    'image',
+    'Image of routers whose spec names none. Unset: that of this version.',
+    { of: ['run', 'render', 'validate'], fault: imageName },
+  ),
+  'redis-image': flag('image', 'Image of managed Redis whose spec names none.', {
     of: ['run', 'render', 'validate'],
-    valueName: 'image',
-    default: null,
-    repeatable: false,
-    description: 'Image of routers whose spec names none. Unset: that of this version.',
-    fault: matching(/^[^\s]{1,512}$/, 'an image reference'),
-  },
-  'redis-image': {
-    of: ['run', 'render', 'validate'],
-    valueName: 'image',
-    default: null,
-    repeatable: false,
-    description: 'Image of managed Redis whose spec names none.',
-    fault: matching(/^[^\s]{1,512}$/, 'an image reference'),
-  },
-  workers: {
+    fault: imageName,
+  }),
+  workers: flag('n', 'Objects of one kind that are reconciled at once.', {
     of: ['run'],
-    valueName: 'n',
-    default: '8',
-    repeatable: false,
-    description: 'Objects of one kind that are reconciled at once.',
     fault: integer(1, 256),
-  },
-  qps: {
+    default: '8',
+  }),
+  qps: flag('n', 'Requests to the API server per second, in the long run; twice as many at once.', {
     of: ['run'],
-    valueName: 'n',
-    default: '500',
-    repeatable: false,
-    description: 'Requests to the API server per second, in the long run; twice as many at once.',
     fault: integer(1, 10_000),
-  },
-  'log-level': {
+    default: '500',
+  }),
+  'log-level': flag('level', 'The least level that is logged: debug, info, warn, error.', {
     of: ['run'],
-    valueName: 'level',
-    default: 'info',
-    repeatable: false,
-    description: 'The least level that is logged: debug, info, warn, error.',
     fault: oneOf('debug', 'info', 'warn', 'error'),
-  },
-  filename: {
+    default: 'info',
+  }),
+  filename: flag(
+    'path',
+    'Short: -f. A file of manifests, a directory with all below it, or - for standard input.',
+    { of: ['render', 'validate'], repeatable: true, short: 'f' },
+  ),
+  namespace: flag('name', 'Short: -n. Namespace of manifests that name none.', {
     of: ['render', 'validate'],
-    valueName: 'path',
-    default: null,
-    repeatable: true,
-    description:
-      'Short: -f. A file of manifests, a directory with all below it, or - for standard input.',
-    fault: anything,
-  },
-  namespace: {
-    of: ['render', 'validate'],
-    valueName: 'name',
-    default: 'default',
-    repeatable: false,
-    description: 'Short: -n. Namespace of manifests that name none.',
     fault: dnsName,
-  },
-  'service-account': {
+    default: 'default',
+    short: 'n',
+  }),
+  'service-account': flag('ns/name', 'Service account that is bound to the rules.', {
     of: ['rbac'],
-    valueName: 'ns/name',
-    default: 'rpc-router-system/rpc-router-operator',
-    repeatable: false,
-    description: 'Service account that is bound to the rules.',
     fault: matching(
-      new RegExp(`^${dnsLabel}/${dnsLabel}(?:\\.${dnsLabel})*$`),
+      `^${dnsLabel}/${dnsLabel}(?:\\.${dnsLabel})*$`,
       'namespace/name of a service account',
     ),
-  },
-  output: {
+    default: 'rpc-router-system/rpc-router-operator',
+  }),
+  output: flag('format', 'Short: -o. yaml or json; validate: text or json.', {
     of: ['render', 'validate', 'rbac'],
-    valueName: 'format',
-    default: null,
-    repeatable: false,
-    description: 'Short: -o. yaml or json; validate: text or json.',
     fault: oneOf('yaml', 'json', 'text'),
-  },
-} as const satisfies Record<string, Flag>
+    short: 'o',
+  }),
+}
 
 export type FlagName = keyof typeof flags
 export const flagNames = Object.keys(flags) as readonly FlagName[]
 
-/** Short forms of flags, as kubectl has them. */
-export const shortFlags: Readonly<Record<string, FlagName>> = {
-  f: 'filename',
-  n: 'namespace',
-  o: 'output',
+/** What `rpc-operator --help` prints. */
+export function helpText(): string {
+  return `rpc-operator: runs RPC routers on Kubernetes from RpcRouter and UpstreamProvider objects.
+
+Usage:
+  rpc-operator [flags]                    reconcile, against the current kubeconfig or in the cluster
+  rpc-operator render -f router.yaml      print what would be applied
+  rpc-operator validate -f manifests/     judge manifests, for CI
+  rpc-operator rbac | kubectl apply -f -  install its account and rules
+
+Commands:
+${Object.entries(commands)
+  .map(([name, sentence]) => `  ${name.padEnd(10)}${sentence}`)
+  .join('\n')}
+
+${flagSection('run', 'run')}
+
+${flagSection('render', 'render and validate')}
+
+${flagSection('rbac', 'rbac')}
+
+Exit codes: 0 done, 1 failed, 2 the command line or a manifest is wrong.
+`
+}
+
+function flagSection(command: Command, title: string): string {
+  const taken = flagNames.filter((name) => flags[name].of.includes(command))
+  return [`Flags of ${title}:`, ...taken.map(flagLine)].join('\n')
+}
+
+function flagLine(name: FlagName): string {
+  const { valueName, description, short, repeatable, default: usual } = flags[name]
+  const written = `${short === null ? '' : `-${short}, `}--${name} <${valueName}>`
+  const fallback = usual === null ? '' : ` Default: ${usual}.`
+  return `  ${written.padEnd(32)}${description}${fallback}${repeatable ? ' Repeatable.' : ''}`
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import packageJson from '../../package.json' with { type: 'json' }
-import type { CommandIo } from './command-io.ts'
+import { type CommandIo, exitCodes } from './command-io.ts'
 import { parseCommandLine } from './command-line.ts'
-import { exitCodes } from './exit-codes.ts'
-import { helpText } from './help.ts'
+import { helpText } from './flags.ts'
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -25,9 +24,9 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'rbac':
       return (await import('./rbac.ts')).runRbac(values, io)
     case 'render':
-      return (await import('./render.ts')).runRender(values, version, io)
+      return (await import('./judge.ts')).runRender(values, version, io)
     case 'validate':
-      return (await import('./validate.ts')).runValidate(values, version, io)
+      return (await import('./judge.ts')).runValidate(values, version, io)
     case 'run':
       return (await import('./run.ts')).run(values, version, io)
   }

@@ -13,14 +13,11 @@ import { monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
-import type { CommandIo } from './command-io.ts'
+import { type CommandIo, exitCodes } from './command-io.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
-import { exitCodes } from './exit-codes.ts'
-import { imagesOf } from './images.ts'
-import { leaseOf } from './lease.ts'
+import { imagesOf, leaseOf, namespacesOf } from './choices.ts'
 import { createLogger } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { namespacesOf } from './namespaces.ts'
 import { combineObservers, logObserver } from './observe.ts'
 
 const passwordBytes = 24

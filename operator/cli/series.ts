@@ -30,108 +30,75 @@ export type LabelName = keyof typeof labelMeanings
 /** Upper bounds of all histograms' buckets, in seconds. */
 export const secondBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60]
 
+function family(type: Series['type']) {
+  return <const L extends LabelName = never>(
+    name: string,
+    labels: readonly L[],
+    help: string,
+  ): Series<L> => ({ name: `rpc_operator_${name}`, type, labels, help })
+}
+
+const counter = family('counter')
+const gauge = family('gauge')
+const histogram = family('histogram')
+
 /** Every series of the operator: its registry and `docs/reference/operator-metrics.md` are made from it. */
 export const series = {
-  routerReady: {
-    name: 'rpc_operator_router_ready',
-    type: 'gauge',
-    labels: ['namespace', 'name'],
-    help: '1 for an RpcRouter that is Ready, else 0.',
-  },
-  reconciles: {
-    name: 'rpc_operator_reconcile_total',
-    type: 'counter',
-    labels: ['controller', 'result'],
-    help: 'Reconciles by their result.',
-  },
-  reconcileTime: {
-    name: 'rpc_operator_reconcile_duration_seconds',
-    type: 'histogram',
-    labels: ['controller'],
-    help: 'Time of a reconcile.',
-  },
-  leader: {
-    name: 'rpc_operator_leader',
-    type: 'gauge',
-    labels: [],
-    help: '1 while this process leads, else 0; without leader election always 0.',
-  },
-  watchSilence: {
-    name: 'rpc_operator_watch_silent_seconds',
-    type: 'gauge',
-    labels: [],
-    help: 'Time since the quietest watch was heard of; of one whose first list is not there yet since the start.',
-  },
-  watchFailures: {
-    name: 'rpc_operator_watch_failures_total',
-    type: 'counter',
-    labels: ['resource', 'verb'],
-    help: 'Lists and watches that failed, and were tried again.',
-  },
-  requests: {
-    name: 'rpc_operator_api_requests_total',
-    type: 'counter',
-    labels: ['resource', 'verb', 'outcome'],
-    help: 'Requests to the API server that ended.',
-  },
-  requestTime: {
-    name: 'rpc_operator_api_request_duration_seconds',
-    type: 'histogram',
-    labels: ['verb'],
-    help: 'Time of a request to the API server; watches are left out.',
-  },
-  throttled: {
-    name: 'rpc_operator_api_throttled_total',
-    type: 'counter',
-    labels: ['by'],
-    help: 'Requests to the API server that had to wait.',
-  },
-  queueDepth: {
-    name: 'rpc_operator_queue_depth',
-    type: 'gauge',
-    labels: ['queue'],
-    help: 'Objects that wait for a worker.',
-  },
-  queueActive: {
-    name: 'rpc_operator_queue_active',
-    type: 'gauge',
-    labels: ['queue'],
-    help: 'Objects that workers have.',
-  },
-  queueLongest: {
-    name: 'rpc_operator_queue_longest_seconds',
-    type: 'gauge',
-    labels: ['queue'],
-    help: 'How long the longest work takes so far.',
-  },
-  queueAdds: {
-    name: 'rpc_operator_queue_adds_total',
-    type: 'counter',
-    labels: ['queue'],
-    help: 'Objects that were added to a queue.',
-  },
-  queueRetries: {
-    name: 'rpc_operator_queue_retries_total',
-    type: 'counter',
-    labels: ['queue'],
-    help: 'Objects that went back to a queue after a failure.',
-  },
-  queueLatency: {
-    name: 'rpc_operator_queue_latency_seconds',
-    type: 'histogram',
-    labels: ['queue'],
-    help: 'Time that an object waited for a worker.',
-  },
-  queueWork: {
-    name: 'rpc_operator_queue_work_duration_seconds',
-    type: 'histogram',
-    labels: ['queue'],
-    help: 'Time that an object was worked on.',
-  },
-  eventsDropped: {
-    name: 'rpc_operator_events_dropped_total',
-    type: 'counter',
-    labels: ['why'],
-    help: 'Events that were not told.',
-  },
-} as const satisfies Readonly<Record<string, Series>>
+  routerReady: gauge(
+    'router_ready',
+    ['namespace', 'name'],
+    '1 for an RpcRouter that is Ready, else 0.',
+  ),
+  reconciles: counter('reconcile_total', ['controller', 'result'], 'Reconciles by their result.'),
+  reconcileTime: histogram('reconcile_duration_seconds', ['controller'], 'Time of a reconcile.'),
+  leader: gauge(
+    'leader',
+    [],
+    '1 while this process leads, else 0; without leader election always 0.',
+  ),
+  watchSilence: gauge(
+    'watch_silent_seconds',
+    [],
+    'Time since the quietest watch was heard of; of one whose first list is not there yet since the start.',
+  ),
+  watchFailures: counter(
+    'watch_failures_total',
+    ['resource', 'verb'],
+    'Lists and watches that failed, and were tried again.',
+  ),
+  requests: counter(
+    'api_requests_total',
+    ['resource', 'verb', 'outcome'],
+    'Requests to the API server that ended.',
+  ),
+  requestTime: histogram(
+    'api_request_duration_seconds',
+    ['verb'],
+    'Time of a request to the API server; watches are left out.',
+  ),
+  throttled: counter('api_throttled_total', ['by'], 'Requests to the API server that had to wait.'),
+  queueDepth: gauge('queue_depth', ['queue'], 'Objects that wait for a worker.'),
+  queueActive: gauge('queue_active', ['queue'], 'Objects that workers have.'),
+  queueLongest: gauge(
+    'queue_longest_seconds',
+    ['queue'],
+    'How long the longest work takes so far.',
+  ),
+  queueAdds: counter('queue_adds_total', ['queue'], 'Objects that were added to a queue.'),
+  queueRetries: counter(
+    'queue_retries_total',
+    ['queue'],
+    'Objects that went back to a queue after a failure.',
+  ),
+  queueLatency: histogram(
+    'queue_latency_seconds',
+    ['queue'],
+    'Time that an object waited for a worker.',
+  ),
+  queueWork: histogram(
+    'queue_work_duration_seconds',
+    ['queue'],
+    'Time that an object was worked on.',
+  ),
+  eventsDropped: counter('events_dropped_total', ['why'], 'Events that were not told.'),
+}

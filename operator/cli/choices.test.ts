@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseCommandLine } from './command-line.ts'
-import { leaseOf } from './lease.ts'
+import { leaseOf } from './choices.ts'
 
 const leaseFor = (...flags: readonly string[]) =>
   leaseOf(parseCommandLine(['run', ...flags]).values, 'usual')

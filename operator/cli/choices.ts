@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Images } from '../resources/build-children.ts'
 import { digest } from '../translate/digest.ts'
 import { type FlagValues, valueOf } from './command-line.ts'
-import { namespacesOf } from './namespaces.ts'
+
+/** The namespaces that are named, each once; null for all of the cluster. */
+export function namespacesOf({ namespaces }: FlagValues): readonly string[] | null {
+  const named = [...new Set(namespaces.flatMap((list) => list.split(',')))]
+  return named.length === 0 ? null : named
+}
+
+/** Images of what names none of its own: the router of the operator's own version. */
+export function imagesOf(values: FlagValues, version: string): Images {
+  return {
+    router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
+    redis: valueOf(values, 'redis-image') ?? 'redis:8.2-alpine',
+  }
+}
 
 const usualName = 'rpc-router-operator'
 /** More than that, and a hash stands for the namespaces. */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readManifests } from '../manifests/read-manifests.ts'
+import { renderManifests } from '../manifests/render-manifests.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { bundledChains } from '../translate/bundled-chains.generated.ts'
+import { knownChains } from '../translate/known-chains.ts'
+import { imagesOf } from './choices.ts'
+import { type CommandIo, exitCodes } from './command-io.ts'
+import { type FlagValues, valueOf } from './command-line.ts'
+import { writeObjects } from './documents.ts'
+import { readFiles, UnreadableFileError } from './read-files.ts'
+
+/** Manifests with everything that is wrong with them, each in one line. */
+interface Judged {
+  readonly objects: readonly KubeObject[]
+  readonly routers: number
+  readonly providers: number
+  readonly problems: readonly string[]
+}
+
+/** Reads and judges what -f names. */
+async function judge(
+  values: FlagValues,
+  version: string,
+  stdin: CommandIo['stdin'],
+): Promise<Judged> {
+  const unread = (problem: string) => ({
+    objects: [],
+    routers: 0,
+    providers: 0,
+    problems: [problem],
+  })
+  if (values.filename.length === 0) return unread('Name files with -f.')
+  try {
+    const texts = await readFiles(values.filename, stdin)
+    const set = readManifests(texts, valueOf(values, 'namespace') ?? 'default')
+    const monitors = new Set(['PodMonitor', 'ServiceMonitor'])
+    const build = { images: imagesOf(values, version), monitors }
+    const { objects, problems } = renderManifests(set, knownChains(bundledChains), build)
+    const [routers, providers] = [set.routers.length, set.providers.length]
+    const isEmpty = routers + providers === 0 && set.problems.length === 0
+    const empty = isEmpty ? ['There is no RpcRouter and no UpstreamProvider in the files.'] : []
+    return { objects, routers, providers, problems: [...set.problems, ...problems, ...empty] }
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error
+    return unread(error.message)
+  }
+}
+
+/**
+ * Prints what the operator would apply for the manifests, and on stderr what keeps it from more.
+ * @returns the exit code: 2 when there is anything wrong
+ */
+export async function runRender(
+  values: FlagValues,
+  version: string,
+  io: CommandIo,
+): Promise<number> {
+  const { objects, problems } = await judge(values, version, io.stdin)
+  io.stdout.write(writeObjects(objects, valueOf(values, 'output')))
+  return endWith(problems, io)
+}
+
+/** What a file alone does not tell. */
+const more =
+  'They were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.'
+
+/**
+ * Judges manifests: as text on stderr, with a word of success on stdout, or as one JSON document on stdout.
+ * @returns the exit code: 0, or 2 when there is an error
+ */
+export async function runValidate(
+  values: FlagValues,
+  version: string,
+  io: CommandIo,
+): Promise<number> {
+  const { routers, providers, problems } = await judge(values, version, io.stdin)
+  const valid = problems.length === 0
+  if (valueOf(values, 'output') === 'json') {
+    io.stdout.write(`${JSON.stringify({ version: 1, valid, problems }, null, 2)}\n`)
+    return valid ? exitCodes.done : exitCodes.invalid
+  }
+  const counts = `${routers} RpcRouters, ${providers} UpstreamProviders`
+  if (valid) io.stdout.write(`The operator would accept the manifests: ${counts}.\n${more}\n`)
+  return endWith(problems, io)
+}
+
+function endWith(problems: readonly string[], { stderr }: CommandIo): number {
+  for (const problem of problems) stderr.write(`rpc-operator: error: ${problem}\n`)
+  return problems.length === 0 ? exitCodes.done : exitCodes.invalid
+}
