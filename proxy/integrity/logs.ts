@@ -12,10 +12,41 @@ interface Filter {
   readonly from: number
   readonly to: number
   readonly blockHash: string | null
-  readonly addresses: ReadonlySet<string> | null
+  readonly addresses: Accepted | null
   /** By position; null: any topic may stand there. */
-  readonly topics: readonly (ReadonlySet<string> | null)[]
+  readonly topics: readonly (Accepted | null)[]
 }
+
+/** Values that a filter accepts. The same few come in nearly every log: a spelling is read once. */
+class Accepted {
+  readonly #values = new Set<string>()
+  readonly #normal: Normal
+  /** Spellings that were found to be among them. */
+  readonly #spellings = new Set<unknown>()
+
+  constructor(normal: Normal) {
+    this.#normal = normal
+  }
+
+  /** @returns false for a value in a form that is not known */
+  add(value: unknown): boolean {
+    const own = this.#normal(value)
+    if (own !== null) this.#values.add(own)
+    return own !== null
+  }
+
+  /** Null for a value in a form that is not known. */
+  has(value: unknown): boolean | null {
+    if (this.#spellings.has(value)) return true
+    const own = this.#normal(value)
+    if (own === null) return null
+    const isIn = this.#values.has(own)
+    if (isIn) this.#spellings.add(value)
+    return isIn
+  }
+}
+
+type Normal = (value: unknown) => string | null
 
 /**
  * Each log is inside the filter: its block, its address, its topics. Whether logs are missing, and
@@ -39,9 +70,9 @@ function readFilter(filter: Fields, asked: BlockRef): Filter {
     from: isRange ? heightOf(asked.from, -Infinity) : -Infinity,
     to: isRange ? heightOf(asked.to, Infinity) : Infinity,
     blockHash: asked.kind === 'hash' ? toHash(asked.hash) : null,
-    addresses: setOf(Array.isArray(addresses) ? addresses : [addresses], toAddress),
+    addresses: accepted(Array.isArray(addresses) ? addresses : [addresses], toAddress),
     topics: Array.isArray(topics)
-      ? topics.map((topic: unknown) => setOf(Array.isArray(topic) ? topic : [topic], toHash))
+      ? topics.map((topic: unknown) => accepted(Array.isArray(topic) ? topic : [topic], toHash))
       : [],
   }
 }
@@ -52,17 +83,9 @@ function heightOf(point: BlockPoint, open: number): number {
 }
 
 /** Null for nothing, which stands for everything, and where one of the values is in another form. */
-function setOf(
-  values: readonly unknown[],
-  normal: (value: unknown) => string | null,
-): ReadonlySet<string> | null {
-  const set = new Set<string>()
-  for (const value of values) {
-    const own = normal(value)
-    if (own === null) return null
-    set.add(own)
-  }
-  return set.size === 0 ? null : set
+function accepted(values: readonly unknown[], normal: Normal): Accepted | null {
+  const all = new Accepted(normal)
+  return values.length > 0 && values.every((each) => all.add(each)) ? all : null
 }
 
 /** The last 20 bytes: some chains have a prefix of their own before them. */
@@ -73,19 +96,19 @@ function toAddress(value: unknown): string | null {
 
 function checkLog(log: Fields, filter: Filter): Violation | null {
   const { from, to, blockHash, addresses, topics } = filter
-  const number = toNumber(log['blockNumber'])
-  if (number !== null && (number < from || number > to))
-    return outside('logs-range', log['blockNumber'])
+  if (from > -Infinity || to < Infinity) {
+    const number = toNumber(log['blockNumber'])
+    if (number !== null && (number < from || number > to))
+      return outside('logs-range', log['blockNumber'])
+  }
   const hash = blockHash === null ? null : toHash(log['blockHash'])
   if (hash !== null && hash !== blockHash) return mismatch('logs-block', blockHash, hash)
-  const address = addresses && toAddress(log['address'])
-  if (address && !addresses.has(address)) return outside('logs-address', log['address'])
+  if (addresses?.has(log['address']) === false) return outside('logs-address', log['address'])
   const own = log['topics']
   if (!Array.isArray(own)) return null
   for (const [index, any] of topics.entries()) {
-    const topic = toHash(own[index])
-    if (any && (topic === null ? own.length <= index : !any.has(topic)))
-      return outside('logs-topics', own[index])
+    const isAbsent = any !== null && own.length <= index
+    if (isAbsent || any?.has(own[index]) === false) return outside('logs-topics', own[index])
   }
   return null
 }

@@ -23,13 +23,11 @@ export class Calls {
   }
 
   /** Never rejects: a failure that nobody foresaw is an internal error with its cause. */
-  async run(call: Call): Promise<Reply | RelayError | CallAborted> {
-    try {
-      return await this.#options.relay(call)
-    } catch (cause) {
+  run(call: Call): Promise<Reply | RelayError | CallAborted> {
+    return this.#options.relay(call).then(undefined, (cause: unknown) => {
       if (call.signal.aborted) return new CallAborted()
       return cause instanceof RelayError ? cause : internal(cause)
-    }
+    })
   }
 
   /** Tells the observer that a call to subscribe or unsubscribe was answered. */

@@ -50,7 +50,7 @@ export class JsonRpcHandler implements HttpHandler {
   serve(exchange: HttpExchange): void {
     const { verb, path } = exchange
     if (path === '/' || this.#options.iface.internalPaths.has(path)) {
-      if (verb === 'POST') void this.#post(exchange)
+      if (verb === 'POST') this.#post(exchange)
       else this.#refuseVerb(exchange, 'POST')
     } else if (path === '/health') {
       if (verb === 'GET' || verb === 'HEAD') {
@@ -86,18 +86,20 @@ export class JsonRpcHandler implements HttpHandler {
     }
   }
 
-  /** Never rejects. */
-  async #post(exchange: HttpExchange): Promise<void> {
+  #post(exchange: HttpExchange): void {
     const guid = this.#options.newGuid()
-    try {
-      const body = readBody(exchange.body)
-      if (body.kind === 'single') await this.#single(exchange, body.span, guid)
-      else await this.#batch(exchange, body.items, guid)
-    } catch (cause) {
+    const failed = (cause: unknown) => {
       const error = cause instanceof RelayError ? cause : internal(cause)
       const id = cause instanceof RequestRefused ? cause.id : null
       const { status, headers, body } = this.#refusal(error, idBytes(exchange.body, id), guid)
       void exchange.respond(status, headers, body)
+    }
+    try {
+      const body = readBody(exchange.body)
+      if (body.kind === 'single') this.#single(exchange, body.span, guid)
+      else this.#batch(exchange, body.items, guid).catch(failed)
+    } catch (cause) {
+      failed(cause)
     }
   }
 
@@ -111,11 +113,11 @@ export class JsonRpcHandler implements HttpHandler {
     }
   }
 
-  async #single(exchange: HttpExchange, span: Span, guid: string): Promise<void> {
+  #single(exchange: HttpExchange, span: Span, guid: string): void {
     const request = readRequest(exchange.body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
     refuseSubscription(request, call, this.#options.subscriptions)
-    if (request.isNotification) return this.#notify(exchange, call)
+    if (request.isNotification) return void this.#notify(exchange, call)
     const wording = {
       bodyOf: (reply: Reply) => bodyOf(call, reply),
       contentTypeOf,
@@ -125,7 +127,7 @@ export class JsonRpcHandler implements HttpHandler {
     }
     const { version, iface } = this.#options
     const { responseHeaders } = iface
-    await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+    void answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
   }
 
   /** Whatever comes of it, its client wants no answer. */

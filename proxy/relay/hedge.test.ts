@@ -233,8 +233,8 @@ describe('hedging', () => {
 
 describe('after so many answers within 2 ms, another upstream is asked', () => {
   it.each<[string, Asked, number, number]>([
-    ['not before 10 ms', known, 9, 1],
-    ['after 10 ms', known, 11, 2],
+    ['not before 25 ms', known, 24, 1],
+    ['after 25 ms', known, 26, 2],
     // Whoever makes names up would fill the memory with what is known of each.
     ['only after the usual time, to a method that no spec names', unknown, 200, 1],
   ])('%s', async (_, asked, afterMs, sent) => {

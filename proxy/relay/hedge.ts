@@ -5,7 +5,7 @@ import type { Classification } from '../chain/types.ts'
 /** The cost of a cheap read, which waits one tick. */
 const unitCost = 10
 /** Below this a slow answer is jitter, not trouble. */
-const leastTickMs = 10
+const leastTickMs = 25
 
 /** Says when a slow read gets company at another upstream, and how often that may be. */
 export class Hedging {

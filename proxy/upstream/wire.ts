@@ -57,11 +57,13 @@ export interface Incoming {
   trailers(): HeaderList
 }
 
-/** The first value of a header, whatever its spelling; null when it is absent. */
+/** The first value of a header, whatever its spelling in the list; null when it is absent. `name` is lower case. */
 export function header(headers: HeaderList, name: string): string | null {
-  const wanted = name.toLowerCase()
-  for (let at = 0; at < headers.length; at += 2)
-    if (headers[at]?.toLowerCase() === wanted) return headers[at + 1] ?? null
+  for (let at = 0; at < headers.length; at += 2) {
+    const each = headers[at] as string
+    // Most differ in length already, and lower case is a string of its own.
+    if (each.length === name.length && each.toLowerCase() === name) return headers[at + 1] ?? null
+  }
   return null
 }
 

@@ -74,7 +74,7 @@ describe('an answer', () => {
     const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
     const incoming = await transport.send(request, signal)
     expect(incoming.status).toBe(418)
-    expect(header(incoming.headers, 'Content-Type')).toBe('text/odd')
+    expect(header(incoming.headers, 'content-type')).toBe('text/odd')
     expect(incoming.headers.filter((part) => part === 'x-twice')).toHaveLength(2)
     expect(incoming.body).toEqual(Buffer.from([0, 255, 10, 13]))
   })

@@ -81,7 +81,10 @@ export function createHttpTransport(
   }
 }
 
-/** One request and its answer on undici's callbacks, which cost a third less than its promises. */
+/**
+ * One request and its answer on undici's callbacks, which cost a third less than its promises. A short
+ * answer is collected here; one that turns out to be long, or is to be decoded, becomes a `ReplyBody`.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: HttpTransportOptions
   readonly #target: UpstreamTarget
@@ -92,6 +95,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(new TransportError('aborted', 'taken back'))
   }
   #controller: Dispatcher.DispatchController | null = null
+  /** 0 until the head of the answer is there. */
+  #status = 0
+  #headers: HeaderList = []
+  readonly #pieces: Buffer[] = []
+  #collectedBytes = 0
   #body: ReplyBody | null = null
   #decoder: Transform | null = null
   #decoded = false
@@ -122,46 +130,36 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.#over) return
-    const headers = withLocation(toHeaderList(controller.rawHeaders), this.#target)
-    const encoding = header(headers, 'content-encoding')
-    const isPlain = isPlainCoding(encoding)
-    const decoder = isPlain || encoding === null ? null : createDecoder(encoding)
+    this.#status = status
+    this.#headers = withLocation(toHeaderList(controller.rawHeaders), this.#target)
+    const encoding = header(this.#headers, 'content-encoding')
+    if (isPlainCoding(encoding)) return
+    const decoder = createDecoder(encoding ?? '')
     // The router asks for gzip at most, so a coding that it does not know is against the rules.
-    if (!isPlain && decoder === null)
+    if (decoder === null)
       return this.#fail(new TransportError('protocol', 'unknown content encoding'))
-    const flow = decoder ?? controller
-    const trailers = () => this.#trailers
-    const body = new ReplyBody({
-      ...bodyLimits,
-      ...this.#options,
-      length: isPlain ? lengthOf(headers) : null,
-      source: {
-        pause: () => void flow.pause(),
-        resume: () => void flow.resume(),
-        abort: (error) => {
-          this.#fail(error)
-        },
-      },
-      ready: (ready) => {
-        this.#resolve({ status, headers, body: ready, trailers })
-      },
-    })
-    this.#body = body
-    if (decoder) this.#decode(decoder, body, controller)
+    this.#decode(decoder, this.#becomeBody(decoder, null), controller)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over || this.#decoded) return
-    if (this.#decoder === null) this.#body?.push(chunk)
-    else {
+    if (this.#decoder !== null) {
       this.#encodedBytes += chunk.length
       if (!this.#decoder.write(chunk)) controller.pause()
+      return
     }
+    if (this.#body) return this.#body.push(chunk)
+    this.#pieces.push(chunk)
+    this.#collectedBytes += chunk.length
+    if (this.#collectedBytes <= bodyLimits.collectBytes) return
+    const body = this.#becomeBody(controller, lengthOf(this.#headers))
+    for (const piece of this.#pieces.splice(0)) body.push(piece)
   }
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: object): void {
     if (this.#over) return
-    this.#trailers = Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
+    for (const [name, value] of Object.entries(trailers))
+      this.#trailers = [...this.#trailers, name, String(value)]
     this.#received = true
     if (this.#decoder === null || this.#decoded) this.#complete()
     else this.#decoder.end()
@@ -170,8 +168,37 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     const fault = faultOf(cause)
     // Once the head was there, a lost connection means that a part of the answer is missing.
-    const cut = this.#body !== null && fault.fault === 'reset'
+    const cut = this.#status > 0 && fault.fault === 'reset'
     this.#fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
+  }
+
+  #becomeBody(flow: Transform | Dispatcher.DispatchController, length: number | null): ReplyBody {
+    const body = new ReplyBody({
+      ...bodyLimits,
+      ...this.#options,
+      length,
+      source: {
+        pause: () => void flow.pause(),
+        resume: () => void flow.resume(),
+        abort: (error) => {
+          this.#fail(error)
+        },
+      },
+      ready: (ready) => {
+        this.#ready(ready)
+      },
+    })
+    this.#body = body
+    return body
+  }
+
+  #ready(body: Incoming['body']): void {
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body,
+      trailers: () => this.#trailers,
+    })
   }
 
   #decode(decoder: Transform, body: ReplyBody, controller: Dispatcher.DispatchController): void {
@@ -200,7 +227,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #complete(): void {
     this.#end()
-    this.#body?.end()
+    if (this.#body) return this.#body.end()
+    const [first] = this.#pieces
+    const isOne = first !== undefined && this.#pieces.length === 1
+    this.#ready(isOne ? first : Buffer.concat(this.#pieces, this.#collectedBytes))
   }
 
   #fail(error: TransportError): void {
