@@ -91,72 +91,47 @@ export function checkRecovery(arena: Arena): void {
   }
 }
 
-const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast', 'confirm'] as const
+const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as const
 /** Series that are never below 0 or above 1. */
-const shares = /^router_(upstream_score|upstream_state|breaker_open)$/
+const shares = /^router_(upstream_score|upstream_state|breaker_open){/
 
 /** The series of the real metrics tell what happened, no more and no less. */
 export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void> {
-  const samples = parse(await metrics.scrape())
+  const lines = (await metrics.scrape()).split('\n')
+  const valueOf = (line: string) => Number(line.slice(line.lastIndexOf(' ')))
+  /** Of all lines of a series, or of those that hold a label. */
+  const check = (count: number, series: string, label = '') => {
+    const found = lines.filter((line) => line.startsWith(`${series}{`) && line.includes(label))
+    const sum = found.reduce((sum, line) => sum + valueOf(line), 0)
+    if (sum !== count)
+      arena.report('metrics-add-up', `${series} ${label} says ${sum}, there were ${count}`)
+  }
   const calls = [...arena.calls.values()]
   const attempts = calls.flatMap(({ call }) => call.journal.attempts)
   const { reported, seats, clock, pool } = arena
-  const violations = attempts.flatMap(({ violation }) => violation ?? [])
-  const expected: readonly (readonly [string, RegExp, number])[] = [
-    ['router_requests_total', /./, calls.length],
-    [
-      'router_requests_total',
-      /outcome="abandoned"/,
-      calls.filter(({ outcome }) => outcome?.kind === 'abandoned').length,
-    ],
-    ['router_attempts_total', /./, attempts.length],
-    ...attemptKinds.map(
-      (one) =>
-        [
-          'router_attempts_total',
-          new RegExp(`kind="${one}"`),
-          attempts.filter(({ kind }) => kind === one).length,
-        ] as const,
-    ),
-    ['router_retries_total', /./, attempts.filter(({ kind }) => kind === 'retry').length],
-    ['router_integrity_violations_total', /./, violations.length],
-    [
-      'router_missing_block_answers_total',
-      /./,
-      attempts.filter(({ missedBlock }) => missedBlock).length,
-    ],
-    ['router_upstream_hold_offs_total', /./, reported.holdOffs],
-    [
-      'router_upstream_urls_held_off',
-      /./,
-      [...seats.values()].filter(({ heldOffUntilMs }) => heldOffUntilMs > clock.nowMs()).length,
-    ],
-    ['router_upstream_state_changes_total', /./, reported.stateChanges],
-    ['router_upstream_state', /./, pool.upstreams.length],
-    ['router_upstream_verification_failures_total', /./, reported.failedVerifications],
-    ['router_breaker_trips_total', /./, reported.breakerTrips],
-    ['router_attempts_total', /result="running"/, 0],
-    ['router_upstream_sessions', /./, 0],
-  ]
-  for (const [name, labels, count] of expected) {
-    const sum = samples
-      .filter((sample) => sample.name === name && labels.test(sample.labels))
-      .reduce((sum, sample) => sum + sample.value, 0)
-    if (sum !== count)
-      arena.report(
-        'metrics-add-up',
-        `${name} with ${labels.source} says ${sum}, there were ${count}`,
-      )
+  const abandoned = calls.filter(({ outcome }) => outcome?.kind === 'abandoned')
+  const missed = attempts.filter(({ missedBlock }) => missedBlock)
+  const heldOff = [...seats.values()].filter(({ heldOffUntilMs }) => heldOffUntilMs > clock.nowMs())
+  check(calls.length, 'router_requests_total')
+  check(abandoned.length, 'router_requests_total', 'outcome="abandoned"')
+  check(attempts.length, 'router_attempts_total')
+  check(0, 'router_attempts_total', 'result="running"')
+  for (const one of attemptKinds) {
+    const ofKind = attempts.filter(({ kind }) => kind === one)
+    check(ofKind.length, 'router_attempts_total', `kind="${one}"`)
+    if (one === 'retry') check(ofKind.length, 'router_retries_total')
   }
-  for (const { name, labels, value } of samples)
-    if (shares.test(name) && !(value >= 0 && value <= 1))
-      arena.report('metrics-add-up', `${name} of ${labels} is ${value}`)
-}
-
-function parse(page: string) {
-  return [...page.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
-    name,
-    labels,
-    value: Number(value),
-  }))
+  const violations = attempts.flatMap(({ violation }) => violation ?? [])
+  check(violations.length, 'router_integrity_violations_total')
+  check(missed.length, 'router_missing_block_answers_total')
+  check(reported.holdOffs, 'router_upstream_hold_offs_total')
+  check(heldOff.length, 'router_upstream_urls_held_off')
+  check(reported.stateChanges, 'router_upstream_state_changes_total')
+  check(pool.upstreams.length, 'router_upstream_state')
+  check(reported.failedVerifications, 'router_upstream_verification_failures_total')
+  check(reported.breakerTrips, 'router_breaker_trips_total')
+  check(0, 'router_upstream_sessions')
+  for (const line of lines)
+    if (shares.test(line) && !(valueOf(line) >= 0 && valueOf(line) <= 1))
+      arena.report('metrics-add-up', `${line} is no share`)
 }

@@ -26,55 +26,55 @@ type Lie = (lying: Lying) => string | null
 const reply = (call: LiedAbout, result: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
 
-type Fields = Record<string, unknown>
+type Json = any
+export type Path = readonly (string | number)[]
+/** Makes another value of one; undefined: it has none. */
+export type Change = (own: Json) => unknown
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The same object with another value in a field; null when it has no such field. */
-function withField({ call, result }: Lying, field: string, value: (own: string) => string) {
-  const own = isObject(result) ? result[field] : null
-  if (!isObject(result) || typeof own !== 'string') return null
-  return reply(call, { ...result, [field]: value(own) })
+/** A copy with another value at a path, of which -1 is the last of a list; undefined where there is none. */
+export function changedAt(value: Json, [key, ...path]: Path, change: Change): unknown {
+  if (key === undefined) return value === null ? undefined : change(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  const at = key === -1 ? value.length - 1 : key
+  const inner = value[at] === undefined ? undefined : changedAt(value[at], path, change)
+  if (inner === undefined) return undefined
+  return Array.isArray(value) ? value.with(Number(at), inner) : { ...value, [at]: inner }
 }
 
 const nextNumber = (hex: string) => `0x${(Number(hex) + 1).toString(16)}`
+const farNumber = (hex: string) => `0x${(Number(hex) + 10_000).toString(16)}`
 const otherHash = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
-
-/** The filter of a call for logs. */
-function filterOf({ call }: Lying): Fields {
-  const [filter] = call.params
-  return isObject(filter) ? filter : {}
-}
-
-/** Changes the last log of an answer. */
-function withLastLog({ call, result }: Lying, field: string, value: (own: string) => string) {
-  if (!Array.isArray(result) || !call.method.endsWith('Logs')) return null
-  const log: unknown = result.at(-1)
-  if (!isObject(log)) return null
-  return reply(call, [...result.slice(0, -1), { ...log, [field]: value(String(log[field])) }])
-}
 
 /** Asks about the block before instead. */
 function aboutTheBlockBefore({ call, other }: Lying): string | null {
-  const at = call.params.findIndex(
-    (each) => typeof each === 'string' && /^0x[0-9a-f]{1,12}$/.test(each),
-  )
-  if (at < 0) return null
-  const params = call.params.with(at, `0x${(Number(call.params[at]) - 1).toString(16)}`)
+  const [block, ...more] = call.params
+  if (!isNumber(String(block))) return null
+  const params = [`0x${(Number(block) - 1).toString(16)}`, ...more]
   const result = other({ ...call, params })
   const isEmpty = result === null || (Array.isArray(result) && result.length === 0)
   return isEmpty ? null : reply(call, result)
 }
 
-/** Another value in a field of the result of these methods. */
-function fieldOf(methods: RegExp, field: string, value: (own: string) => string): Lie {
-  return (lying) => (methods.test(lying.call.method) ? withField(lying, field, value) : null)
+/** Another value in the results of these methods, where `isAbout` their first param. */
+function changed(
+  methods: RegExp,
+  path: Path,
+  change: Change,
+  isAbout: (param: Json) => unknown = () => true,
+): Lie {
+  return ({ call, result }) => {
+    if (!methods.test(call.method) || !isAbout(call.params[0])) return null
+    const other = changedAt(result, path, change)
+    return other === undefined ? null : reply(call, other)
+  }
 }
 
 const blocks = /^eth_getBlockBy/
+const blockByNumber = /^eth_getBlockByNumber$/
+const receipts = /^eth_getBlockReceipts$/
 const transactions = /^eth_getTransactionBy/
+const logs = /^eth_getLogs$/
+const isNumber = (param: string) => /^0x[0-9a-f]{1,12}$/.test(param)
 
 /** Not an answer in form. */
 const malformed = {
@@ -96,61 +96,34 @@ const malformed = {
 /** About something else than what was asked for. */
 const ofOtherThings = {
   'wrong-block': (lying) =>
-    lying.call.method === 'eth_getBlockByNumber' ? aboutTheBlockBefore(lying) : null,
-  'wrong-number': (lying) =>
-    lying.call.method === 'eth_getBlockByNumber' && lying.call.params[0] !== 'latest'
-      ? withField(lying, 'number', nextNumber)
-      : null,
-  'wrong-hash': fieldOf(/^eth_getBlockByHash$/, 'hash', otherHash),
-  'wrong-transaction': fieldOf(/^eth_getTransactionByHash$/, 'hash', otherHash),
-  'wrong-receipt': fieldOf(/^eth_getTransactionReceipt$/, 'transactionHash', otherHash),
+    blockByNumber.test(lying.call.method) ? aboutTheBlockBefore(lying) : null,
+  'wrong-number': changed(blockByNumber, ['number'], nextNumber, isNumber),
+  'wrong-hash': changed(/^eth_getBlockByHash$/, ['hash'], otherHash),
+  'wrong-transaction': changed(/^eth_getTransactionByHash$/, ['hash'], otherHash),
+  'wrong-receipt': changed(/^eth_getTransactionReceipt$/, ['transactionHash'], otherHash),
   'receipts-of-parent': (lying) =>
-    lying.call.method === 'eth_getBlockReceipts' ? aboutTheBlockBefore(lying) : null,
-  'receipts-mixed': ({ call, result }) => {
-    if (!Array.isArray(result) || call.method !== 'eth_getBlockReceipts' || result.length < 2)
-      return null
-    const last = result.at(-1) as Fields
-    const [field, value] = /^0x.{64}$/.test(String(call.params[0]))
-      ? ['blockHash', otherHash(String(last['blockHash']))]
-      : ['blockNumber', nextNumber(String(last['blockNumber']))]
-    if (call.params[0] === 'latest') return null
-    return reply(call, [...(result.slice(0, -1) as unknown[]), { ...last, [field]: value }])
-  },
+    receipts.test(lying.call.method) ? aboutTheBlockBefore(lying) : null,
+  'receipts-mixed': changed(receipts, [-1, 'blockNumber'], nextNumber, isNumber),
+  'receipts-mixed-by-hash': changed(receipts, [-1, 'blockHash'], otherHash, (block) =>
+    /^0x.{64}$/.test(block),
+  ),
   /** What `latest` stands for is the node's to say. */
-  'log-out-of-range': (lying) => {
-    const { blockHash, toBlock = 'latest' } = filterOf(lying)
-    return blockHash !== undefined || toBlock === 'latest'
-      ? null
-      : withLastLog(lying, 'blockNumber', (own) => `0x${(Number(own) + 10_000).toString(16)}`)
-  },
-  'log-of-other-block': (lying) =>
-    filterOf(lying)['blockHash'] === undefined ? null : withLastLog(lying, 'blockHash', otherHash),
-  'log-of-other-address': (lying) =>
-    filterOf(lying)['address'] === undefined ? null : withLastLog(lying, 'address', otherHash),
+  'log-out-of-range': changed(logs, [-1, 'blockNumber'], farNumber, ({ toBlock }) =>
+    isNumber(toBlock),
+  ),
+  'log-of-other-block': changed(logs, [-1, 'blockHash'], otherHash, (filter) => filter.blockHash),
+  'log-of-other-address': changed(logs, [-1, 'address'], otherHash, (filter) => filter.address),
   /** The right address, and another event than the filter names. */
-  'log-of-other-event': ({ call, result, ...lying }) => {
-    const wanted = filterOf({ call, result, ...lying })['topics']
-    if (!Array.isArray(result) || !Array.isArray(wanted) || !wanted[0]) return null
-    const [log, ...rest] = result as Fields[]
-    if (call.method !== 'eth_getLogs' || !log) return null
-    const [event, ...topics] = log['topics'] as [string, ...string[]]
-    return reply(call, [{ ...log, topics: [otherHash(event), ...topics] }, ...rest])
-  },
+  'log-of-other-event': changed(logs, [0, 'topics', 0], otherHash, (filter) => filter.topics?.[0]),
 } as const satisfies Record<string, Lie>
 
 /** Of what a hash is made from. */
 const unproven = {
-  'other-time': fieldOf(blocks, 'timestamp', nextNumber),
-  'other-state-root': fieldOf(blocks, 'stateRoot', otherHash),
-  'other-value': fieldOf(transactions, 'value', nextNumber),
-  'other-receiver': fieldOf(transactions, 'to', otherHash),
-  'transaction-with-other-value': ({ call, result }) => {
-    const list = blocks.test(call.method) && isObject(result) ? result['transactions'] : null
-    const last: unknown = Array.isArray(list) ? list.at(-1) : null
-    if (!Array.isArray(list) || !isObject(result) || !isObject(last)) return null
-    const changed = { ...last, value: nextNumber(String(last['value'])) }
-    return reply(call, { ...result, transactions: [...list.slice(0, -1), changed] })
-  },
+  'other-time': changed(blocks, ['timestamp'], nextNumber),
+  'other-state-root': changed(blocks, ['stateRoot'], otherHash),
+  'other-value': changed(transactions, ['value'], nextNumber),
+  'other-receiver': changed(transactions, ['to'], otherHash),
+  'transaction-with-other-value': changed(blocks, ['transactions', -1, 'value'], nextNumber),
 } as const satisfies Record<string, Lie>
 
 /** Every way in which a node may say what is not true. */

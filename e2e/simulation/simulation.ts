@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import type { RelayObserver } from '../../proxy/relay/call.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
+import {
+  combineObservers,
+  type Observers,
+  type PartialObservers,
+} from '../../proxy/telemetry/observers.ts'
 import type { ListenerObserver } from '../../proxy/listener/observer.ts'
-import type { PoolObserver } from '../../proxy/upstream/observer.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
@@ -55,7 +58,7 @@ class Simulation implements Arena {
   readonly #relay: Relay
   readonly #watch: Watch
   readonly #metrics: Metrics | null
-  readonly #listening: ListenerObserver | null
+  readonly #listening: ListenerObserver
   readonly #tip: TipWatch
   readonly #run = new Run(this.clock)
   readonly #stopChain: () => void
@@ -74,7 +77,8 @@ class Simulation implements Arena {
     this.chain = growth.chain
     this.#stopChain = growth.stop
     this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated' }) : null
-    this.#listening = this.#metrics?.listenerObserver(chain.id, 'jsonrpc') ?? null
+    const observers = this.#observers()
+    this.#listening = observers.listenerObserver(chain.id, 'jsonrpc')
     const engine = createEngine({
       ...schedule,
       ...this.#spec,
@@ -91,8 +95,8 @@ class Simulation implements Arena {
           this.#requestEnded(exchange)
         },
       },
-      poolObserver: this.#poolObserver(),
-      relayObserver: this.#relayObserver(),
+      poolObserver: observers.poolObserver(chain.id, 'jsonrpc'),
+      relayObserver: observers.relayObserver(chain.id, 'jsonrpc'),
     })
     this.pool = engine.pool
     this.#relay = engine.relay
@@ -195,7 +199,7 @@ class Simulation implements Arena {
     this.#run.say(`${client.id} = ${outcomeOf(client)}`)
     this.#run.count(outcomeOf(client))
     if (outcome && outcome.kind !== 'defect')
-      this.#listening?.callEnded(
+      this.#listening.callEnded(
         call,
         // When the head of an answer goes out, nobody knows yet that it will break off.
         outcome.kind === 'broken-off' ? { ...outcome, kind: 'reply' } : outcome,
@@ -205,41 +209,36 @@ class Simulation implements Arena {
     this.#tip.look()
   }
 
-  #relayObserver(): RelayObserver {
-    const metrics = this.#metrics?.relayObserver(this.#spec.chain.id, 'jsonrpc')
-    return {
-      attemptEnded: (call, attempt) => {
-        metrics?.attemptEnded(call, attempt)
-      },
-      breakerChanged: (open) => {
-        if (open) this.reported.breakerTrips += 1
-        this.#run.say(open ? 'breaker open' : 'breaker closed')
-        metrics?.breakerChanged(open)
-      },
+  /** Writes down what the engine reports, and passes it on to the metrics. */
+  #observers(): Observers {
+    const own: PartialObservers = {
+      relayObserver: () => ({
+        attemptEnded() {},
+        breakerChanged: (open) => {
+          if (open) this.reported.breakerTrips += 1
+          this.#run.say(open ? 'breaker open' : 'breaker closed')
+        },
+      }),
+      poolObserver: () => ({
+        stateChanged: (upstream, from, to, why) => {
+          this.reported.stateChanges += 1
+          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
+        },
+        heldOff: (_, url, holdOffMs) => {
+          this.reported.holdOffs += 1
+          const seat = this.seats.get(url)
+          if (seat) seat.heldOffUntilMs = this.clock.nowMs() + holdOffMs
+          this.#run.say(`${url} held off for ${holdOffMs} ms`)
+        },
+        verificationFailed: (_, url, verification, why) => {
+          this.reported.failedVerifications += 1
+          this.#run.say(`${url} fails ${verification}: ${why}`)
+        },
+      }),
+      listenerObserver: () => ({ callEnded() {}, requestRefused() {} }),
+      subscriptionObserver: () => ({}),
     }
-  }
-
-  #poolObserver(): PoolObserver {
-    const metrics = this.#metrics?.poolObserver(this.#spec.chain.id, 'jsonrpc')
-    return {
-      stateChanged: (upstream, from, to, why) => {
-        this.reported.stateChanges += 1
-        this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
-        metrics?.stateChanged(upstream, from, to, why)
-      },
-      heldOff: (upstream, url, holdOffMs) => {
-        this.reported.holdOffs += 1
-        const seat = this.seats.get(url)
-        if (seat) seat.heldOffUntilMs = this.clock.nowMs() + holdOffMs
-        this.#run.say(`${url} held off for ${holdOffMs} ms`)
-        metrics?.heldOff(upstream, url, holdOffMs)
-      },
-      verificationFailed: (upstream, url, verification, why) => {
-        this.reported.failedVerifications += 1
-        this.#run.say(`${url} fails ${verification}: ${why}`)
-        metrics?.verificationFailed(upstream, url, verification, why)
-      },
-    }
+    return combineObservers(this.#metrics ? [own, this.#metrics] : [own])
   }
 }
 

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { changedAt, type Change, type Path } from '../simulation/lies.ts'
 import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/chains/served-node.ts'
 
-/** A document as parsed from JSON, to be changed. */
-export type Json = any
-
-/** One lie: what it says in place of the truth. */
-export interface Lie {
-  readonly name: string
-  /** The method or route that it is told about, as the node names it. */
-  readonly of: string
-  /** Changes the result, or returns another; `undefined`: it has nothing to say about this answer. */
-  readonly forge: (result: Json) => unknown
-}
-
-/** Sets a member and returns the whole. */
-export const having = (path: readonly (string | number)[], change: (value: Json) => unknown) => {
-  return (result: Json): unknown => {
-    const holder = path.slice(0, -1).reduce((value: Json, key) => value?.[key], result)
-    const last = path.at(-1)!
-    if (typeof holder !== 'object' || holder?.[last] === undefined) return undefined
-    const value = change(holder[last])
-    if (value === undefined) delete holder[last]
-    else holder[last] = value
-    return result
-  }
-}
+/** One lie: in the results of which method or route, as the node names it, another value stands where. */
+export type Lie = readonly [of: string, path: Path, change: Change]
 
 /** A node that tells the truth, but for the lies that are switched on. */
 export class LyingNode implements ChainNode {
@@ -47,14 +26,13 @@ export class LyingNode implements ChainNode {
     if (reply.status >= 300 || reply.methods.length !== 1) return reply
     // What the router asks of its own accord is answered honestly.
     if (this.#isRpc && !request.body.includes('"id":"c')) return reply
-    for (const { of, forge } of this.lies) {
+    for (const [of, path, change] of this.lies) {
       if (of !== method) continue
-      const document: Json = JSON.parse(String(reply.body))
+      const document = JSON.parse(String(reply.body)) as { error?: unknown; result?: unknown }
       if (this.#isRpc && document.error) return reply
-      const forged = forge(this.#isRpc ? document.result : document)
+      const forged = changedAt(this.#isRpc ? document.result : document, path, change)
       if (forged === undefined) continue
       const body = JSON.stringify(this.#isRpc ? { ...document, result: forged } : forged)
-      if (body === String(reply.body)) continue
       this.told += 1
       return { ...reply, body }
     }

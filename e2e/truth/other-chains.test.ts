@@ -36,7 +36,7 @@ async function ask(
 }
 
 describe.each(chainCases)('$name', (under) => {
-  const { chainId, apiInterface, base, lagBlocks, lies } = under
+  const { chainId, apiInterface, base = '', lagBlocks, lies } = under
   const isRpc = apiInterface !== 'rest'
 
   async function start(stack: AsyncDisposableStack, seed: string, names: readonly string[]) {
@@ -64,6 +64,7 @@ describe.each(chainCases)('$name', (under) => {
       const unseen: string[] = []
       let asked = 0
       for (const lie of lies) {
+        const name = lie.slice(0, 2).join(' ')
         liar!.node.lies = [lie]
         const toldBefore = liar!.node.told
         for (const read of [...reads(chain.head - depth), ...readsNow]) {
@@ -71,10 +72,10 @@ describe.each(chainCases)('$name', (under) => {
           const before = liar!.node.told
           const seen = await ask(router, read, id, { 'rpc-select-provider': 'liar' })
           if (liar!.node.told === before) continue
-          if (seen.text !== truth(read, id)) unseen.push(`${lie.name}: ${seen.text.slice(0, 200)}`)
-          else if (seen.reported !== 'liar') unseen.push(`${lie.name}: ${seen.reported} is named`)
+          if (seen.text !== truth(read, id)) unseen.push(`${name}: ${seen.text.slice(0, 200)}`)
+          else if (seen.reported !== 'liar') unseen.push(`${name}: ${seen.reported} is named`)
         }
-        if (liar!.node.told === toldBefore) unseen.push(`${lie.name}: was never told`)
+        if (liar!.node.told === toldBefore) unseen.push(`${name}: was never told`)
       }
       expect(unseen).toEqual([])
     },

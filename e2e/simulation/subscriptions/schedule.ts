@@ -166,10 +166,12 @@ const socketIllnesses = {
   /** A request to subscribe is never answered. */
   mute: alone,
   /** A request to subscribe is refused. */
-  refuse: (dice: Dice) =>
-    dice.chance(0.5)
-      ? { code: -32005, message: 'too many subscriptions, limit exceeded' }
-      : { code: -32603, message: 'internal error' },
+  refuse: (dice: Dice) => ({
+    error: dice.pick([
+      { code: -32005, message: 'too many subscriptions, limit exceeded' },
+      { code: -32603, message: 'internal error' },
+    ]),
+  }),
   lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
   /** A share of the events is sent twice. */
   duplicate: share,

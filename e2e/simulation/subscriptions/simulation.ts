@@ -111,7 +111,7 @@ class Simulation {
         const index = nodes.findIndex((node) => printableOf(node, 'socket') === printable)
         const { name, socket: plan } = nodes[index]!
         const dice = new Dice(seed, 300 + index)
-        const socket = new SimulatedSocket(name, plan!, { clock, chain, branchOf, say }, dice)
+        const socket = new SimulatedSocket(name, plan!, { clock, chain, branchOf }, dice)
         this.#sockets.push(socket)
         return socket
       },
