@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants } from 'node:http2'
 import { expect, test } from 'vitest'
-import { GrpcFrames } from '../../proxy/listener/grpc/grpc-frames.ts'
+import { GrpcFrames } from '../../proxy/listener/grpc/grpc-messages.ts'
 import { headOf, rawCall, rawSession, valuesOf } from './raw-call.ts'
 import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
@@ -78,22 +78,7 @@ const rows: Row[] = [
     answering(13, 'grpc: error unmarshalling request: unexpected EOF'),
     13,
   ],
-  [
-    'metadata of a length for which a node is exhausted',
-    ['x-a', 'a'.repeat(9_000)],
-    message,
-    answering(8, ''),
-    8,
-  ],
-  ['metadata of so many entries', manyEntries, message, answering(8, ''), 8],
   ['metadata for which a node resets its stream', manyEntries, message, resetting, 14],
-  [
-    'a message so long that a node is exhausted',
-    [],
-    framed(Buffer.alloc(1_100_000)),
-    answering(8, 'out of arena'),
-    8,
-  ],
   ...tooLarge.map(([whose, code, words]): Row => {
     return [`a message that ${whose} finds too large`, [], message, answering(code, words), code]
   }),

@@ -6,15 +6,12 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialects/grpc-message.ts'
-import { isLargeMetadata, maxMetadataBytes } from '../upstream/wire/grpc/metadata-options.ts'
-import { header, type HeaderList } from '../upstream/wire.ts'
+import { maxMetadataBytes } from '../upstream/wire/grpc/metadata-options.ts'
+import { header } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
-import { grpcStatusOf } from './grpc/grpc-error.ts'
-import { GrpcFrames } from './grpc/grpc-frames.ts'
-import { metadataForClient, metadataForNode } from './grpc/grpc-metadata.ts'
-import { GrpcReplyReader } from './grpc/grpc-reply-reader.ts'
-import { parseGrpcTimeout } from './grpc/grpc-timeout.ts'
+import { metadataForClient, metadataForNode, readTimeout, statusOf } from './grpc/grpc-headers.ts'
+import { grpcReplyReader } from './grpc/grpc-messages.ts'
 import { createHttp2Server } from './grpc/http2-server.ts'
 import type { ListenerOptions } from './listener-options.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
@@ -46,21 +43,14 @@ const isGrpc = /^application\/grpc(?:[+;]|$)/i
  * unary call, and its end, come with the head.
  */
 const wholeWithinMs = 2
-/** A write goes to every node at once, so all of it is waited for; this long, while it comes in, */
-const writeWithinMs = 60_000
-/** and this long for the end behind its message. One that goes on then is a stream for one node. */
-const endWithinMs = 100
-/** Writes at once of which more than the usual is kept. One that is longer then goes to one node. */
-const maxLongWrites = 32
-/** A message that some nodes may not take: by default they take 4 MiB. */
-const largeMessageBytes = 1024 * 1024
+/** A write goes to every node at once, so more of it is waited for. One that goes on then goes to one node. */
+const writeWithinMs = 5_000
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
 
 class GrpcHandler {
   readonly #options: ListenerOptions
   readonly #calls: Calls
-  #longWrites = 0
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -69,15 +59,16 @@ class GrpcHandler {
 
   /** Never rejects. */
   async serve(exchange: Http2Exchange): Promise<void> {
-    const guid = this.#options.newGuid()
+    const { newGuid, observer, version } = this.#options
+    const guid = newGuid()
     try {
       await this.#serve(exchange, guid)
     } catch (cause) {
-      const error = internal(cause)
-      this.#options.observer.requestRefused(error, guid)
-      exchange.cutOff(grpcStatusOf(error.kind, error.message))
-    } finally {
-      if (exchange.keepsMessage) this.#longWrites -= 1
+      const error = cause instanceof RelayError ? cause : internal(cause)
+      observer.requestRefused(error, guid)
+      exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
+      // Where its head had gone out already.
+      exchange.cutOff(statusOf(error))
     }
   }
 
@@ -86,12 +77,6 @@ class GrpcHandler {
     const refusal = refusalOf(exchange)
     if (refusal !== null) return exchange.answerText(refusal, `${onlyGrpc}\n`)
     const call = await this.#makeCall(exchange, guid)
-    if (call instanceof RelayError) {
-      this.#options.observer.requestRefused(call, guid)
-      const metadata = new ResponseMetadata(guid, this.#options.version)
-      exchange.end(metadata.toHeaders(grpc), grpcStatusOf(call.kind, call.message))
-      return
-    }
     if (call.signal.aborted) return this.#calls.ended(call, new CallAborted())
     const cancelDeadline = this.#watchDeadline(exchange, call)
     const outcome = await this.#calls.run(call)
@@ -108,23 +93,16 @@ class GrpcHandler {
     exchange.answerText(status, text, ['router-version', version])
   }
 
-  async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call | RelayError> {
+  /** @throws RelayError when the request makes no sense */
+  async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call> {
     const { iface, clock } = this.#options
     const { path, headers, signal } = exchange
-    if (!isMethodPath.test(path)) {
-      const message = `the path ${path} is not of the form /package.Service/Method`
-      return new RelayError(errorKinds.methodNotFound, message)
-    }
-    if (path.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
-    if (leadsAboveRoot(path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
+    const fault = faultOf(exchange)
+    if (fault) throw fault
     const directives = readDirectives(headers)
-    if (directives instanceof RelayError) return directives
-    if (bytesOf(headers) > maxMetadataBytes) {
-      const message = `the metadata is longer than ${maxMetadataBytes} bytes`
-      return new RelayError(errorKinds.headersTooLarge, message)
-    }
+    if (directives instanceof RelayError) throw directives
     const timeoutMs = readTimeout(headers)
-    if (timeoutMs instanceof RelayError) return timeoutMs
+    if (timeoutMs instanceof RelayError) throw timeoutMs
     const journal = new Journal(clock.nowMs())
     const { asked, body } = await this.#classify(exchange)
     if (timeoutMs !== null) journal.clientDeadlineMs = journal.startedMs + timeoutMs
@@ -140,9 +118,7 @@ class GrpcHandler {
         body: body ?? exchange.body,
         awaitsMessage: body !== null,
       },
-      reader: new GrpcReplyReader(
-        () => exchange.longestMessageBytes > largeMessageBytes || isLargeMetadata(headers),
-      ),
+      reader: grpcReplyReader,
       directives,
       signal,
       journal,
@@ -162,17 +138,8 @@ class GrpcHandler {
     const asked = iface.classify(question)
     // What may be a stream is not to be held up at its beginning.
     if (!isUsuallyUnary(asked)) return { asked, body: null }
-    const isWrite = asked.kind === 'write'
-    if (isWrite && this.#longWrites < maxLongWrites) {
-      this.#longWrites += 1
-      exchange.keepMessage()
-    }
-    const body = isWrite
-      ? await exchange.wholeMessage(writeWithinMs, endWithinMs)
-      : await exchange.wholeBody(wholeWithinMs)
-    const frames = new GrpcFrames()
-    if (body !== null) frames.push(body)
-    if (body === null || frames.count !== 1 || !frames.isWhole) return { asked, body: null }
+    const body = await exchange.wholeBody(asked.kind === 'write' ? writeWithinMs : wholeWithinMs)
+    if (body === null || exchange.messages !== 1) return { asked, body: null }
     const message = soleMessage(body)
     return { asked: message === null ? asked : iface.classify({ ...question, message }), body }
   }
@@ -194,7 +161,9 @@ class GrpcHandler {
     const leftMs = journal.clientDeadlineMs - journal.startedMs
     if (!Number.isFinite(leftMs)) return () => {}
     return this.#options.clock.after(leftMs, () => {
-      exchange.cutOff(grpcStatusOf(errorKinds.timeout, 'the deadline of the call is over'))
+      exchange.cutOff(
+        statusOf({ kind: errorKinds.timeout, message: 'the deadline of the call is over' }),
+      )
     })
   }
 
@@ -202,7 +171,7 @@ class GrpcHandler {
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
     metadata.add(call.journal, null)
     this.#calls.ended(call, error)
-    exchange.end(metadata.toHeaders(grpc), grpcStatusOf(error.kind, error.message))
+    exchange.end(metadata.toHeaders(grpc), statusOf(error))
   }
 
   /** Messages, metadata and status as the node gave them. */
@@ -221,14 +190,17 @@ class GrpcHandler {
     const trailers = () => {
       const told = metadataForClient(incoming.trailers())
       if (header(told, 'grpc-status') !== null) return told
-      return grpcStatusOf(errorKinds.upstreamFailed, 'the upstream ended without a status')
+      return statusOf({
+        kind: errorKinds.upstreamFailed,
+        message: 'the upstream ended without a status',
+      })
     }
     try {
       await exchange.respond(headers, body, trailers)
       this.#calls.ended(call, reply)
     } catch (cause) {
       const error = brokenOff(cause)
-      exchange.cutOff(grpcStatusOf(error.kind, error.message))
+      exchange.cutOff(statusOf(error))
       this.#calls.ended(call, error)
     }
   }
@@ -240,6 +212,19 @@ function refusalOf({ verb, headers }: Http2Exchange): number | null {
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
 }
 
+/** What is wrong with a request, whatever it asks for. */
+function faultOf({ path, headers }: Http2Exchange): RelayError | null {
+  if (!isMethodPath.test(path)) {
+    const message = `the path ${path} is not of the form /package.Service/Method`
+    return new RelayError(errorKinds.methodNotFound, message)
+  }
+  if (path.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
+  if (leadsAboveRoot(path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
+  if (headers.reduce((sum, { length }) => sum + length, 0) <= maxMetadataBytes) return null
+  const message = `the metadata is longer than ${maxMetadataBytes} bytes`
+  return new RelayError(errorKinds.headersTooLarge, message)
+}
+
 /** Reads and writes that the spec names; nobody knows of the others whether they stream. */
 function isUsuallyUnary({ known, kind }: Classification): boolean {
   return known && (kind === 'read' || kind === 'write')
@@ -247,15 +232,3 @@ function isUsuallyUnary({ known, kind }: Classification): boolean {
 
 /** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */
 const isMethodPath = /^\/.+\/[^/]+$/
-
-function bytesOf(headers: HeaderList): number {
-  return headers.reduce((sum, { length }) => sum + length, 0)
-}
-
-/** In milliseconds; null where there is none. Of several, each node would take another. */
-function readTimeout(headers: HeaderList): number | null | RelayError {
-  const told = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'grpc-timeout')
-  if (told.length === 0) return null
-  const timeoutMs = told.length === 1 ? parseGrpcTimeout(told[0] ?? '') : null
-  return timeoutMs ?? new RelayError(errorKinds.badGrpc, 'grpc-timeout must be one, such as 5S')
-}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { directiveHeaders } from '../../proxy/listener/directives.ts'
-import { clientCredentials } from '../../proxy/listener/grpc/client-credentials.ts'
 import { metadataHeaders } from '../../proxy/listener/http/response-headers.ts'
 
 /** The text of `docs/reference/headers.md`. */
@@ -27,8 +26,9 @@ export function render(): string {
     '  and `Accept` as well. gRPC: all metadata.',
     '- The `auth-headers` of a URL stand in place of those that a client sends under their names.',
     '- What belongs to one connection does not pass. The router always sends its own `te: trailers` to gRPC nodes.',
-    "- A client's credentials are not for a provider. In gRPC these pass only where the chain spec lists them:",
-    `  ${clientCredentials.map((name) => `\`${name}\``).join(', ')}.`,
+    "- A client's credentials are not for a provider. In gRPC what shows them passes only where the chain spec lists it:",
+    '  names that hold `authorization` or `cookie` or end in `api-key`, `apikey`, `subscription-key` or `jwt-assertion`,',
+    '  `x-token`, `x-...-token`, `x-amzn-oidc-...`, `cf-access-...` and `x-forwarded-client-cert`.',
     '',
     '## Of a response: what happened',
     '',

@@ -5,15 +5,14 @@ import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
-import { grpcStatusOf } from './grpc-error.ts'
-import { GrpcFrames, prefixBytes } from './grpc-frames.ts'
+import { GrpcFrames } from './grpc-messages.ts'
+import { statusOf } from './grpc-headers.ts'
 import { ReplayableBody } from './replayable-body.ts'
 
-/** What of a request is kept to be sent again. */
-const keptBytes = 1024 * 1024
+/** What of a request is kept to be sent again: a transaction of a mebibyte, and what is around it. */
+const keptBytes = 1280 * 1024
 /** A client that takes none of its answer's pieces for this long is cut off. */
 const stalledMs = 60_000
-const pieceBytes = 64 * 1024
 /** A shorter answer is not worth the watching. */
 const watchedFromBytes = 16 * 1024
 
@@ -24,13 +23,10 @@ export class Http2Exchange {
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
   readonly headers: HeaderList
   readonly body: ReplayableBody
-  keepsMessage = false
   readonly #stream: ServerHttp2Stream
-  readonly #maxMessageBytes: number
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #abort = new AbortController()
-  #messageCame: () => void = () => {}
   #hasEnded = false
   #whenEnded: (messages: number) => void = () => {}
 
@@ -43,7 +39,6 @@ export class Http2Exchange {
   ) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
-    this.#maxMessageBytes = maxMessageBytes
     this.#clock = clock
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
@@ -62,7 +57,6 @@ export class Http2Exchange {
         frames.push(chunk)
         if (frames.longestBytes > maxMessageBytes) return this.#refuse(tooLarge(maxMessageBytes))
         body.push(chunk)
-        if (frames.count > 0) this.#messageCame()
       })
       // Node tells of an end also behind a reset, which ends nothing.
       .on('aborted', () => {
@@ -98,37 +92,21 @@ export class Http2Exchange {
     return this.#abort.signal
   }
 
-  /** Of the messages that have begun to come. */
-  get longestMessageBytes(): number {
-    return this.#frames.longestBytes
+  /** Messages that came whole. */
+  get messages(): number {
+    return this.#frames.count
   }
 
   /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
   async wholeBody(withinMs: number): Promise<Uint8Array | null> {
-    await within(withinMs, this.#clock, (done) => {
-      this.body.settled(done)
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(withinMs, resolve)
+      this.body.settled(() => {
+        cancel()
+        resolve()
+      })
     })
     return this.body.whole
-  }
-
-  /** Keeps a message of any length that a client may send. */
-  keepMessage(): void {
-    this.keepsMessage = true
-    this.body.keep(this.#maxMessageBytes + prefixBytes)
-  }
-
-  /**
-   * The whole body where it is one message, however long it is on its way within `messageWithinMs`, and
-   * ends `endWithinMs` behind it; null for a stream of messages, and for one too long to be kept.
-   */
-  async wholeMessage(messageWithinMs: number, endWithinMs: number): Promise<Uint8Array | null> {
-    await within(messageWithinMs, this.#clock, (done) => {
-      this.#messageCame = done
-      if (this.#frames.count > 0) done()
-      else this.body.settled(done)
-    })
-    this.#messageCame = () => {}
-    return this.wholeBody(endWithinMs)
   }
 
   /** Calls `run` when the request has ended, with how many messages it was; at once when it has already. */
@@ -164,8 +142,8 @@ export class Http2Exchange {
     this.#abort.abort()
   }
 
-  #refuse({ kind, message }: RelayError): void {
-    this.cutOff(grpcStatusOf(kind, message))
+  #refuse(error: RelayError): void {
+    this.cutOff(statusOf(error))
   }
 
   #trailers: () => HeaderList = () => []
@@ -187,16 +165,17 @@ export class Http2Exchange {
       }
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
-    if (body instanceof Uint8Array && body.length < watchedFromBytes) {
+    if (body instanceof Uint8Array) {
       stream.end(body)
-      return
+      if (body.length < watchedFromBytes) return
+    } else {
+      for await (const piece of body) {
+        if (stream.destroyed || stream.writableEnded) return
+        if (!stream.write(piece)) await this.#drained()
+      }
+      if (stream.destroyed) return
+      stream.end()
     }
-    for await (const piece of body instanceof Uint8Array ? piecesOf(body) : body) {
-      if (stream.destroyed || stream.writableEnded) return
-      if (!stream.write(piece)) await this.#drained()
-    }
-    if (stream.destroyed) return
-    stream.end()
     stream.once('close', this.#watch())
   }
 
@@ -221,10 +200,6 @@ export class Http2Exchange {
   }
 }
 
-function* piecesOf(body: Uint8Array): Iterable<Uint8Array> {
-  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
-}
-
 function lowerCase(headers: HeaderList): HeaderList {
   return headers.map((each, at) => (at % 2 === 0 ? each.toLowerCase() : each))
 }
@@ -236,15 +211,4 @@ function toObject(headers: HeaderList): Record<string, string[]> {
   for (let at = 0; at < headers.length; at += 2)
     (object[headers[at] as string] ??= []).push(headers[at + 1] as string)
   return object
-}
-
-/** Waits until `listen` hears of it, but not longer than so many milliseconds. */
-function within(ms: number, clock: Clock, listen: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(ms, resolve)
-    listen(() => {
-      cancel()
-      resolve()
-    })
-  })
 }

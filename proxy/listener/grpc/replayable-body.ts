@@ -18,7 +18,7 @@ export class ReplayableBody implements ByteStream {
   readonly #flow: Flow
   readonly #kept: Uint8Array[] = []
   readonly #readers = new Set<Place>()
-  #keepBytes: number
+  readonly #keepBytes: number
   #keptBytes = 0
   /** How many pieces were let go of, since they are too many to keep. */
   #dropped = 0
@@ -43,12 +43,6 @@ export class ReplayableBody implements ByteStream {
     if (!this.isWhole) return null
     const [only, ...others] = this.#kept
     return only !== undefined && others.length === 0 ? only : Buffer.concat(this.#kept)
-  }
-
-  /** Another limit from here on; for a body that nobody has begun to read. */
-  keep(bytes: number): void {
-    this.#keepBytes = bytes
-    if (this.isRepeatable) this.#flow.resume()
   }
 
   /** Calls `run` once, when it is known whether all of it is kept, and at once when it is already. */

@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { clientCredentials } from './client-credentials.ts'
-import { metadataForClient, metadataForNode } from './grpc-metadata.ts'
+import { RelayError } from '../../relay/errors.ts'
+import { metadataForClient, metadataForNode, readTimeout } from './grpc-headers.ts'
 
 const none: ReadonlySet<string> = new Set()
+
+const clientCredentials = [
+  'authorization',
+  'grpcgateway-authorization',
+  'x-serverless-authorization',
+  'cookie',
+  'grpcgateway-cookie',
+  'api-key',
+  'apikey',
+  'x-api-key',
+  'x-apikey',
+  'x-goog-api-key',
+  'x-rapidapi-key',
+  'ocp-apim-subscription-key',
+  'x-token',
+  'x-auth-token',
+  'x-access-token',
+  'x-session-token',
+  'x-csrf-token',
+  'x-amz-security-token',
+  'x-amzn-oidc-accesstoken',
+  'x-amzn-oidc-data',
+  'x-goog-iam-authorization-token',
+  'x-goog-iap-jwt-assertion',
+  'x-forwarded-access-token',
+  'x-auth-request-access-token',
+  'x-forwarded-client-cert',
+  'cf-access-client-id',
+  'cf-access-client-secret',
+  'cf-access-jwt-assertion',
+]
 
 describe("a client's metadata for the node", () => {
   test.each(clientCredentials)('%s stays here, and nothing else does', (name) => {
@@ -17,6 +48,11 @@ describe("a client's metadata for the node", () => {
 
   const rows: [string, string[], string[]][] = [
     ['what comes twice, twice', ['x-a', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
+    [
+      "a key of the client's own",
+      ['key', 'k', 'x-page-token-of', 't'],
+      ['key', 'k', 'x-page-token-of', 't'],
+    ],
     ['binary', ['x-bin', 'AAEC'], ['x-bin', 'AAEC']],
     ['nothing of HTTP/2', [':path', '/a/b', 'x-a', '1'], ['x-a', '1']],
     [
@@ -50,4 +86,29 @@ test("a node's metadata for the client: all of it, but for what is of the hop", 
     'y',
   ]
   expect(metadataForClient(told)).toEqual(['x-a', '1', 'set-cookie', 'a=b', 'authorization', 'x'])
+})
+
+const timeouts: [string, number | null][] = [
+  ['1H', 3_600_000],
+  ['2M', 120_000],
+  ['30S', 30_000],
+  ['99999999m', 99_999_999],
+  ['500u', 0.5],
+  ['1000000n', 1],
+  ['0m', 0],
+  ['', null],
+  ['5', null],
+  ['5s', null],
+  ['-5S', null],
+  ['1.5S', null],
+  ['123456789m', null],
+]
+test.each(timeouts)('a deadline of %s is %s ms', (text, ms) => {
+  const found = readTimeout(['grpc-timeout', text])
+  expect(found instanceof RelayError ? null : found).toBe(ms)
+})
+
+test('of several deadlines none is right, and none is none', () => {
+  expect(readTimeout(['grpc-timeout', '1S', 'grpc-timeout', '2S'])).toBeInstanceOf(RelayError)
+  expect(readTimeout(['x-a', '1S'])).toBeNull()
 })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { GrpcFrames } from './grpc-frames.ts'
+import { GrpcFrames } from './grpc-messages.ts'
 
 function framed(message: Uint8Array): Buffer {
   const prefix = Buffer.alloc(5)
