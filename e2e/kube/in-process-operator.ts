@@ -71,10 +71,7 @@ export function operatorOn(
     random: systemRandom,
     observer,
     namespaces,
-    build: {
-      images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
-      monitors: new Set(),
-    },
+    images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
     chains: knownChains(bundledChains),
     workers,
     instance: 'in-process',

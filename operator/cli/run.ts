@@ -9,7 +9,7 @@ import { systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
 import { keyOf } from '../kube/object.ts'
-import { monitorKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { knownChains } from '../translate/known-chains.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
@@ -76,7 +76,6 @@ async function operate(
   })
   try {
     await requireDefinitions(client, stop)
-    const monitors = await knownMonitors(client, stop)
     const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
     const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
     const common = { client, clock: systemClock, random: systemRandom, observer }
@@ -88,7 +87,7 @@ async function operate(
       ...common,
       writer: elector === null ? client : client.guardedBy(elector.guard),
       namespaces: namespacesOf(values),
-      build: { images: imagesOf(values, version), monitors },
+      images: imagesOf(values, version),
       chains: knownChains(bundledChains),
       workers: Number(valueOf(values, 'workers')),
       instance,
@@ -136,15 +135,6 @@ async function requireDefinitions(client: KubeClient, signal: AbortSignal): Prom
       throw new Error(
         `the cluster does not know the kind ${kind.kind}: install the CustomResourceDefinitions first, kubectl apply -f crds/`,
       )
-}
-
-async function knownMonitors(
-  client: KubeClient,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const known = new Set<string>()
-  for (const kind of monitorKinds) if (await client.serves(kind, signal)) known.add(kind.kind)
-  return known
 }
 
 function openAdmin(

@@ -9,30 +9,22 @@ import { EventRecorder } from '../kube/event-recorder.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
-import type { Store } from '../kube/store.ts'
-import type { BuildContext } from '../resources/build-children.ts'
-import {
-  childKinds,
-  monitorKinds,
-  rpcRouters,
-  secrets,
-  upstreamProviders,
-} from '../resources/kinds.ts'
+import type { Resource } from '../kube/resource.ts'
+import type { BuildContext, Images } from '../resources/build-children.ts'
+import { childKinds, rpcRouters, secrets, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/upstreams.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { DeploymentApplier } from './deployment-applier.ts'
 import { FirstLists, type Scope } from './first-lists.ts'
-import { OptionalKinds } from './optional-kinds.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { ProviderResults } from './provider-results.ts'
 import { References } from './references.ts'
 import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
-import { TerminatingNamespaces } from './terminating-namespaces.ts'
 import { connectTriggers } from './triggers.ts'
-import { reflectChildren, reflectWorld } from './watched-kinds.ts'
+import { reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
 
 export interface OperatorOptions {
@@ -45,8 +37,7 @@ export interface OperatorOptions {
   readonly observer: KubeObserver
   /** Namespaces to look at; null for all. */
   readonly namespaces: readonly string[] | null
-  /** With the kinds of the Prometheus operator that the cluster knows now. Others are looked for. */
-  readonly build: Pick<BuildContext, 'images' | 'monitors'>
+  readonly images: Images
   readonly chains: KnownChains
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
@@ -88,24 +79,26 @@ export class Operator {
   readonly providers: Controller
   readonly world: World
   readonly references: References
-  readonly #watched: readonly Reflector<KubeObject>[]
-  readonly #optional: OptionalKinds
+  readonly #reflectors: readonly Reflector<KubeObject>[]
+  /** Kinds of the Prometheus operator that the cluster has. */
+  readonly #monitors = new Set<string>()
   readonly #scopes: readonly Scope[]
   readonly #lists: FirstLists
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
-    const monitors = new Set(options.build.monitors)
     const world = new World(childKinds)
     this.world = world
     this.references = new References(client, ({ plural }, key) =>
       world.isReferredTo(plural === secrets.plural ? 'secret' : 'configMap', key),
     )
-    this.#watched = reflectWorld(world, this.references, monitorKinds, options)
+    this.#reflectors = reflectWorld(world, this.references, {
+      ...options,
+      onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),
+    })
     this.#scopes = options.namespaces ?? [null]
     this.#lists = new FirstLists(this.#scopes)
-    this.#optional = this.#lookForKinds(options, monitors)
     this.#events = new EventRecorder({
       client: options.writer,
       reportingController: 'rpcrouter.dev/operator',
@@ -113,44 +106,29 @@ export class Operator {
       ...{ clock, random, observer },
     })
     const writers = writersOf(options, world)
-    const build = { ...options.build, monitors, chainIdOf: chainNames(options.chains) }
+    const { images, chains } = options
+    const build = { images, monitors: this.#monitors, chainIdOf: chainNames(chains) }
     const reconcilers = this.#reconcilers(options, writers, build)
-    const terminating = new TerminatingNamespaces(world.routers, world.providers)
-    const controllerOf = (
-      name: string,
-      store: Store<KubeObject, string>,
-      { reconcile }: Reconciler,
-    ) => {
+    const controllerOf = (name: string, { reconcile }: Reconciler) => {
       const controller: Controller = new Controller({
         name,
-        reconcile: this.#lists.holding(terminating.skipping(store, reconcile), (key) =>
-          controller.enqueue(key),
-        ),
+        reconcile: this.#lists.holding(reconcile, (key) => controller.enqueue(key)),
         ...{ clock, random, observer, workers },
       })
       return controller
     }
-    this.routers = controllerOf('rpcrouter', world.routers, reconcilers.router)
-    this.providers = controllerOf('upstreamprovider', world.providers, reconcilers.provider)
+    this.routers = controllerOf('rpcrouter', reconcilers.router)
+    this.providers = controllerOf('upstreamprovider', reconcilers.provider)
     const { routerStatuses, providerStatuses } = writers
     const { routers, providers, references } = this
     connectTriggers({ world, references, routers, providers, routerStatuses, providerStatuses })
   }
 
-  /** @param known names of kinds that are there, which is kept up to date */
-  #lookForKinds(options: OperatorOptions, known: Set<string>): OptionalKinds {
-    const { client, clock, observer } = options
-    return new OptionalKinds({
-      ...{ client, clock, observer, known },
-      kinds: monitorKinds,
-      isWanted: ({ kind }) => this.world.routersWithMonitor(kind).length > 0,
-      reflect: (kind, each) => reflectChildren(this.world, kind, { ...options, observer: each }),
-      onChange: (kind, isKnown) => {
-        // Its objects went with it.
-        if (!isKnown) this.world.children.store(kind).clear()
-        for (const router of this.world.routersWithMonitor(kind.kind)) this.routers.enqueue(router)
-      },
-    })
+  #setServed({ kind }: Resource, isServed: boolean): void {
+    if (isServed === this.#monitors.has(kind)) return
+    if (isServed) this.#monitors.add(kind)
+    else this.#monitors.delete(kind)
+    for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
   #reconcilers(
@@ -166,7 +144,7 @@ export class Operator {
       children,
       new DeploymentApplier(mixed, children),
       new Revisions(client, world.replicaSets),
-      (kind) => this.#optional.lost(kind),
+      (kind) => this.#setServed(kind, false),
     )
     const router = new RouterReconciler({
       ...{ ...shared, client, children, applier, build, generatePassword },
@@ -181,10 +159,6 @@ export class Operator {
       isInWork: (key) => this.routers.queue.has(key),
     })
     return { router, provider }
-  }
-
-  get #reflectors(): readonly Reflector<KubeObject>[] {
-    return [...this.#watched, ...this.#optional.reflectors]
   }
 
   /** Every kind was listed once, in every namespace. */
@@ -204,16 +178,12 @@ export class Operator {
 
   /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
   async watch(signal: AbortSignal): Promise<void> {
-    const scopes = this.#scopes.map((scope) => this.#watchScope(scope, signal))
-    await Promise.all([...scopes, this.#optional.run(signal)])
+    await Promise.all(this.#scopes.map((scope) => this.#watchScope(scope, signal)))
   }
 
   async #watchScope(scope: Scope, signal: AbortSignal): Promise<void> {
-    const reflectors = this.#watched.filter(({ namespace }) => namespace === scope)
-    const listed = Promise.all([
-      synced(reflectors, signal),
-      this.#optional.synced(scope, signal),
-    ]).then(() => {
+    const reflectors = this.#reflectors.filter(({ namespace }) => namespace === scope)
+    const listed = synced(reflectors, signal).then(() => {
       if (!signal.aborted) this.#lists.listed(scope)
     })
     await Promise.all([...reflectors.map((reflector) => reflector.run(signal)), listed])

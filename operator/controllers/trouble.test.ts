@@ -269,10 +269,7 @@ test('no Redis is run for a router that would be refused with it', async () => {
 
 describe('a monitor of a kind that the cluster does not know', () => {
   const looks = ({ keeper }: OperatorDesk) =>
-    keeper.asked.filter(
-      ({ verb, plural, name }) =>
-        verb === 'get' && /^(pod|service)monitors/.test(plural) && name === '',
-    )
+    keeper.asked.filter(({ verb, plural }) => verb === 'list' && plural === 'podmonitors')
 
   test('is told of, and applied when the kind was installed', async () => {
     await using desk = new OperatorDesk()
@@ -285,10 +282,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     )
     await desk.pass(600_000)
     expect(desk.names(podMonitors)).toEqual([])
-    // At most each minute, and only for the kind that somebody asks for.
-    expect(looks(desk)).toEqual(
-      Array.from({ length: 10 }, () => ({ verb: 'get', plural: 'podmonitors', name: '' })),
-    )
+    expect(looks(desk)).toHaveLength(11)
     desk.keeper.installed.add('podmonitors')
     await desk.pass(62_000)
     expect(desk.names(podMonitors)).toEqual(['r-router'])
@@ -300,7 +294,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
     desk.router('r')
     await desk.pass()
     expect(desk.names(podMonitors)).toEqual([])
-    expect(looks(desk)).toHaveLength(11)
+    expect(looks(desk)).toHaveLength(12)
     expect(desk.failures).toEqual([])
   })
 
@@ -309,21 +303,28 @@ describe('a monitor of a kind that the cluster does not know', () => {
     desk.provider('a')
     desk.router('r', { monitoring: { type: 'ServiceMonitor' } })
     desk.keeper.installed.add('servicemonitors')
-    desk.keeper.refuse = ({ verb, plural, name }) =>
-      verb === 'get' && plural === 'servicemonitors' && name === ''
-        ? new ApiError('GET', 500, {})
-        : null
+    desk.keeper.refuse = ({ verb, plural }) =>
+      verb === 'list' && plural === 'servicemonitors' ? new ApiError('GET', 500, {}) : null
     await desk.pass(150_000)
-    expect(looks(desk)).toHaveLength(2)
     desk.keeper.refuse = () => null
     await desk.pass(62_000)
     expect(desk.names(serviceMonitors)).toEqual(['r-router'])
   })
 
+  test('stops nothing when it may not be listed', async () => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r')
+    desk.keeper.refuse = ({ plural }) =>
+      plural.endsWith('monitors') ? new ApiError('GET', 403, { reason: 'Forbidden' }) : null
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
+  })
+
   const forgets = ({ keeper }: OperatorDesk, status: number) => {
     keeper.installed.delete('podmonitors')
-    keeper.refuse = ({ plural, verb, name }) =>
-      plural === 'podmonitors' && (verb !== 'get' || name !== '')
+    keeper.refuse = ({ plural }) =>
+      plural === 'podmonitors'
         ? new ApiError('PATCH podmonitors', status, { message: '404 page not found' })
         : null
   }
@@ -363,13 +364,5 @@ describe('a monitor of a kind that the cluster does not know', () => {
     await desk.pass(62_000)
     expect(desk.names(podMonitors)).toEqual(['r-router'])
     expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@/)
-  })
-
-  test('is not looked for where nobody asks for it', async () => {
-    await using desk = new OperatorDesk()
-    desk.provider('a')
-    desk.router('r')
-    await desk.pass(600_000)
-    expect(looks(desk)).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
 import {
   configMaps,
+  monitorKinds,
   replicaSets,
   rpcRouters,
   secrets,
@@ -25,6 +26,7 @@ interface WatchedKind {
   readonly store: ReflectorOptions<KubeObject>['store']
   readonly selection: Selection
   readonly keep: (object: KubeObject) => KubeObject
+  readonly onServed?: (isServed: boolean) => void
 }
 
 export interface ReflectOptions {
@@ -34,26 +36,21 @@ export interface ReflectOptions {
   readonly observer: KubeObserver
   /** Null for all. */
   readonly namespaces: readonly string[] | null
+  /** Called for a kind of monitors when the cluster is found to have it, or not. */
+  readonly onMonitorServed: (kind: Resource, isServed: boolean) => void
 }
-
-type Reflectors = readonly Reflector<KubeObject>[]
 
 const labelled = { labelSelector: childSelector }
 
 /** Releases of Helm are nobody's keys, and there can be many of them. */
 const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
 
-/**
- * What fills a world: one reflector a kind, or one a kind and namespace.
- *
- * @param apart kinds of children that are not watched here
- */
+/** What fills a world: one reflector a kind, or one a kind and namespace. */
 export function reflectWorld(
   world: World,
   references: References,
-  apart: readonly Resource[],
   options: ReflectOptions,
-): Reflectors {
+): readonly Reflector<KubeObject>[] {
   const keepOurs = (object: KubeObject): KubeObject => world.keep(withoutManagedFields(object))
   const outlines = (resource: Resource, selection: Selection): WatchedKind => ({
     ...{ resource, selection, keep: outlineOf },
@@ -63,32 +60,18 @@ export function reflectWorld(
     { resource: rpcRouters, store: world.routers, selection: {}, keep: keepOurs },
     { resource: upstreamProviders, store: world.providers, selection: {}, keep: keepOurs },
     { resource: replicaSets, store: world.replicaSets, selection: labelled, keep: revisionOf },
-    ...world.children.resources
-      .filter((resource) => !apart.includes(resource))
-      .map((resource) => childrenOf(world, resource)),
+    ...world.children.resources.map((resource) => ({
+      ...{ resource, selection: labelled, keep: withForeignFields },
+      store: world.children.store(resource),
+      ...(monitorKinds.includes(resource) && {
+        onServed: (isServed: boolean) => options.onMonitorServed(resource, isServed),
+      }),
+    })),
     // Those that users keep have no labels of ours.
     outlines(secrets, keysAlone),
     outlines(configMaps, { metadataOnly: true }),
   ]
-  return reflect(kinds, options)
-}
-
-/** What fills the store of one more kind of children. */
-export function reflectChildren(
-  world: World,
-  resource: Resource,
-  options: ReflectOptions,
-): Reflectors {
-  return reflect([childrenOf(world, resource)], options)
-}
-
-function childrenOf(world: World, resource: Resource): WatchedKind {
-  const store = world.children.store(resource)
-  return { resource, store, selection: labelled, keep: withForeignFields }
-}
-
-function reflect(kinds: readonly WatchedKind[], options: ReflectOptions): Reflectors {
-  const { namespaces, ...parts } = options
+  const { namespaces, onMonitorServed: _, ...parts } = options
   return kinds.flatMap(({ selection, ...kind }) => {
     if (namespaces === null) return [new Reflector({ ...parts, ...kind, selection })]
     return namespaces.map((namespace) => {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, deadline, nextTurn, type Random } from './clock.ts'
-import { ApiError, isForbidden, TerminalError, TimeoutError } from './errors.ts'
+import {
+  ApiError,
+  isForbidden,
+  isNamespaceTerminating,
+  TerminalError,
+  TimeoutError,
+} from './errors.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -106,6 +112,11 @@ export class Controller {
     } catch (error) {
       // A write that was held back as well: while the term lasts, nobody else will come to the key.
       if (signal.aborted) return tell('stopped', error)
+      // That cannot be undone: the object goes with its namespace.
+      if (isNamespaceTerminating(error)) {
+        this.queue.forget(key)
+        return tell('success')
+      }
       if (error instanceof TerminalError) {
         this.queue.forget(key)
         return tell('terminal', error)

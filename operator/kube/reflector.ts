@@ -3,7 +3,7 @@
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
-import { ApiError, isExpired, KubeError } from './errors.ts'
+import { ApiError, isExpired, isForbidden, isUnknownKind, KubeError } from './errors.ts'
 import { isOlder, type KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import type { Resource } from './resource.ts'
@@ -30,7 +30,12 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly observer?: KubeObserver
   readonly backoff?: BackoffOptions
   readonly silenceMs?: number
+  /** For a kind that the cluster may not have: called when it is found to have it, or not. Counts as listed either way. */
+  readonly onServed?: (isServed: boolean) => void
 }
+
+/** How long until a kind that the cluster does not have is looked for again. */
+const lookAgainMs = 60_000
 
 /**
  * Keeps a store equal to what the API server has: a list, then a watch from its version, and both
@@ -70,7 +75,7 @@ export class Reflector<T extends KubeObject> {
    * @throws whatever a listener of the store throws, as that is a mistake in the program
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, observer, resource } = this.#options
+    const { clock, observer, onServed, resource } = this.#options
     while (!signal.aborted) {
       const verb = this.#version === null ? 'list' : 'watch'
       try {
@@ -79,13 +84,26 @@ export class Reflector<T extends KubeObject> {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
+        const isOptional = onServed !== undefined && (isUnknownKind(error) || isForbidden(error))
+        if (isOptional) this.#forget(isUnknownKind(error))
         if (isExpired(error)) this.#version = null
         const askedMs = error instanceof ApiError ? error.retryAfterMs : null
-        const retryMs = this.#backoff.failed(askedMs ?? 0)
-        observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
+        const retryMs = isOptional ? lookAgainMs : this.#backoff.failed(askedMs ?? 0)
+        if (!isOptional || isForbidden(error))
+          observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})
       }
     }
+  }
+
+  /** Goes on without a kind that is not there, or not for us. */
+  #forget(isUnknown: boolean): void {
+    const { store, selection, clock, onServed } = this.#options
+    this.#version = null
+    this.#heardAtMs = clock.nowMs()
+    store.replace([], selection?.namespace)
+    if (isUnknown) onServed?.(false)
+    this.#firstList.resolve()
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -130,7 +148,9 @@ export class Reflector<T extends KubeObject> {
 
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
   #heard(version: string): void {
-    this.#heardAtMs = this.#options.clock.nowMs()
+    const { clock, onServed } = this.#options
+    this.#heardAtMs = clock.nowMs()
+    onServed?.(true)
     if (!this.#hasPassed(version)) this.#version = version
   }
 

@@ -87,11 +87,6 @@ export class Store<T extends KubeObject, I extends string = never> {
     }
   }
 
-  /** Removes all, as when there is no such kind any more. */
-  clear(): void {
-    for (const object of this.list()) this.#remove(keyOf(object.metadata))
-  }
-
   #put(key: string, object: T): void {
     if (this.#objects.get(key)?.metadata.uid !== object.metadata.uid) this.#remove(key)
     const before = this.#objects.get(key) ?? null

@@ -44,7 +44,7 @@ export class OperatorDesk implements AsyncDisposable {
         reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
       },
       namespaces,
-      build: { images: { router: 'router:test', redis: 'redis:test' }, monitors: new Set() },
+      images: { router: 'router:test', redis: 'redis:test' },
       chains: knownChains([
         ['ETH1', ['ETH'], 'jsonrpc', [], [], false],
         ['SEP1', [], 'jsonrpc', [], [], false],

@@ -37,7 +37,7 @@ export class ObjectKeeper {
   hold: (asked: Asked) => Promise<void> = () => Promise.resolve()
   /** Kinds whose watches bring nothing. */
   readonly deaf = new Set<string>()
-  /** What is said of kinds when somebody asks whether they are served, by their plural. */
+  /** Kinds of monitors that are there, by their plural. */
   readonly installed = new Set<string>()
   readonly #objects = new Map<string, Stored>()
   readonly #told: Told[] = []
@@ -65,8 +65,6 @@ export class ObjectKeeper {
         this.#answer('patch', resource, ref, () => this.#get(resource, ref)),
       delete: (resource: Resource, ref: ObjectRef) =>
         this.#answer('delete', resource, ref, () => this.remove(resource, ref)),
-      serves: (resource: Resource) =>
-        this.#answer('get', resource, { name: '' }, () => this.installed.has(resource.plural)),
       watch: (resource: Resource, options: WatchOptions, signal: AbortSignal) =>
         this.#watch(resource, options, signal),
     } as unknown as KubeClient
@@ -158,8 +156,14 @@ export class ObjectKeeper {
     this.asked.push(asked)
     const refusal = this.refuse(asked)
     if (refusal !== null) throw refusal
+    this.#requireKind(plural)
     await this.hold(asked)
     return structuredClone(answer())
+  }
+
+  #requireKind(plural: string): void {
+    if (plural.endsWith('monitors') && !this.installed.has(plural))
+      throw new ApiError(plural, 404, { message: '404 page not found' })
   }
 
   #store(resource: Resource, object: Stored, type: 'ADDED' | 'MODIFIED'): KubeObject {
@@ -185,6 +189,7 @@ export class ObjectKeeper {
   ): AsyncGenerator<WatchEvent<KubeObject>> {
     let index = 0
     while (!signal.aborted) {
+      this.#requireKind(plural)
       const told = this.#told[index]
       if (told === undefined) {
         await this.#next(signal)
