@@ -9,7 +9,6 @@ import {
   isForbidden,
   isInvalid,
   isNotFound,
-  NotLeadingError,
 } from '../../operator/kube/errors.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import {
@@ -286,15 +285,4 @@ describe('the way to the cluster', () => {
     const answer = await eventually(() => client.create(resource, request as never, signal))
     return (answer as unknown as { status: { token: string } }).status.token
   }
-})
-
-describe('a write that is held back', () => {
-  test('never reaches the server, and reads pass', async () => {
-    const guarded = client.guardedBy(() => {
-      throw new NotLeadingError('no')
-    })
-    const object = configMap('held-back')
-    await expect(guarded.create(configMaps, object, signal)).rejects.toThrow(NotLeadingError)
-    expect(isNotFound(await refusal(guarded.get(configMaps, object.metadata, signal)))).toBe(true)
-  })
 })

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync } from 'node:fs'
 import { sleep, systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import { NotLeadingError } from '../../operator/kube/errors.ts'
 import { LeaderElector, LeaseLostError } from '../../operator/kube/leader-elector.ts'
 import { configMaps } from '../../operator/resources/kinds.ts'
 import { clientOf } from './cluster-access.ts'
@@ -34,22 +33,18 @@ const elector = new LeaderElector({
   renewDeadlineMs: 1_500,
   retryMs: 200,
 })
-const guarded = client.guardedBy(elector.guard)
 // Nothing else keeps the process alive between two attempts.
 const alive = setInterval(() => {}, 1_000)
 
-async function lead(): Promise<void> {
+async function lead(signal: AbortSignal): Promise<void> {
   const ref = { namespace, name: 'writer' }
-  // Told to stop it ends; of a lost lease it takes no notice, as work that is under way might not.
-  for (let count = 1; !stop.signal.aborted; count++)
-    try {
-      const data = { writer: identity, count: String(count) }
-      await guarded.mergePatch(configMaps, ref, { data }, new AbortController().signal)
-    } catch (error) {
-      if (!(error instanceof NotLeadingError)) throw error
-    } finally {
-      await sleep(systemClock, restMs, stop.signal).catch(() => {})
-    }
+  for (let count = 1; !signal.aborted; count++) {
+    const data = { writer: identity, count: String(count) }
+    await client.mergePatch(configMaps, ref, { data }, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
+    await sleep(systemClock, restMs, signal).catch(() => {})
+  }
 }
 
 try {
@@ -57,9 +52,6 @@ try {
 } catch (error) {
   if (!(error instanceof LeaseLostError)) throw error
   process.exitCode = 3
-  // The end of a process takes its time; what it still does then must not reach the server.
-  await sleep(systemClock, 300, stop.signal)
-  stop.abort()
 }
 clearInterval(alive)
 await client.close()

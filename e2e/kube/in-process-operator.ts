@@ -59,14 +59,12 @@ export function startOperator(client: KubeClient, namespace: string): AsyncDispo
   }
 }
 
-/** An operator that writes through the client that it reads by. */
 export function operatorOn(
   client: KubeClient,
   { namespaces, observer = {}, workers = 4, clock = systemClock }: OperatorSettings,
 ): Operator {
   return new Operator({
     client,
-    writer: client,
     clock,
     random: systemRandom,
     observer,

@@ -85,7 +85,6 @@ async function operate(
         : null
     const operator = new Operator({
       ...common,
-      writer: elector === null ? client : client.guardedBy(elector.guard),
       namespaces: namespacesOf(values),
       images: imagesOf(values, version),
       chains: knownChains(bundledChains),

@@ -28,10 +28,7 @@ import { reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
 
 export interface OperatorOptions {
-  /** For reads. */
   readonly client: KubeClient
-  /** For writes: guarded by the lease where there is one. */
-  readonly writer: KubeClient
   readonly clock: Clock
   readonly random: Random
   readonly observer: KubeObserver
@@ -50,26 +47,16 @@ type Reconciler = Pick<ControllerOptions, 'reconcile'>
 
 /** What writes to the API server. */
 interface Writers {
-  /** Reads as anybody, writes as who leads. */
-  readonly mixed: Pick<KubeClient, 'get' | 'list' | 'delete' | 'apply' | 'mergePatch'>
   readonly children: ChildApplier
   readonly routerStatuses: StatusWriter<RpcRouterStatus>
   readonly providerStatuses: StatusWriter<UpstreamProviderStatus>
 }
 
-function writersOf({ client, writer, clock }: OperatorOptions, world: World): Writers {
-  const mixed: Writers['mixed'] = {
-    get: client.get.bind(client),
-    list: client.list.bind(client),
-    delete: writer.delete.bind(writer),
-    apply: writer.apply.bind(writer),
-    mergePatch: writer.mergePatch.bind(writer),
-  }
+function writersOf({ client, clock }: OperatorOptions, world: World): Writers {
   return {
-    mixed,
-    children: new ChildApplier({ client: mixed, children: world.children, clock }),
-    routerStatuses: new StatusWriter(writer, rpcRouters, clock),
-    providerStatuses: new StatusWriter(writer, upstreamProviders, clock),
+    children: new ChildApplier({ client, children: world.children, clock }),
+    routerStatuses: new StatusWriter(client, rpcRouters, clock),
+    providerStatuses: new StatusWriter(client, upstreamProviders, clock),
   }
 }
 
@@ -100,7 +87,7 @@ export class Operator {
     this.#scopes = options.namespaces ?? [null]
     this.#lists = new FirstLists(this.#scopes)
     this.#events = new EventRecorder({
-      client: options.writer,
+      client,
       reportingController: 'rpcrouter.dev/operator',
       reportingInstance: options.instance,
       ...{ clock, random, observer },
@@ -133,7 +120,7 @@ export class Operator {
 
   #reconcilers(
     options: OperatorOptions,
-    { mixed, children, routerStatuses, providerStatuses }: Writers,
+    { children, routerStatuses, providerStatuses }: Writers,
     build: BuildContext,
   ) {
     const { client, clock, chains, generatePassword } = options
@@ -142,7 +129,7 @@ export class Operator {
     const shared = { world, references, results, clock, chains, events: this.#events }
     const applier = new ApplyOrder(
       children,
-      new DeploymentApplier(mixed, children),
+      new DeploymentApplier(client, children),
       new Revisions(client, world.replicaSets),
       (kind) => this.#setServed(kind, false),
     )

@@ -82,32 +82,13 @@ const usualLimit = { perSecond: 500, burst: 1_000 }
  * rejects with a `KubeError`. A server that asks for patience by `Retry-After` gets it, a few times.
  */
 export class KubeClient {
-  readonly #options: KubeClientOptions
   readonly #transport: Transport
   readonly #requester: Requester
 
-  constructor(options: KubeClientOptions)
-  /** @internal */
-  constructor(options: KubeClientOptions, transport: Transport, mayWrite: () => void)
-  constructor(options: KubeClientOptions, transport?: Transport, mayWrite = () => {}) {
+  constructor(options: KubeClientOptions) {
     const { clock, limit = usualLimit, observer = {} } = options
-    this.#options = options
-    this.#transport = transport ?? new Transport(options)
-    this.#requester = new Requester({
-      transport: this.#transport,
-      clock,
-      limit,
-      mayWrite,
-      observer,
-    })
-  }
-
-  /**
-   * A client on the same connections, with a rate limit of its own, that asks `mayWrite` before each
-   * write. What `mayWrite` throws is what the caller gets.
-   */
-  guardedBy(mayWrite: () => void): KubeClient {
-    return new KubeClient(this.#options, this.#transport, mayWrite)
+    this.#transport = new Transport(options)
+    this.#requester = new Requester({ transport: this.#transport, clock, limit, observer })
   }
 
   get<T extends KubeObject>(

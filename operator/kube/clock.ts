@@ -29,7 +29,7 @@ export interface Deadline extends Disposable {
 
 /**
  * A signal that follows `parent`, and that is aborted with `late()` when `timeoutMs` pass without
- * `renew`. Dispose of it: it listens to its parent until then.
+ * `renew`. Dispose of it, or its timer goes on.
  */
 export function deadline(
   clock: Clock,
@@ -37,26 +37,20 @@ export function deadline(
   parent: AbortSignal,
   late: () => Error,
 ): Deadline {
-  const controller = new AbortController()
-  const onAbort = () => {
-    controller.abort(parent.reason)
-  }
+  const own = new AbortController()
   const schedule = () =>
     clock.after(timeoutMs, () => {
-      controller.abort(late())
+      own.abort(late())
     })
   let cancel = schedule()
-  if (parent.aborted) onAbort()
-  else parent.addEventListener('abort', onAbort, { once: true })
   return {
-    signal: controller.signal,
+    signal: AbortSignal.any([parent, own.signal]),
     renew() {
       cancel()
       cancel = schedule()
     },
     [Symbol.dispose]() {
       cancel()
-      parent.removeEventListener('abort', onAbort)
     },
   }
 }

@@ -5,7 +5,7 @@ import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { sleep, systemClock } from './clock.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
-import { ApiError, NotLeadingError, TerminalError } from './errors.ts'
+import { ApiError, TerminalError } from './errors.ts'
 import type { Reconciled } from './observer.ts'
 
 function controllerOf(
@@ -88,11 +88,6 @@ describe('what a reconcile ends with', () => {
       () => new ApiError('PATCH', 429, {}, 30_000),
       ['0', '30000', '60000', '90000'],
     ],
-    [
-      'a write that was held back while the term lasts: again, nobody else has the key',
-      () => new NotLeadingError('no'),
-      ['0', '5', '15', '35'],
-    ],
   ])('%s', async (_, error, expected) => {
     const clock = new VirtualClock()
     const atMs: number[] = []
@@ -159,17 +154,6 @@ describe('what a reconcile ends with', () => {
     await clock.advance(5_010)
     expect(told).toHaveLength(2)
   })
-})
-
-test('a write that is held back once is done later: the key is not lost', async () => {
-  const clock = new VirtualClock()
-  let times = 0
-  const { controller, told } = controllerOf(clock, async () => {
-    if (++times === 1) throw new NotLeadingError('not for now')
-  })
-  controller.enqueue('a')
-  await clock.advance(200)
-  expect(told.map(({ result }) => result)).toEqual(['error', 'success'])
 })
 
 test('workers share the keys and never one key', async () => {

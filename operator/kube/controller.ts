@@ -110,7 +110,6 @@ export class Controller {
       this.queue.addAfter(key, requeueAfterMs)
       tell('requeue')
     } catch (error) {
-      // A write that was held back as well: while the term lasts, nobody else will come to the key.
       if (signal.aborted) return tell('stopped', error)
       // That cannot be undone: the object goes with its namespace.
       if (isNamespaceTerminating(error)) {

@@ -94,11 +94,6 @@ export class MalformedAnswerError extends KubeError {
   readonly code = 'OP_KUBE_MALFORMED'
 }
 
-/** A write was held back because this process no longer leads. Nothing was sent. */
-export class NotLeadingError extends KubeError {
-  readonly code = 'OP_KUBE_NOT_LEADING'
-}
-
 /** What cannot succeed by trying again: the controller then waits for a change. */
 export class TerminalError extends KubeError {
   readonly code = 'OP_KUBE_TERMINAL'

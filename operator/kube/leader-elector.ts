@@ -3,13 +3,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from './client.ts'
 import { type Clock, deadline, microTime, type Random, sleep } from './clock.ts'
-import { isConflict, isNotFound, KubeError, NotLeadingError, TimeoutError } from './errors.ts'
+import { isNotFound, KubeError, TimeoutError } from './errors.ts'
 import type { KubeObject, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
 export interface LeaderElectorOptions {
-  /** Not one that is guarded by this elector: it could never begin. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   readonly lease: Required<ObjectRef>
   /** Who we are, different for each process: the name of the pod and something random. */
@@ -38,8 +37,7 @@ export class LeaseLostError extends KubeError {
  *
  * Clocks of different machines are never compared: how old a rival's lease is, is measured from when we
  * saw it change, on our monotonic clock; our own counts from before the renewal was sent. So the leader
- * gives up before anybody may follow, also when its process was stopped in between: `guard` looks at the
- * clock whenever a write goes out.
+ * gives up before anybody may follow.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
@@ -49,7 +47,7 @@ export class LeaderElector {
   /** The lease as last seen, and since when it looks like this. */
   #seen: { readonly lease: Lease; readonly sinceMs: number } | null = null
   #renewedMs = -Infinity
-  /** Whom we told of as the leader that is waited for. */
+  /** The leader that was reported as the one that is waited for. */
   #awaited: string | null = null
   #leads = false
   #isOver = false
@@ -78,12 +76,6 @@ export class LeaderElector {
   /** Who leads, as far as it is known; null when nobody does. */
   get leader(): string | null {
     return this.#seen?.lease.spec?.holderIdentity || null
-  }
-
-  /** Throws unless the lease is ours at this instant: for `KubeClient.guardedBy`. */
-  readonly guard = (): void => {
-    if (!this.isLeading)
-      throw new NotLeadingError(`${this.#options.identity} does not lead: the write is held back`)
   }
 
   /**
@@ -149,20 +141,26 @@ export class LeaderElector {
     return sleep(clock, this.#retryMs * factor, signal).catch(() => {})
   }
 
-  /** One try to get or keep the lease. A failure is told and changes nothing: time decides. */
+  /** One try to get or keep the lease. A failure is reported and changes nothing: time decides. */
   async #attempt(signal: AbortSignal): Promise<void> {
     const { lease: ref, identity, clock } = this.#options
-    await this.#write(signal, (present) => {
+    await this.#inTime(signal, async (limited) => {
+      const present = await this.#read(limited)
       if (this.#isTaken(present)) {
         this.#renewedMs = -Infinity
-        this.#tellLeader()
-        return null
+        return this.#reportLeader()
       }
-      return claimed(ref, present, { identity, leaseMs: this.#leaseMs, wallMs: clock.wallMs() })
+      const leaseMs = this.#leaseMs
+      // Counted from here: whoever sees the renewal sees it later.
+      const atMs = clock.nowMs()
+      const claim = { identity, leaseMs, wallMs: clock.wallMs() }
+      await this.#write(present, claimed(ref, present, claim), limited)
+      // One that comes too late does not bring the lead back: the term is over.
+      if (!this.#leads || this.isLeading) this.#renewedMs = atMs
     })
   }
 
-  #tellLeader(): void {
+  #reportLeader(): void {
     const { lease, observer } = this.#options
     const { leader } = this
     if (this.#leads || leader === null || leader === this.#awaited) return
@@ -174,28 +172,21 @@ export class LeaderElector {
     const { clock, identity } = this.#options
     // Before it is sent: from then on another may lead.
     this.#isOver = true
-    await this.#write(new AbortController().signal, (present) => {
-      const isOurs = present?.spec?.holderIdentity === identity
-      return isOurs ? released(present, clock.wallMs()) : null
+    await this.#inTime(new AbortController().signal, async (limited) => {
+      const present = await this.#read(limited)
+      if (present?.spec?.holderIdentity === identity)
+        await this.#write(present, released(present, clock.wallMs()), limited)
     })
   }
 
-  async #write(signal: AbortSignal, next: (present: Lease | null) => Lease | null): Promise<void> {
+  async #inTime(signal: AbortSignal, act: (limited: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, observer } = this.#options
     const limitMs = this.#renewDeadlineMs / 2
     using limit = deadline(clock, limitMs, signal, () => {
       return new TimeoutError(`the lease was not answered for within ${limitMs / 1000} s`)
     })
     try {
-      // A leader knows what it wrote last; if it is wrong, the server says so.
-      if (this.#leads && this.#seen !== null)
-        try {
-          await this.#writeOver(this.#seen.lease, next, limit.signal)
-          return
-        } catch (error) {
-          if (!isConflict(error) && !isNotFound(error)) throw error
-        }
-      await this.#writeOver(await this.#read(limit.signal), next, limit.signal)
+      await act(limit.signal)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof KubeError)) throw error
@@ -203,22 +194,13 @@ export class LeaderElector {
     }
   }
 
-  async #writeOver(
-    present: Lease | null,
-    next: (present: Lease | null) => Lease | null,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { client, clock } = this.#options
-    const lease = next(present)
-    if (lease === null) return
-    // Counted from here: whoever sees the renewal sees it later.
-    const atMs = clock.nowMs()
-    const written = present
-      ? await client.replace(leases, lease, signal)
-      : await client.create(leases, lease, signal)
-    this.#see(written)
-    // One that comes too late does not bring the lead back: the term is over once a write was held back.
-    if (!this.#leads || this.isLeading) this.#renewedMs = atMs
+  async #write(present: Lease | null, lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options
+    const written =
+      present === null
+        ? client.create(leases, lease, signal)
+        : client.replace(leases, lease, signal)
+    this.#see(await written)
   }
 
   async #read(signal: AbortSignal): Promise<Lease | null> {

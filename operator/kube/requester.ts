@@ -34,7 +34,6 @@ export interface RequesterOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly limit: { readonly perSecond: number; readonly burst: number }
-  readonly mayWrite: () => void
   readonly observer: KubeObserver
 }
 
@@ -102,11 +101,10 @@ export class Requester {
   }
 
   async #ask(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
-    const { transport, clock, observer, mayWrite } = this.#options
+    const { transport, clock, observer } = this.#options
     const startedMs = clock.nowMs()
     let outcome: number | string = 'aborted'
     try {
-      if (request.method !== 'GET') mayWrite()
       const answer = await transport.send(toWire(request), signal)
       outcome = answer.status
       if (answer.status >= 300) throw await readRefusal(request, answer)

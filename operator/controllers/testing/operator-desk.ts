@@ -37,7 +37,6 @@ export class OperatorDesk implements AsyncDisposable {
     const { client } = keeper
     this.operator = new Operator({
       client,
-      writer: client,
       clock: this.clock,
       random: seededRandom(1),
       observer: {
