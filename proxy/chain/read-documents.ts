@@ -10,7 +10,7 @@ import { nativeSchema } from './native/schema.ts'
 import type { NativeSpec } from './native/schema.ts'
 import { catalogSpecsSchema } from './public-catalog/schema.ts'
 import type { CatalogSpec } from './public-catalog/schema.ts'
-import type { SourceFiles, SpecFile } from './sources/spec-file.ts'
+import type { SourceFiles, SpecFile } from './sources/local.ts'
 import { fileProblem } from './spec-error.ts'
 import type { SpecProblem } from './spec-error.ts'
 

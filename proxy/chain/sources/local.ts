@@ -1,67 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { lstat, readFile, readdir, stat } from 'node:fs/promises'
+import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileProblem } from '../spec-error.ts'
 import type { SpecProblem } from '../spec-error.ts'
-import { isSpecName, sourceLimits } from './spec-file.ts'
-import type { SourceFiles, SpecFile } from './spec-file.ts'
+
+/** One file of a source, as text. */
+export interface SpecFile {
+  /** As it is shown in messages. */
+  readonly file: string
+  readonly text: string
+}
+
+/** All that one source holds. */
+export interface SourceFiles {
+  readonly files: readonly SpecFile[]
+  readonly problems: readonly SpecProblem[]
+  /** `file`: named by the user, must be a spec; `archive`: other people's files lie beside. */
+  readonly kind: 'file' | 'directory' | 'archive'
+}
+
+/** Limits on what a source may hold; a catalog of a hundred chains is about 3 MB. */
+export const sourceLimits = {
+  fileBytes: 8 * 2 ** 20,
+  totalBytes: 64 * 2 ** 20,
+  files: 5_000,
+  archiveBytes: 32 * 2 ** 20,
+  downloadMs: 30_000,
+}
+export type SourceLimits = typeof sourceLimits
+
+/** Whether a name is one of a file that may be a spec. */
+export function isSpecName(name: string): boolean {
+  return /\.(ya?ml|json)$/i.test(name)
+}
 
 /** Reads a file, or a directory with those below it. */
 export async function readLocal(source: string): Promise<SourceFiles> {
+  const found = await stat(source).catch(() => null)
+  const kind = found?.isDirectory() ? 'directory' : 'file'
+  const problems: SpecProblem[] = []
   try {
-    const found = await stat(source)
-    if (found.isDirectory()) return await readDirectory(source)
-    const { file, problem } = await readSpecFile(source)
-    return { kind: 'file', files: file ? [file] : [], problems: problem ? [problem] : [] }
+    const names = kind === 'file' ? [source] : await namesBelow(source)
+    if (names.length > sourceLimits.files) {
+      const tooMany = `holds more than ${sourceLimits.files} YAML and JSON files. Name the directory of the chain specs.`
+      return { kind, files: [], problems: [fileProblem(source, tooMany)] }
+    }
+    const files = await Promise.all(names.toSorted().map((name) => readSpecFile(name, problems)))
+    return { kind, files: files.filter((file) => file !== null), problems }
   } catch (cause) {
-    return { kind: 'file', files: [], problems: [unreadable(source, cause)] }
+    return { kind, files: [], problems: [unreadable(source, cause)] }
   }
 }
-
-async function readDirectory(source: string): Promise<SourceFiles> {
-  const names: string[] = []
-  const problems: SpecProblem[] = []
-  await collect(source, names)
-  if (names.length > sourceLimits.files)
-    return { kind: 'directory', files: [], problems: [fileProblem(source, tooMany)] }
-  const read = await Promise.all(names.toSorted().map(readSpecFile))
-  const files = read.flatMap(({ file }) => (file ? [file] : []))
-  problems.push(...read.flatMap(({ problem }) => (problem ? [problem] : [])))
-  return { kind: 'directory', files, problems }
-}
-
-const tooMany = `holds more than ${sourceLimits.files} YAML and JSON files. Name the directory of the chain specs.`
 
 /** Names below a directory; those that begin with a dot, and `node_modules`, are left out. */
-async function collect(directory: string, names: string[]): Promise<void> {
+async function namesBelow(directory: string, names: string[] = []): Promise<string[]> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
-    if (names.length > sourceLimits.files) return
+    if (names.length > sourceLimits.files) break
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) await collect(path, names)
+    if (entry.isDirectory()) await namesBelow(path, names)
     else if (isSpecName(entry.name) && (entry.isFile() || entry.isSymbolicLink())) names.push(path)
   }
+  return names
 }
 
-async function readSpecFile(
-  path: string,
-): Promise<{ readonly file?: SpecFile; readonly problem?: SpecProblem }> {
+async function readSpecFile(path: string, problems: SpecProblem[]): Promise<SpecFile | null> {
   try {
     const found = await stat(path)
-    if (!found.isFile())
-      // A mounted ConfigMap links its directories too.
-      return found.isDirectory() && (await lstat(path)).isSymbolicLink()
-        ? {}
-        : { problem: fileProblem(path, 'is no file.') }
-    if (found.size > sourceLimits.fileBytes)
-      return {
-        problem: fileProblem(path, `is longer than ${sourceLimits.fileBytes >> 20} MiB.`),
-      }
-    return { file: { file: path, text: await readFile(path, 'utf8') } }
+    // A mounted ConfigMap links its directories too.
+    if (found.isDirectory()) return null
+    if (found.isFile() && found.size <= sourceLimits.fileBytes)
+      return { file: path, text: await readFile(path, 'utf8') }
+    const tooLong = `is longer than ${sourceLimits.fileBytes >> 20} MiB.`
+    problems.push(fileProblem(path, found.isFile() ? tooLong : 'is no file.'))
   } catch (cause) {
-    return { problem: unreadable(path, cause) }
+    problems.push(unreadable(path, cause))
   }
+  return null
 }
 
 function unreadable(path: string, cause: unknown): SpecProblem {
