@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { LineCounter, isNode, parseDocument } from 'yaml'
+import { LineCounter, parseDocument } from 'yaml'
+import { offsetOf } from '../config/yaml/read-yaml.ts'
 import { fileProblem } from './spec-error.ts'
 import type { SpecProblem } from './spec-error.ts'
 
@@ -48,11 +49,8 @@ function readYaml(file: string, text: string) {
     hint: null,
   }))
   const line = (path: Path): number | null => {
-    for (let length = path.length; length >= 0; length--) {
-      const node = keyOrValue(parsed, path.slice(0, length))
-      if (node) return counter.linePos(node[0]).line
-    }
-    return null
+    const offset = offsetOf(parsed, path, true) ?? parsed.contents?.range[0]
+    return offset === undefined ? null : counter.linePos(offset).line
   }
   let value: unknown = null
   if (problems.length === 0)
@@ -62,15 +60,4 @@ function readYaml(file: string, text: string) {
       problems.push(fileProblem(file, `cannot be read: ${(cause as Error).message}.`))
     }
   return { value, line, problems }
-}
-
-/** Start of a place: that of its key where it has one. */
-function keyOrValue(parsed: ReturnType<typeof parseDocument>, path: Path) {
-  const last = path.at(-1)
-  const parent: unknown = path.length === 0 ? null : parsed.getIn(path.slice(0, -1), true)
-  if (isNode(parent) && 'items' in parent)
-    for (const item of parent.items as { key?: unknown }[])
-      if (isNode(item.key) && String(item.key) === String(last)) return item.key.range ?? null
-  const node: unknown = path.length === 0 ? parsed.contents : parsed.getIn(path, true)
-  return isNode(node) ? (node.range ?? null) : null
 }

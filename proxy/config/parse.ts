@@ -132,16 +132,16 @@ function readFile(text: string, environment: ParseOptions['environment']): Rende
   const values: string[] = []
   const malformed: Problem[] = []
   const missing = new Map<string, { path: string; positions: Position[] }>()
-  const { tree, problems, ...places } = readYaml(text, (written, path, position) => {
+  const { tree, problems, ...places } = readYaml(text, (written, position, path) => {
     const rendering = renderPlaceholders(written, environment)
     values.push(...rendering.scalar.filledIn())
     for (const name of new Set(rendering.missing)) {
-      const uses = missing.get(name) ?? { path, positions: [] }
+      const uses = missing.get(name) ?? { path: path(), positions: [] }
       uses.positions.push(position)
       missing.set(name, uses)
     }
     if (rendering.malformed)
-      malformed.push(problemAt(path, position, 'a placeholder is not well formed', malformedHint))
+      malformed.push(problemAt(path(), position, 'a placeholder is not well formed', malformedHint))
     return rendering.scalar
   })
   if (tree === null && problems.length > 0) return { tree, problems, values, ...places }

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-} from 'yaml'
-import type { ParsedNode } from 'yaml'
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml'
+import { type Document, type Node, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { formatPath, type Locate, type Path, type Position } from '../problem.ts'
 import { type Problem, problemAt, quote } from '../problem.ts'
-import type { Scalar, Tree, TreeMap } from './scalar.ts'
+import type { Scalar, Tree } from './scalar.ts'
 
 /** A text that YAML could read, or what is wrong with it. */
 export interface YamlText {
@@ -33,9 +25,9 @@ export interface YamlFile {
 }
 
 /** Turns a scalar's text into its value. */
-export type ReadScalar = (written: string, path: string, position: Position) => Scalar
+export type ReadScalar = (written: string, position: Position, path: () => string) => Scalar
 
-const mostValues = 100_000
+const mostAliases = 10_000
 const deepest = 64
 const mostSyntaxProblems = 10
 
@@ -101,138 +93,108 @@ const tagRefused = ['a YAML tag ("!...") is not supported here', 'Remove the tag
 
 /** Takes the values out of a text: resolves aliases, refuses what only YAML needs, bounds the work. */
 export function readYaml(text: string, readScalar: ReadScalar): YamlFile {
-  const yaml = readYamlText(text)
-  const root = yaml.document?.contents as ParsedNode | null | undefined
-  const reader = new TreeReader(yaml, readScalar)
-  const tree = root ? reader.read(root, [], true) : null
-  return {
-    tree: reader.usable ? tree : null,
-    problems: [...yaml.problems, ...reader.problems],
-    locate: (path) => reader.locate(root, path, false),
-    locateKey: (path) => reader.locate(root, path, true),
+  const { document, problems: faults, positionAt } = readYamlText(text)
+  const problems = [...faults]
+  const locator = (wantsKey: boolean) => (path: string) => {
+    const offset = document && offsetOf(document, parsePath(path), wantsKey)
+    return offset === null ? null : positionAt(offset)
   }
-}
-
-class TreeReader {
-  readonly problems: Problem[] = []
-  usable = true
-  readonly #anchors = new Map<string, ParsedNode>()
-  readonly #open = new Set<ParsedNode>()
-  readonly #text: YamlText
-  readonly #readScalar: ReadScalar
-  #values = 0
-
-  constructor(text: YamlText, readScalar: ReadScalar) {
-    this.#text = text
-    this.#readScalar = readScalar
+  const places = { locate: locator(false), locateKey: locator(true) }
+  if (document === null) return { tree: null, problems, ...places }
+  const anchors = new Map<string, Node>()
+  const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0)
+  const report = (path: Path, node: unknown, message: string, hint: string | null = null) =>
+    problems.push(problemAt(formatPath(path), positionOf(node), message, hint))
+  let usable = true
+  const refuse = (...said: Parameters<typeof report>) => {
+    usable = false
+    report(...said)
+    return visit.BREAK
   }
-
-  /** @param original false inside an alias */
-  read(node: ParsedNode, path: Path, original: boolean): Tree {
-    if (!this.usable) return null
-    if (++this.#values > mostValues)
-      return this.#refuse(
-        [],
-        node,
-        `the file holds more than ${mostValues} values, aliases written out`,
-      )
-    if (path.length > deepest) return this.#refuse([], node, 'the file is nested too deeply')
+  visit(document, (key, node, above) => {
+    if (!isNode(node) || key === 'key') return undefined
+    const path = () => pathOf([...above, node])
     if (isAlias(node)) {
-      const target = this.#anchors.get(node.source)
+      const target = anchors.get(node.source)
+      const name = `the alias *${node.source}`
       if (target === undefined)
-        return this.#refuse(
-          path,
-          node,
-          `the alias *${node.source} has no anchor &${node.source} before it`,
-        )
-      if (this.#open.has(target))
-        return this.#refuse(path, node, `the alias *${node.source} stands inside its own anchor`)
-      return this.read(target, path, false)
+        return refuse(path(), node, `${name} has no anchor &${node.source} before it`)
+      if (above.includes(target))
+        return refuse(path(), node, `${name} stands inside its own anchor`)
+      return undefined
     }
-    if (original && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
-    if (node.tag !== undefined) this.#report(path, node, ...tagRefused)
+    if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    if (node.tag !== undefined) report(path(), node, ...tagRefused)
     if (isScalar(node)) {
-      const { source = '', type } = node as { source?: string; type?: string }
-      if (type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)) return null
-      return this.#readScalar(source, formatPath(path), this.#positionOf(node))
+      const { source = '', type } = node
+      const isNull = type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)
+      node.value = isNull ? null : readScalar(source, positionOf(node), () => formatPath(path()))
+      return undefined
     }
-    this.#open.add(node)
-    const value = isSeq(node)
-      ? node.items.map((item, index) => this.read(item, [...path, index], original))
-      : this.#readMap(node.items, path, original)
-    this.#open.delete(node)
-    return value
-  }
-
-  #readMap(pairs: readonly MapPair[], path: Path, original: boolean): TreeMap | null {
-    // No prototype, so that a key named `__proto__` is a key like any other.
-    const map = Object.create(null) as Record<string, Tree>
-    const first = new Map<string, ParsedNode | null>()
-    for (const { key, value } of pairs) {
-      const name = this.#nameOf(key)
-      if (name === null)
-        return this.#refuse(path, key, 'a key is not a plain text', 'Write key: value.')
-      if (original && key?.anchor !== undefined) this.#anchors.set(key.anchor, key)
-      if (name === '<<')
-        return this.#refuse(path, key, 'merge keys (<<) are not supported', 'Write the keys out.')
-      const inner = [...path, name]
-      if (first.has(name)) {
-        const { line } = this.#positionOf(first.get(name))
-        const message = `the key ${quote(name)} stands twice`
-        this.#report(inner, key, message, `It is first on line ${line}.`)
-        continue
+    if (above.length > 2 * deepest + 2) return refuse([], node, 'the file is nested too deeply')
+    const first = new Map<string, number>()
+    for (const { key: name } of isMap(node) ? node.items : []) {
+      const word = wordOf(name)
+      if (word === null)
+        return refuse(path(), name, 'a key is not a plain text', 'Write key: value.')
+      if (word === '<<')
+        return refuse(path(), name, 'merge keys (<<) are not supported', 'Write the keys out.')
+      const line = first.get(word)
+      if (line === undefined) first.set(word, positionOf(name).line)
+      else {
+        const message = `the key ${quote(word)} stands twice`
+        report([...path(), word], name, message, `It is first on line ${line}.`)
       }
-      first.set(name, key)
-      map[name] = value === null ? null : this.read(value, inner, original)
     }
-    return map
+    return undefined
+  })
+  let tree: Tree = null
+  try {
+    if (usable) tree = document.toJS({ maxAliasCount: mostAliases }) as Tree
+  } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause
+    refuse([], document.contents, `the file holds more than ${mostAliases} aliases, written out`)
   }
-
-  #nameOf(key: ParsedNode | null): string | null {
-    const target = isAlias(key) ? this.#anchors.get(key.source) : key
-    return isScalar(target) ? ((target as { source?: string }).source ?? '') : null
-  }
-
-  /** A scalar stands where its value begins, a map or a list in a map where its key does. */
-  locate(root: ParsedNode | null | undefined, path: string, wantsKey: boolean): Position | null {
-    let node: ParsedNode | null | undefined = root
-    let found: ParsedNode | null | undefined = null
-    for (const [, quoted, plain] of path.matchAll(/\["(.*?)"\]|([^.[\]]+)/g)) {
-      const part = quoted ?? plain ?? ''
-      const target: ParsedNode | null | undefined = isAlias(node)
-        ? this.#anchors.get(node.source)
-        : node
-      if (isMap(target)) {
-        const pair = (target.items as readonly MapPair[]).find(
-          ({ key }) => this.#nameOf(key) === part,
-        )
-        if (pair === undefined) break
-        found = pair.key
-        node = pair.value
-        if (isScalar(node) && !wantsKey) found = node
-      } else if (isSeq(target) && target.items[Number(part)] !== undefined) {
-        found = node = target.items[Number(part)] as ParsedNode
-      } else break
-    }
-    return found ? this.#positionOf(found) : null
-  }
-
-  #positionOf(node: ParsedNode | null | undefined): Position {
-    return this.#text.positionAt(node?.range[0] ?? 0)
-  }
-
-  #refuse(path: Path, node: ParsedNode | null, message: string, hint: string | null = null): null {
-    this.usable = false
-    this.#report(path, node, message, hint)
-    return null
-  }
-
-  #report(path: Path, node: ParsedNode | null, message: string, hint: string | null): void {
-    this.problems.push(problemAt(formatPath(path), this.#positionOf(node), message, hint))
-  }
+  return { tree, problems, ...places }
 }
 
-interface MapPair {
-  readonly key: ParsedNode | null
-  readonly value: ParsedNode | null
+/** The way to the last of these nodes, each of which stands in the one before it. */
+function pathOf(nodes: readonly unknown[]): Path {
+  return nodes.flatMap((node, at): Path => {
+    if (isPair(node)) return [wordOf(node.key) ?? '']
+    return isSeq(node) && at + 1 < nodes.length ? [node.items.indexOf(nodes[at + 1])] : []
+  })
+}
+
+function wordOf(key: unknown): string | null {
+  return isScalar(key) ? (key.source ?? '') : null
+}
+
+/** Reads what `formatPath` writes. */
+function parsePath(text: string): Path {
+  return [...text.matchAll(/\["(.*?)"\]|([^.[\]]+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  )
+}
+
+/**
+ * Where a place of a document, or the nearest around it, stands; null for the document itself. A scalar stands where its
+ * value begins, a map or a list in a map where its key does.
+ */
+export function offsetOf(document: Document, path: Path, wantsKey: boolean): number | null {
+  let node: unknown = document.contents
+  let found: unknown = null
+  for (const part of path) {
+    const target: unknown = isAlias(node) ? node.resolve(document) : node
+    if (isMap(target)) {
+      const pair = target.items.find(({ key }) => wordOf(key) === String(part))
+      if (pair === undefined) break
+      found = pair.key
+      node = pair.value
+      if (isScalar(node) && !wantsKey) found = node
+    } else if (isSeq(target) && target.items[Number(part)] !== undefined)
+      found = node = target.items[Number(part)]
+    else break
+  }
+  return isNode(found) ? (found.range?.[0] ?? null) : null
 }
