@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { nearest } from '../config/nearest.ts'
+import { formatPath, type Path } from '../config/problem.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
 import { fileProblem } from './spec-error.ts'
 import type { SpecProblem } from './spec-error.ts'
-
-type Path = readonly (string | number)[]
 
 /** A YAML or JSON file as read: its value, and where each part of it stands. */
 export interface SpecDocument {
@@ -60,4 +61,64 @@ function readYaml(file: string, text: string) {
       problems.push(fileProblem(file, `cannot be read: ${(cause as Error).message}.`))
     }
   return { value, line, problems }
+}
+
+/** An object that takes no other keys, and says which it takes. */
+export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const known = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `Known keys: ${known.join(', ')}.` : undefined,
+  })
+}
+
+/** Notes what is wrong at a place of a document, and what would be right. */
+export type Complain = (path: Path, message: string, hint?: string | null) => void
+
+/** Makes a `Complain` for one file that collects into `problems`. */
+export function complainInto(problems: SpecProblem[], document: SpecDocument): Complain {
+  const { file } = document
+  return (path, message, hint = null) =>
+    problems.push({ file, line: document.line(path), path: formatPath(path), message, hint })
+}
+
+/** The value of a document as the schema has it; null when something is wrong with it, which goes to `problems`. */
+export function checkDocument<Schema extends z.ZodType>(
+  document: SpecDocument,
+  schema: Schema,
+  problems: SpecProblem[],
+): z.output<Schema> | null {
+  const checked = schema.safeParse(document.value, { reportInput: true })
+  const complain = complainInto(problems, document)
+  for (const issue of checked.error?.issues ?? []) describe(issue, [], complain)
+  return checked.success ? checked.data : null
+}
+
+function describe(issue: z.core.$ZodIssue, outer: Path, complain: Complain): void {
+  const at = [...outer, ...(issue.path as Path)]
+  const message = issue.message.replace(/\.?$/, '.')
+  if (issue.code === 'unrecognized_keys') {
+    const known = message.replace(/^.*: |\.$/g, '').split(', ')
+    for (const key of issue.keys) {
+      const near = nearest(key, known)
+      const hint = near === null ? message : `Did you mean \`${near}\`?`
+      complain([...at, key], `unknown key \`${key}\`.`, hint)
+    }
+    return
+  }
+  // The complaints of the one alternative that was meant: the one that has the value's type.
+  const [meant, ...others] =
+    issue.code === 'invalid_union'
+      ? issue.errors.filter((issues) => !issues.some(isOfWrongType))
+      : []
+  const isKey = issue.code === 'invalid_key' || issue.code === 'invalid_element'
+  const inner = isKey ? issue.issues : others.length === 0 ? meant : undefined
+  if (inner !== undefined) for (const each of inner) describe(each, at, complain)
+  else if (issue.input === undefined)
+    complain(at, 'is missing.', message.replace(/^must/, 'It must'))
+  else complain(at, message)
+}
+
+function isOfWrongType({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
-import { checkDocument } from './describe-issue.ts'
-import { parseSpecDocument } from './document.ts'
-import type { SpecDocument } from './document.ts'
+import { checkDocument, parseSpecDocument, type SpecDocument } from './document.ts'
 import { failureFileSchema } from './failures/schema.ts'
 import type { FailureFile } from './failures/schema.ts'
 import { nativeSchema } from './native/schema.ts'
@@ -52,19 +49,16 @@ export function readDocuments(source: SourceFiles): SourceDocuments {
     const { document } = parsed
     const root = document.value
     if (isCatalogFile(root, source.kind)) {
-      const checked = checkDocument(document, catalogSpecsSchema)
-      if ('problems' in checked) problems.push(...checked.problems)
-      else
-        for (const [index, spec] of checked.value.proposal.specs.entries())
-          catalog.push({ spec, document, index })
+      const value = checkDocument(document, catalogSpecsSchema, problems)
+      for (const [index, spec] of value?.proposal.specs.entries() ?? [])
+        catalog.push({ spec, document, index })
     } else if (hasKey(root, 'failures') && !nativeMarks.some((mark) => hasKey(root, mark))) {
-      const checked = checkDocument(document, failureFileSchema)
-      if ('problems' in checked) problems.push(...checked.problems)
-      else failures.push(checked.value)
+      const value = checkDocument(document, failureFileSchema, problems)
+      if (value !== null) failures.push(value)
     } else if (source.kind === 'file' || nativeMarks.some((mark) => hasKey(root, mark))) {
-      const checked = checkDocument(document, root === null ? emptyFile : nativeSchema)
-      if ('problems' in checked) problems.push(...checked.problems)
-      else if (checked.value !== null) natives.push({ spec: checked.value, document })
+      if (root === null) problems.push(fileProblem(file.file, 'the file is empty.'))
+      const spec = root === null ? null : checkDocument(document, nativeSchema, problems)
+      if (spec !== null) natives.push({ spec, document })
     }
   }
   const read = natives.length + catalog.length + failures.length
@@ -79,8 +73,6 @@ export function readDocuments(source: SourceFiles): SourceDocuments {
     )
   return { natives, catalog, failures, problems }
 }
-
-const emptyFile = z.null().refine(() => false, 'the file is empty')
 
 function hasKey(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)

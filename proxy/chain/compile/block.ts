@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NativeBlock } from '../native/schema.ts'
-import type { Place } from '../place.ts'
+import type { Place } from '../checks.ts'
 import type { BlockPoint, BlockRef, BlockTag } from '../types.ts'
 import { readPoint, tagPoints } from './block-point.ts'
 import type { Notation, PointSyntax } from './block-point.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Place } from '../place.ts'
+import type { Place } from '../checks.ts'
 import { fieldAt } from '../proto-field.ts'
 import type { Question } from '../types.ts'
 import { isWildcard, segmentsOf } from './path-tree.ts'

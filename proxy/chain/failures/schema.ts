@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { strict } from '../describe-issue.ts'
+import { strict } from '../document.ts'
 import { answerFindings, transportFaults } from '../failure-table.ts'
 
 /*

@@ -169,7 +169,7 @@ describe('a native spec that is wrong', () => {
     [
       'a kind',
       method('{ block: none, kind: reed }'),
-      'must be one of read, write, subscribe, local, not "reed".',
+      'Invalid option: expected one of "read"|"write"|"subscribe"|"local".',
     ],
     [
       'no block',
@@ -194,7 +194,7 @@ describe('a native spec that is wrong', () => {
     [
       'a cost of none',
       method('{ block: none, cost: 0 }'),
-      'interfaces.jsonrpc.methods.m.cost: too small',
+      'interfaces.jsonrpc.methods.m.cost: Too small: expected number to be >=1.',
     ],
     [
       'a duration',
@@ -204,7 +204,7 @@ describe('a native spec that is wrong', () => {
     [
       'a number as text',
       `${head.replace('allowed-lag: 5', 'allowed-lag: five')}${interfaces}`,
-      'spec0.yml:5: allowed-lag: must be a number, not "five".',
+      'spec0.yml:5: allowed-lag: Invalid input: expected number, received string.',
     ],
     ['an interface', head + interfaces.replace('jsonrpc', 'soap'), 'interfaces'],
     [
@@ -235,12 +235,12 @@ describe('a native spec that is wrong', () => {
     [
       'a method to leave out that is not there',
       `${head}${interfaces}    without: [eth_nope]\n`,
-      'spec0.yml:11: interfaces.jsonrpc.without.0: there is no method `eth_nope` to leave out.',
+      'spec0.yml:11: interfaces.jsonrpc.without[0]: there is no method `eth_nope` to leave out.',
     ],
     [
       'a failure table',
       `${head}failures: [evm, evn]\n${interfaces}`,
-      'spec0.yml:7: failures.1: there is no failure table `evn`. Known tables: aptos,',
+      'spec0.yml:7: failures[1]: there is no failure table `evn`. Known tables: aptos,',
     ],
     [
       'a chain that it extends',

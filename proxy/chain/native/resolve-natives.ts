@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { SpecDocument } from '../document.ts'
+import { complainInto, type SpecDocument } from '../document.ts'
 import { nearest } from '../../config/nearest.ts'
 import type { ChainEntry, SourceDocuments } from '../read-documents.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { extendSpec } from './extend.ts'
 import type { NativeSpec } from './schema.ts'
-import { complainInto, validateSpec } from './validate.ts'
+import { validateSpec } from './validate.ts'
 
 /**
  * The native chains of a source, each laid over the one that it extends: another of this source, or

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { parseDuration } from '../../config/duration.ts'
 import { apiInterfaces } from '../../config/types.ts'
 import { checkSchema } from '../checks.ts'
-import { strict } from '../describe-issue.ts'
-import { headerName, pointPlace, position, resultPath as path, text } from '../place.ts'
+import { strict } from '../document.ts'
+import { headerName, pointPlace, position, resultPath as path, text } from '../checks.ts'
 import { blockTags } from '../types.ts'
 
 /*

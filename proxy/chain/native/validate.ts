@@ -2,25 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import type { SpecDocument } from '../document.ts'
-import type { SpecProblem } from '../spec-error.ts'
+import type { Complain } from '../document.ts'
 import { partsOf } from './extend.ts'
 import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
-
-/** Places a problem in the file: by path, with what is wrong and what would be right. */
-export type Complain = (path: readonly (string | number)[], message: string, hint?: string) => void
-
-/** Makes a `Complain` for one file that collects into `problems`. */
-export function complainInto(problems: SpecProblem[], document: SpecDocument): Complain {
-  return (path, message, hint) =>
-    problems.push({
-      file: document.file,
-      line: document.line(path),
-      path: path.join('.'),
-      message,
-      hint: hint ?? null,
-    })
-}
 
 /**
  * What no schema sees: whether all is there once a spec is laid over its base, and whether its parts fit

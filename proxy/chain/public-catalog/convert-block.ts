@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NativeBlock } from '../native/schema.ts'
-import type { Place } from '../place.ts'
+import type { Place } from '../checks.ts'
 import { blockTags } from '../types.ts'
 import type { BlockTag } from '../types.ts'
 import { parsePath } from './schema.ts'

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainEntry, SourceDocuments } from '../read-documents.ts'
 import { nearest } from '../../config/nearest.ts'
+import { complainInto } from '../document.ts'
 import type { SpecProblem } from '../spec-error.ts'
 import { convertSpec, neutralIds } from './convert-spec.ts'
 import { expandCollections } from './inherit.ts'
@@ -50,14 +51,8 @@ function checkImports(
   specs: ReadonlyMap<string, Placed>,
   problems: SpecProblem[],
 ): void {
-  const complain = (message: string, hint: string | null) =>
-    problems.push({
-      file: document.file,
-      line: document.line(['proposal', 'specs', index, 'imports']),
-      path: `proposal.specs[${index}].imports`,
-      message,
-      hint,
-    })
+  const place = ['proposal', 'specs', index, 'imports']
+  const complain = complainInto(problems, document)
   for (const id of spec.imports ?? []) {
     if (!specs.has(id.toLowerCase())) {
       const near = nearest(
@@ -65,13 +60,14 @@ function checkImports(
         [...specs.values()].map((each) => each.spec.index),
       )
       complain(
+        place,
         `\`${spec.index}\` imports \`${id}\`, which no source has.`,
         near === null ? `Add the spec of \`${id}\` to the sources.` : `Did you mean \`${near}\`?`,
       )
     }
     const loop = pathBack(id, spec.index, specs, [])
     if (loop !== null)
-      complain(`\`${spec.index}\` imports itself: ${[spec.index, ...loop].join(' -> ')}.`, null)
+      complain(place, `\`${spec.index}\` imports itself: ${[spec.index, ...loop].join(' -> ')}.`)
   }
 }
 
