@@ -132,18 +132,18 @@ describe('a source that cannot be used', () => {
     [
       'a missing import',
       () => write('a.json', proposal(foreign('A', ['ETH2']), foreign('ETH1'))),
-      '`A` imports `ETH2`, which no source has. Did you mean `ETH1`?',
+      'there is no chain `ETH2`. Did you mean `ETH1`?',
     ],
     [
       'an import loop',
       () =>
         write('a.json', proposal(foreign('A', ['B']), foreign('B', ['C']), foreign('C', ['A']))),
-      '`A` imports itself: A -> B -> C -> A.',
+      'imports: goes in a circle: A -> B -> C -> A.',
     ],
     [
       'an import of itself',
       () => write('a.json', proposal(foreign('A', ['A']))),
-      '`A` imports itself: A -> A.',
+      'imports: goes in a circle: A -> A.',
     ],
   ])('%s', async (_case, source, expected) => {
     await expect(loadCatalog([await source()])).rejects.toThrow(expected)

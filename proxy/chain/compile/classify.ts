@@ -5,7 +5,7 @@ import { partsOf } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
 import { notationOf, pointWords } from './block-point.ts'
-import { withBlockHeaders } from './block.ts'
+import { withBlockHeaders, type BlockSyntax } from './block.ts'
 import { compileMethod, unknownMethod } from './method.ts'
 import type { Classify, NamedMethod } from './method.ts'
 import { PathTree } from './path-tree.ts'
@@ -30,20 +30,29 @@ export function compileClassify(
   apiInterface: ApiInterface,
   spec: NativeInterface,
 ): (question: Question) => Classification {
+  const words = pointWords(chain['block-words'])
   const methods = methodsOf(spec)
   if (apiInterface === 'rest') {
-    const classify = compileRest(chain, spec, methods)
+    const classify = compileRest(words, spec, methods)
     return (question) => (question.apiInterface === 'rest' ? classify(question) : stray(question))
   }
   if (apiInterface === 'grpc') {
-    const classify = compileGrpc(chain, spec, methods)
-    return (question) => (question.apiInterface === 'grpc' ? classify(question) : stray(question))
+    const classify = compileByName<GrpcCall>(spec, methods, (named) => {
+      const block = withBlockHeaders(named.method.block, spec['block-headers'])
+      const syntax = { notation: 'plain', words, placeReader: grpcPlace } as const
+      const method = { ...named.method, block, checks: [] }
+      return compileMethod({ ...named, method }, spec, syntax)
+    })
+    return (question) =>
+      question.apiInterface === 'grpc' ? classify(question, '') : stray(question)
   }
-  const classify = compileByName(chain, apiInterface, spec, methods)
+  const classify = compileByName<NamedCall>(spec, methods, (named) => {
+    const notation = notationOf(chain.family, apiInterface, named.name)
+    return compileMethod(named, spec, { notation, words, placeReader: namedCallPlace })
+  })
   return (question) => {
     if (question.apiInterface === 'jsonrpc') return classify(question, question.internalPath ?? '')
-    if (question.apiInterface === 'tendermintrpc') return classify(question, '')
-    return stray(question)
+    return question.apiInterface === 'tendermintrpc' ? classify(question, '') : stray(question)
   }
 }
 
@@ -52,28 +61,26 @@ function stray(question: Question): Classification {
   return unknownMethod(question.apiInterface === 'rest' ? question.path : question.method, 'read')
 }
 
-/** JSON-RPC and Tendermint RPC: by the method's name. */
-function compileByName(
-  chain: NativeSpec,
-  apiInterface: ApiInterface,
+/** JSON-RPC, Tendermint RPC and gRPC: by the method's name. */
+function compileByName<Call extends { readonly method: string }>(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
-): (call: NamedCall, internalPath: string) => Classification {
-  const words = pointWords(chain['block-words'])
+  compile: (named: NamedMethod) => Classify<Call>,
+): (call: Call, internalPath: string) => Classification {
   // A chain may serve methods of one name under several paths: each path has its own table. The
   // empty path stands for all of them, and for a name that several have, for the first in the spec.
-  const anywhere = new Map<string, Classify<NamedCall>>()
-  const byPath = new Map<string, Map<string, Classify<NamedCall>>>([['', anywhere]])
+  const anywhere = new Map<string, Classify<Call>>()
+  const byPath = new Map([['', anywhere]])
   const atRootFirst = methods.toSorted(
     (a, b) => Number(pathOf(a) !== '') - Number(pathOf(b) !== ''),
   )
   for (const named of atRootFirst) {
-    const notation = notationOf(chain.family, apiInterface, named.name)
-    const classify = compileMethod(named, spec, { notation, words, placeReader: namedCallPlace })
-    if (!anywhere.has(named.name)) anywhere.set(named.name, classify)
+    const classify = compile(named)
+    for (const name of [named.name, ...otherNames(named.name, spec.aliases)])
+      if (!anywhere.has(name)) anywhere.set(name, classify)
     const path = pathOf(named)
     if (path === '') continue
-    const own = byPath.get(path) ?? new Map<string, Classify<NamedCall>>()
+    const own = byPath.get(path) ?? new Map<string, Classify<Call>>()
     byPath.set(path, own.set(named.name, classify))
   }
   return (call, internalPath) => {
@@ -93,34 +100,14 @@ function pathOf({ method }: NamedMethod): string {
  * `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`: as a call over a WebSocket that many share
  * it would open what nobody hears and nobody ends.
  */
-const subscribing = /[Ss]ubscribe(?![a-z])/
-
-/** gRPC: by `package.Service/Method`. */
-function compileGrpc(
-  chain: NativeSpec,
-  spec: NativeInterface,
-  methods: readonly NamedMethod[],
-): (call: GrpcCall) => Classification {
-  const words = pointWords(chain['block-words'])
-  const byName = new Map<string, Classify<GrpcCall>>()
-  for (const named of methods) {
-    const block = withBlockHeaders(named.method.block, spec['block-headers'])
-    const syntax = { notation: 'plain', words, placeReader: grpcPlace } as const
-    const method = { ...named.method, block, checks: [] }
-    const classify = compileMethod({ ...named, method }, spec, syntax)
-    for (const name of [named.name, ...otherNames(named.name, spec.aliases)])
-      if (!byName.has(name)) byName.set(name, classify)
-  }
-  return (call) => byName.get(call.method)?.(call) ?? unknownMethod(call.method, 'read')
-}
+const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
 
 /** REST: by verb and path. */
 function compileRest(
-  chain: NativeSpec,
+  words: BlockSyntax<RestCall>['words'],
   spec: NativeInterface,
   methods: readonly NamedMethod[],
 ): (question: RestCall['question']) => Classification {
-  const words = pointWords(chain['block-words'])
   const byVerb = new Map<string, PathTree<Classify<RestCall>>>()
   for (const named of methods) {
     const tree = byVerb.get(named.verb) ?? new PathTree()

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type {
-  AnswerFinding,
-  FailureClass,
-  FailureTable,
-  NodeError,
-  TransportFault,
-} from '../failure-table.ts'
-import type { FailureFile, FailureVerdict } from './schema.ts'
+import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
+import type { FailureFile, FailureRow } from './schema.ts'
+
+/** What a row says of an error, whatever it is told by. */
+type Verdict = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
 const longestMessage = 1_000
@@ -28,18 +25,18 @@ interface NodeErrorRow {
  * then those marked `last`; among each the first table's before the others'.
  */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
-  const faults = new Map<TransportFault, FailureClass>()
-  const statuses = new Map<number, FailureClass>()
-  const answers = new Map<AnswerFinding, FailureClass>()
-  // The last to be set counts, and that is to be the first in the order of the tables.
-  for (const file of files.toReversed()) {
-    for (const row of file.transport?.toReversed() ?? [])
-      for (const fault of row.fault) faults.set(fault, verdictOf(row))
-    for (const row of file.http?.toReversed() ?? [])
-      for (const status of expand(row.status)) statuses.set(status, verdictOf(row))
-    for (const row of file.answers?.toReversed() ?? [])
-      for (const finding of row.finding) answers.set(finding, verdictOf(row))
-  }
+  const faults = firstOf(
+    files.flatMap(({ transport = [] }) => transport),
+    (row) => row.fault,
+  )
+  const statuses = firstOf(
+    files.flatMap(({ http = [] }) => http),
+    (row) => expand(row.status),
+  )
+  const answers = firstOf(
+    files.flatMap((file) => file.answers ?? []),
+    (row) => row.finding,
+  )
   const rows = files
     .flatMap((file) => file['node-errors'] ?? [])
     .toSorted((a, b) => turnOf(a) - turnOf(b))
@@ -72,13 +69,22 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   }
 }
 
-type ErrorRow = NonNullable<FailureFile['node-errors']>[number]
+/** The verdicts of rows by what they are told by. Of two rows for the same the first counts. */
+function firstOf<Row extends Verdict, Key>(
+  rows: readonly Row[],
+  keysOf: (row: Row) => Iterable<Key>,
+) {
+  const verdicts = new Map<Key, FailureClass>()
+  for (const row of rows)
+    for (const key of keysOf(row)) if (!verdicts.has(key)) verdicts.set(key, verdictOf(row))
+  return verdicts
+}
 
-function turnOf({ first, last }: ErrorRow): number {
+function turnOf({ first, last }: FailureRow): number {
   return Number(last ?? false) - Number(first ?? false)
 }
 
-function compileRow(row: ErrorRow): NodeErrorRow {
+function compileRow(row: FailureRow): NodeErrorRow {
   const verdict = verdictOf(row)
   const { whose, retry, holdOff } = verdict
   // An error that is the answer: nobody else is asked.
@@ -87,21 +93,21 @@ function compileRow(row: ErrorRow): NodeErrorRow {
   return {
     verdict,
     ifOdd: isForAny ? null : Object.freeze({ ...verdict, retry: true, doubtful: true }),
-    codes: row.code === undefined ? null : new Set(row.code),
-    statuses: row.status === undefined ? null : expand(row.status),
-    message:
-      row.message === undefined
-        ? null
-        : new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'i'),
-    isOf: row['only-for'] === undefined ? null : matcher(row['only-for']),
+    codes: row.code ? new Set(row.code) : null,
+    statuses: row.status ? expand(row.status) : null,
+    message: row.message
+      ? new RegExp(row.message.map((each) => `(?:${each})`).join('|'), 'i')
+      : null,
+    isOf: row['only-for'] ? matcher(row['only-for']) : null,
   }
 }
 
 /** Whether a method is one of these, or begins like one that ends with `*`. */
 function matcher(names: readonly string[]): (method: string) => boolean {
-  const whole = new Set(names.filter((each) => !each.endsWith('*')))
-  const beginnings = names.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1))
-  return (method) => whole.has(method) || beginnings.some((each) => method.startsWith(each))
+  return (method) =>
+    names.some((name) =>
+      name.endsWith('*') ? method.startsWith(name.slice(0, -1)) : method === name,
+    )
 }
 
 /**
@@ -120,7 +126,7 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
 }
 
 /** A row's verdict with its defaults filled in. */
-export function verdictOf(row: FailureVerdict): FailureClass {
+export function verdictOf(row: Verdict): FailureClass {
   const isBlamed = row.whose === 'upstream' && row['hold-off'] !== true
   return Object.freeze({
     name: row.name,

@@ -283,7 +283,11 @@ describe('a native spec that is wrong', () => {
       'id: B\nextends: C\n',
       'id: C\nextends: A\n',
     )
-    expect(problems).toEqual(['spec2.yml:2: extends: goes in a circle: A -> B -> C -> A.'])
+    expect(problems).toEqual([
+      'spec0.yml:2: extends: goes in a circle: A -> B -> C -> A.',
+      'spec1.yml:2: extends: goes in a circle: B -> C -> A -> B.',
+      'spec2.yml:2: extends: goes in a circle: C -> A -> B -> C.',
+    ])
   })
 
   it('is told when a chain is there twice', async () => {
