@@ -94,9 +94,9 @@ test.each(rows)('%s', async (_name, headers, body, manner, status) => {
   }
   const { pool } = own.router
   expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
-  expect(pool.upstreams.flatMap(({ urls }) => urls.map(({ holdOff }) => holdOff.leftMs))).toEqual([
-    0, 0,
-  ])
+  expect(pool.upstreams.flatMap(({ urls }) => urls.map(({ cooldown }) => cooldown.leftMs))).toEqual(
+    [0, 0],
+  )
   expect(pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
 })
 

@@ -83,7 +83,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
   if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
-  const silence = { stateChanged() {}, heldOff() {}, verificationFailed() {} }
+  const silence = { stateChanged() {}, cooldownBegan() {}, verificationFailed() {} }
   const wireless = { url: 'http://wireless.test/' }
   const pool = createPool(
     Object.entries({ silent, prompt, wireless }).map(([name, { url }]) => ({

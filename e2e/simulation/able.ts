@@ -37,7 +37,7 @@ function wasFit({ clock, chain }: Arena, seat: Seat, client: ClientCall): boolea
   return (
     client.verified.has(url.printable) &&
     url.verified === true &&
-    seat.heldOffUntilMs <= startedMs &&
+    seat.cooldownUntilMs <= startedMs &&
     !plan.isForeign &&
     (call.asked.addon === null || plan.addons.includes(call.asked.addon)) &&
     plan.ailments.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&

@@ -91,7 +91,7 @@ export interface Seat {
   readonly plan: UrlPlan
   readonly url: NodeUrl
   /** By what the pool reported, not by its own memory. */
-  heldOffUntilMs: number
+  cooldownUntilMs: number
   /** By what the URL itself asked for. */
   limitedUntilMs: number
 }

@@ -77,10 +77,10 @@ export function checkRecovery(arena: Arena): void {
   for (const { name, availability } of arena.pool.upstreams) {
     const seats = [...arena.seats.values()].filter(({ upstream }) => upstream.name === name)
     const isWell = seats.every(
-      ({ plan, heldOffUntilMs }) =>
+      ({ plan, cooldownUntilMs }) =>
         !plan.isForeign &&
         isPrompt(plan) &&
-        heldOffUntilMs <= nowMs - recoveryMs &&
+        cooldownUntilMs <= nowMs - recoveryMs &&
         plan.ailments.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
     )
     if (isWell && availability.standing !== 'eligible')
@@ -111,7 +111,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
   const { reported, seats, clock, pool } = arena
   const abandoned = calls.filter(({ outcome }) => outcome?.kind === 'abandoned')
   const missed = attempts.filter(({ missedBlock }) => missedBlock)
-  const heldOff = [...seats.values()].filter(({ heldOffUntilMs }) => heldOffUntilMs > clock.nowMs())
+  const cooldownBegan = [...seats.values()].filter(({ cooldownUntilMs }) => cooldownUntilMs > clock.nowMs())
   check(calls.length, 'router_requests_total')
   check(abandoned.length, 'router_requests_total', 'outcome="abandoned"')
   check(attempts.length, 'router_attempts_total')
@@ -125,7 +125,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
   check(violations.length, 'router_integrity_violations_total')
   check(missed.length, 'router_missing_block_answers_total')
   check(reported.holdOffs, 'router_upstream_hold_offs_total')
-  check(heldOff.length, 'router_upstream_urls_held_off')
+  check(cooldownBegan.length, 'router_upstream_urls_held_off')
   check(reported.stateChanges, 'router_upstream_state_changes_total')
   check(pool.upstreams.length, 'router_upstream_state')
   check(reported.failedVerifications, 'router_upstream_verification_failures_total')

@@ -53,7 +53,7 @@ function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
   // To what anybody may make up, and to a probe, it says nothing of when it will be available.
   const isCall = callId !== null && calls.get(callId)?.call.asked.known === true
   const isTold = fate.illness === 'rate-limit' || (fate.illness === 'status' && isCall)
-  if (!isTold || Math.max(seat.limitedUntilMs, seat.heldOffUntilMs) > nowMs) return
+  if (!isTold || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
 }
 
@@ -177,7 +177,7 @@ function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): voi
   if (outcome?.kind !== 'error' || outcome.error.kind !== errorKinds.breakerOpen) return
   const nowMs = arena.clock.nowMs()
   const askable = [...arena.seats.values()].filter(
-    ({ url, heldOffUntilMs }) => url.verified === true && heldOffUntilMs <= nowMs,
+    ({ url, cooldownUntilMs }) => url.verified === true && cooldownUntilMs <= nowMs,
   )
   const inService = askable.find(isInService)
   if (inService)

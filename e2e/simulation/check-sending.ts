@@ -9,7 +9,7 @@ import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } 
 export function checkSending(arena: Arena, exchange: Exchange): void {
   const { clock, calls, seats } = arena
   const seat = seats.get(exchange.place.printable) as Seat
-  if (Math.max(seat.heldOffUntilMs, seat.limitedUntilMs) > clock.nowMs())
+  if (Math.max(seat.cooldownUntilMs, seat.limitedUntilMs) > clock.nowMs())
     arena.report('held-off-left-alone', `${nameOf(exchange)} is held off`)
   const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
   if (client) checkCall(arena, exchange, client, seat)

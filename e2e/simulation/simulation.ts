@@ -112,7 +112,7 @@ class Simulation implements Arena {
           upstream,
           plan: plans.get(url.printable)!,
           url,
-          heldOffUntilMs: -Infinity,
+          cooldownUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
         })
     this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
@@ -224,10 +224,10 @@ class Simulation implements Arena {
           this.reported.stateChanges += 1
           this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
         },
-        heldOff: (_, url, holdOffMs) => {
+        cooldownBegan: (_, url, holdOffMs) => {
           this.reported.holdOffs += 1
           const seat = this.seats.get(url)
-          if (seat) seat.heldOffUntilMs = this.clock.nowMs() + holdOffMs
+          if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
           this.#run.say(`${url} held off for ${holdOffMs} ms`)
         },
         verificationFailed: (_, url, verification, why) => {

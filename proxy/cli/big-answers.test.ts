@@ -76,7 +76,7 @@ strategy: round-robin
         }),
         poolObserver: () => ({
           stateChanged: () => {},
-          heldOff: () => {},
+          cooldownBegan: () => {},
           verificationFailed: () => {},
         }),
         subscriptionObserver: () => ({

@@ -316,7 +316,7 @@ export class Attempt implements Due {
     if (!(incoming.body instanceof Uint8Array)) return
     const block = readBlockNumber(this.#parts.dialect, incoming, asked.tellsTip)
     if (block === null) return
-    this.#parts.pool.sighted(this.upstream, block, this.#record.startedMs, this.#url)
+    this.#parts.pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
   }
 
   /** The answer broke when a part of it was on its way to the client. */
@@ -358,7 +358,7 @@ export class Attempt implements Due {
     fault: TransportError | null,
     nowMs: number,
   ): FailedAttempt {
-    if (failure.holdOff) this.#url.holdOff.begin(this.#retryAfterMs(reply))
+    if (failure.holdOff) this.#url.cooldown.begin(this.#retryAfterMs(reply))
     else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
@@ -368,7 +368,7 @@ export class Attempt implements Due {
       // One that is unavailable, and not for what was asked, may say until when (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)
-        this.#url.holdOff.pause(retryAfterMs, null)
+        this.#url.cooldown.pause(retryAfterMs)
     }
     this.#end(failure, detail, nowMs)
     return { failure, reply, fault, violation: this.#record.violation }

@@ -121,7 +121,7 @@ class GrowingChain {
   grow(blocks: number, heard = true): void {
     this.head += blocks
     const { pool, clock } = this.relay
-    if (heard) for (const each of pool.upstreams) pool.sighted(each, this.head, clock.nowMs())
+    if (heard) for (const each of pool.upstreams) pool.observeHead(each, this.head, clock.nowMs())
   }
 
   async ask(method: string, ...params: unknown[]): Promise<unknown> {

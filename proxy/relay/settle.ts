@@ -61,9 +61,9 @@ export function emptyPool(pool: Pool, needs: Needs): RelayError {
 
 /** Every upstream that could serve the call is in cooldown; null where that is not why. */
 export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
-  const next = pool.nextHeldOff(needs)
+  const next = pool.nextInCooldown(needs)
   if (next === null) return null
-  const retryAfterMs = next.url.holdOff.leftMs
+  const retryAfterMs = next.url.cooldown.leftMs
   const message = `every upstream is in cooldown after a limit; ${next.upstream.name} is the first to be asked again`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

@@ -329,8 +329,8 @@ describe('an upstream that is not good enough', () => {
     chain.mine(10)
     for (let number = 11; number < 17; number++) {
       const nowMs = fixture.clock.nowMs()
-      for (const upstream of fixture.pool.upstreams) fixture.pool.sighted(upstream, 20, nowMs)
-      if (other) fixture.pool.sighted(other, 20, nowMs)
+      for (const upstream of fixture.pool.upstreams) fixture.pool.observeHead(upstream, 20, nowMs)
+      if (other) fixture.pool.observeHead(other, 20, nowMs)
       tell(one, chain.at(number))
       await fixture.clock.advance(blockMs)
     }

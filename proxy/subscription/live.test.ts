@@ -52,8 +52,8 @@ test('the trouble of one node is none of another', async () => {
   const hearing = await fixture.join('eth_subscribe', pending)
   expect(hearing.refused).toBeNull()
   expect(two.topics).toHaveLength(1)
-  expect(fixture.pool.upstreams[0]?.sockets[0]?.holdOff.active).toBe(true)
-  expect(fixture.pool.upstreams[0]?.urls[0]?.holdOff.active).toBe(false)
+  expect(fixture.pool.upstreams[0]?.sockets[0]?.cooldown.active).toBe(true)
+  expect(fixture.pool.upstreams[0]?.urls[0]?.cooldown.active).toBe(false)
   expect(fixture.events).toContain('one is held off at ws://one.test')
 })
 

@@ -91,6 +91,6 @@ export class SocketUrls {
   }
 }
 
-function isUsable({ holdOff, verified }: SocketUrl): boolean {
-  return !holdOff.active && verified !== false
+function isUsable({ cooldown, verified }: SocketUrl): boolean {
+  return !cooldown.active && verified !== false
 }

@@ -212,7 +212,7 @@ function readAnswer(
   subscription.close(null)
   if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
   const failure = failures.ofNodeError(said.error)
-  if (failure.holdOff) url.holdOff.begin(null)
+  if (failure.holdOff) url.cooldown.begin(null)
   const error = memberOf(reply.body as Uint8Array, '"error"') ?? notAnAnswer
   throw new NodeRefused(url.mask.bytes(error), failure.retry || failure.holdOff)
 }

@@ -105,7 +105,7 @@ export function anUpstream(
     latestBlock: null,
     lagBlocks: null,
     lagSeconds: null,
-    urlsHeldOff: 0,
+    urlsInCooldown: 0,
     score: null,
     ...more,
   }

@@ -176,7 +176,7 @@ test('changes of an upstream, its URLs and the breaker are told', () => {
   pool.stateChanged('node-a', 'unverified', 'eligible', 'verified')
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
   pool.stateChanged('node-b', 'unverified', 'rejected', 'chain-id is 0x2')
-  pool.heldOff('node-a', 'https://a.example', 30_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
   relay.breakerChanged(true)
   relay.breakerChanged(false)

@@ -155,7 +155,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
         latestBlock: 98,
         lagBlocks: 2,
         lagSeconds: 24.5,
-        urlsHeldOff: 2,
+        urlsInCooldown: 2,
         score: 0.75,
       }),
     ],
@@ -198,8 +198,8 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
 
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
-  pool.heldOff('node-a', 'https://a.example', 30_000)
-  pool.heldOff('node-a', 'https://b.example', 60_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
+  pool.cooldownBegan('node-a', 'https://b.example', 60_000)
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
   listener.connectionsChanged(12)
   listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')

@@ -85,7 +85,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const listener = { chain, interface: apiInterface }
       return {
         stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
-        heldOff: (upstream) => holdOffs.inc({ ...listener, upstream }),
+        cooldownBegan: (upstream) => holdOffs.inc({ ...listener, upstream }),
         verificationFailed: (upstream, _url, verification) =>
           verificationFailures.inc({ ...listener, upstream, verification }),
       }

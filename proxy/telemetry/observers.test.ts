@@ -19,7 +19,7 @@ function recorder(heard: unknown[], name: string): Observers {
     }),
     poolObserver: (chain) => ({
       stateChanged: ear(chain, 'stateChanged'),
-      heldOff: ear(chain, 'heldOff'),
+      cooldownBegan: ear(chain, 'cooldownBegan'),
       verificationFailed: ear(chain, 'verificationFailed'),
     }),
     subscriptionObserver: (chain) => ({
@@ -55,7 +55,7 @@ test('each one hears everything, in order', () => {
   relay.attemptEnded(call, attempt)
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', 'disabled', 'why')
-  pool.heldOff('node-a', 'https://a.example', 30_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
@@ -75,7 +75,7 @@ test('each one hears everything, in order', () => {
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
     ['stateChanged', 'node-a', 'eligible', 'disabled', 'why'],
-    ['heldOff', 'node-a', 'https://a.example', 30_000],
+    ['cooldownBegan', 'node-a', 'https://a.example', 30_000],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],

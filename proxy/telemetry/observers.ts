@@ -37,7 +37,7 @@ export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poo
 
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
-  poolObserver: ['stateChanged', 'heldOff', 'verificationFailed'],
+  poolObserver: ['stateChanged', 'cooldownBegan', 'verificationFailed'],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [
     'clientsChanged',

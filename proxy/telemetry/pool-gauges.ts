@@ -21,7 +21,7 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.lagBlocks, ({ lagBlocks }) => lagBlocks],
   [series.lagSeconds, ({ lagSeconds }) => lagSeconds],
   [series.score, ({ score }) => score],
-  [series.urlsHeldOff, ({ urlsHeldOff }) => urlsHeldOff],
+  [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
 ]
 
 /** Gauges that mirror the pools: read when somebody scrapes, and costing nothing in between. */

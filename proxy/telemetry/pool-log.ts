@@ -33,7 +33,7 @@ export function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolOb
       const level = to === 'rejected' ? 'error' : to === 'disabled' ? 'warn' : 'info'
       logger[level]('upstream changed state', { ...labels, upstream, from, to, why })
     },
-    heldOff(upstream, url, forMs) {
+    cooldownBegan(upstream, url, forMs) {
       if (!limitsOf(upstream).takeHoldOff()) return
       const holdOffMs = Math.round(forMs)
       logger.warn('upstream URL held off', { ...labels, upstream, url, holdOffMs })

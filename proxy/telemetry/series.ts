@@ -218,7 +218,7 @@ export const series = {
     labels: upstream,
     help: 'Times that a URL of the upstream was left alone for a while, e.g. after HTTP 429.',
   },
-  urlsHeldOff: {
+  urlsInCooldown: {
     name: 'router_upstream_urls_held_off',
     type: 'gauge',
     labels: tieredUpstream,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig, UpstreamConfig } from '../config/types.ts'
 import { Availability } from './availability.ts'
-import { HoldOff } from './cooldown.ts'
+import { Cooldown } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { SocketTransport } from './transport.ts'
@@ -26,16 +26,16 @@ export function createPool(configs: readonly UpstreamConfig[], options: CreatePo
       observer.stateChanged(config.name, from, to, why)
       pool.changed()
     })
-    const holdOffOf = ({ url }: NodeUrlConfig) =>
-      new HoldOff(clock, random, (holdOffMs) => {
-        observer.heldOff(config.name, url.toString(), holdOffMs)
+    const cooldownOf = ({ url }: NodeUrlConfig) =>
+      new Cooldown(clock, random, (forMs) => {
+        observer.cooldownBegan(config.name, url.toString(), forMs)
       })
     const sockets = config.nodeUrls
       .filter(isSocketUrl)
-      .map((url) => new NodeUrl(url, createSocketTransport(url), holdOffOf(url)))
+      .map((url) => new NodeUrl(url, createSocketTransport(url), cooldownOf(url)))
     const others = config.nodeUrls
       .filter((url) => !isSocketUrl(url))
-      .map((url) => new NodeUrl(url, createTransport(url), holdOffOf(url)))
+      .map((url) => new NodeUrl(url, createTransport(url), cooldownOf(url)))
     const urls = others.length > 0 ? others : sockets
     const upstream = new Upstream(config, { urls, sockets }, availability, clock)
     return upstream

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeUrlConfig } from '../config/types.ts'
-import type { HoldOff } from './cooldown.ts'
+import type { Cooldown } from './cooldown.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport } from './transport.ts'
 import type { Transport } from './transport.ts'
@@ -11,7 +11,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** The origin as the config file has it: safe to print. */
   readonly printable: string
   readonly transport: Wire
-  readonly holdOff: HoldOff
+  readonly cooldown: Cooldown
   /** For what its node says and is passed on, save for results. */
   readonly mask: SecretMask
   readonly timeoutMs: number | null
@@ -39,10 +39,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
    */
   judgedMs = -Infinity
 
-  constructor(config: NodeUrlConfig, transport: Wire, holdOff: HoldOff) {
+  constructor(config: NodeUrlConfig, transport: Wire, cooldown: Cooldown) {
     this.printable = config.url.toString()
     this.transport = transport
-    this.holdOff = holdOff
+    this.cooldown = cooldown
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
     this.maxBatch = config.maxBatch
@@ -53,10 +53,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
 
   /** May be asked now for a call that needs these add-ons. */
   serves(addons: readonly string[]): boolean {
-    return !this.holdOff.active && this.isFor(addons)
+    return !this.cooldown.active && this.isFor(addons)
   }
 
-  /** The same, were it not held off. */
+  /** The same, were it not in cooldown. */
   isFor(addons: readonly string[]): boolean {
     return this.verified === true && addons.every((addon) => this.addons.has(addon))
   }

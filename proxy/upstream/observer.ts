@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * What an upstream is fit for now. `held-off`: it is well, and every URL of it asked to be left alone;
+ * What an upstream is fit for now. `held-off`: it is well, and every URL of it is in cooldown;
  * `lagging`: it serves all but the newest blocks.
  */
 export const upstreamStates = [
@@ -15,10 +15,10 @@ export const upstreamStates = [
 ] as const
 export type UpstreamState = (typeof upstreamStates)[number]
 
-/** Hears what becomes of the upstreams of one chain and interface; metrics and logs are made from it. */
+/** Observes the upstreams of one chain and interface; metrics and logs are made from it. */
 export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
-  /** A URL is left alone for a while. `url` is printable. */
-  heldOff(upstream: string, url: string, holdOffMs: number): void
+  /** Nothing is sent to a URL for a while. `url` is printable. */
+  cooldownBegan(upstream: string, url: string, forMs: number): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

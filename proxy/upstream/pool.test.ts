@@ -9,12 +9,12 @@ import type { Wanted } from './pick.ts'
 describe('the snapshot', () => {
   it('counts the URLs that are left alone now', async () => {
     const { clock, pool } = new PoolFixture('a')
-    const heldOff = () => pool.snapshot().upstreams[0]!.urlsHeldOff
-    expect(heldOff()).toBe(0)
-    pool.upstreams[0]!.urls[0]!.holdOff.begin(2_000)
-    expect(heldOff()).toBe(1)
+    const inCooldown = () => pool.snapshot().upstreams[0]!.urlsInCooldown
+    expect(inCooldown()).toBe(0)
+    pool.upstreams[0]!.urls[0]!.cooldown.begin(2_000)
+    expect(inCooldown()).toBe(1)
     await clock.advance(2_000)
-    expect(heldOff()).toBe(0)
+    expect(inCooldown()).toBe(0)
   })
 })
 
@@ -53,7 +53,7 @@ describe('the choice', () => {
       { untriedOnly: true },
       '-',
     ],
-    ['not one that is held off', (pool) => pool.holdOff('a'), {}, 'b'],
+    ['not one that is in cooldown', (pool) => pool.cooldown('a'), {}, 'b'],
     ['not a disabled one', (pool) => pool.disable('a'), {}, 'b'],
     [
       'a backup before disabled ones',
@@ -233,20 +233,22 @@ it.each<[string, BlockRef, string]>([
   const fixture = new PoolFixture('ab', (name) => (name === 'b' ? { addons: ['archive'] } : {}))
   for (const name of 'ab') fixture.sees(name, 1_000)
   expect(fixture.chosen({ block })).toBe(names)
-  fixture.holdOff('b')
+  fixture.cooldown('b')
   expect(fixture.chosen({ block })).toBe('a')
 })
 
-describe('who is held off', () => {
+describe('who is in cooldown', () => {
   it('is told by who comes back first', async () => {
     const fixture = new PoolFixture('ab')
-    expect(fixture.pool.nextHeldOff(fixture.wanted())).toBeNull()
-    fixture.holdOff('b')
+    expect(fixture.pool.nextInCooldown(fixture.wanted())).toBeNull()
+    fixture.cooldown('b')
     await fixture.clock.advance(1_000)
-    fixture.holdOff('a')
-    expect(fixture.pool.nextHeldOff(fixture.wanted())?.upstream.name).toBe('b')
-    expect(fixture.pool.nextHeldOff(fixture.wanted({ excluded: ['b'] }))?.upstream.name).toBe('a')
-    expect(fixture.pool.nextHeldOff(fixture.wanted({ addons: ['trace'] }))).toBeNull()
+    fixture.cooldown('a')
+    expect(fixture.pool.nextInCooldown(fixture.wanted())?.upstream.name).toBe('b')
+    expect(fixture.pool.nextInCooldown(fixture.wanted({ excluded: ['b'] }))?.upstream.name).toBe(
+      'a',
+    )
+    expect(fixture.pool.nextInCooldown(fixture.wanted({ addons: ['trace'] }))).toBeNull()
   })
 })
 

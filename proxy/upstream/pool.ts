@@ -12,12 +12,6 @@ import { hasJumped, headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 import { floorOf, qualitiesOf, weightOf } from './weights.ts'
 
-/** A URL that asked to be left alone, and still is. */
-export interface HeldOff {
-  readonly upstream: Upstream
-  readonly url: NodeUrl
-}
-
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
@@ -86,16 +80,18 @@ export class Pool {
     return this.#picker.next(wanted, strategy, explain)
   }
 
-  /** The URL that could be asked next but for its cooldown: the one whose cooldown ends first. */
-  nextHeldOff({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): HeldOff | null {
-    const heldOff = this.upstreams
-      .filter((each) => !excluded.includes(each.name))
-      .flatMap((upstream) =>
-        upstream.urls
-          .filter((url) => url.holdOff.active && url.isFor(addons))
-          .map((url) => ({ upstream, url })),
-      )
-    return heldOff.toSorted((a, b) => a.url.holdOff.leftMs - b.url.holdOff.leftMs)[0] ?? null
+  /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
+  nextInCooldown({
+    excluded,
+    addons,
+  }: Pick<Wanted, 'excluded' | 'addons'>): { upstream: Upstream; url: NodeUrl } | null {
+    const found = this.upstreams.flatMap((upstream) =>
+      upstream.urls
+        .filter(({ cooldown }) => cooldown.active && !excluded.includes(upstream.name))
+        .filter((url) => url.isFor(addons))
+        .map((url) => ({ upstream, url })),
+    )
+    return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null
   }
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
@@ -110,7 +106,7 @@ export class Pool {
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
    */
-  sighted(upstream: Upstream, block: number, askedMs: number, url = soleUrlOf(upstream)): void {
+  observeHead(upstream: Upstream, block: number, askedMs: number, url = soleUrlOf(upstream)): void {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
     if (url && hasJumped(url, block, nowMs, chain)) {
@@ -159,7 +155,7 @@ export class Pool {
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
         lagSeconds: each.latest && (each.lagBlocks * this.#options.chain.blockTimeMs) / 1000,
-        urlsHeldOff: each.allUrls.filter(({ holdOff }) => holdOff.active).length,
+        urlsInCooldown: each.allUrls.filter(({ cooldown }) => cooldown.active).length,
         score: scores.get(each) ?? null,
       })),
     }

@@ -7,7 +7,7 @@ import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import { probe, type ProbeAnswer } from './probe.ts'
 import { dialects } from './dialect.ts'
-import { HoldOff } from './cooldown.ts'
+import { Cooldown } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
@@ -38,8 +38,8 @@ class PathNode {
       this.asked.push(path)
       return answers[path] ?? { fault: 'protocol' }
     })
-    const holdOff = new HoldOff(this.clock, seededRandom(1))
-    this.url = new NodeUrl(nodeUrlConfig('http://node.test'), transport, holdOff)
+    const cooldown = new Cooldown(this.clock, seededRandom(1))
+    this.url = new NodeUrl(nodeUrlConfig('http://node.test'), transport, cooldown)
   }
 
   async ask(): Promise<ProbeAnswer> {

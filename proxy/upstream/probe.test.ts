@@ -7,7 +7,7 @@ import { seededRandom } from '../clock/random.ts'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import { probe } from './probe.ts'
 import { dialects } from './dialect.ts'
-import { HoldOff } from './cooldown.ts'
+import { Cooldown } from './cooldown.ts'
 import { NodeUrl } from './node-url.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport } from './testing/scripted-transport.ts'
@@ -32,7 +32,7 @@ test.each<[string, number | null, number | null, number]>([
   if (!question) throw new Error('ETH1 lacks its question for the latest block')
   let endedMs = 0
   const answer = probe(
-    new NodeUrl(config, transport, new HoldOff(clock, seededRandom(1))),
+    new NodeUrl(config, transport, new Cooldown(clock, seededRandom(1))),
     { ...question, timeoutMs: ofSpecMs },
     {
       ...{ dialect: dialects.jsonrpc, failures: chain.failures, clock },

@@ -84,7 +84,7 @@ export function applyProbe(
   answer: ProbeTrouble,
   purpose: 'probe' | 'health check' | 'confirm',
 ): void {
-  if (answer.kind === 'limited') url.holdOff.begin(answer.retryAfterMs)
+  if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
   else upstream.failed(url, { name: `${purpose}: ${answer.why}`, weight: 1 })
 }
 

@@ -16,7 +16,7 @@ export interface UpstreamSnapshot {
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
   /** How many of its URLs are left alone, those for subscriptions among them. */
-  readonly urlsHeldOff: number
+  readonly urlsInCooldown: number
   /** In [0, 1], as the selection uses it; null of one that may not serve yet. */
   readonly score: number | null
 }

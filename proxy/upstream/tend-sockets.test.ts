@@ -57,7 +57,7 @@ function watched(urls: readonly string[], script: Script) {
   const observer = {
     stateChanged: (name: string, from: string, to: string) =>
       events.push(`${name}: ${from} > ${to}`),
-    heldOff: () => {},
+    cooldownBegan: () => {},
     verificationFailed: (name: string, url: string, verification: string, why: string) =>
       events.push(`${name} ${url} ${verification}: ${why}`),
   }

@@ -75,7 +75,7 @@ export class Upstream {
   succeeded(url: NodeUrl, latencyMs: number | null, { method, cost }: Asked): void {
     url.failures = 0
     url.judgedMs = this.#clock.nowMs()
-    url.holdOff.end()
+    url.cooldown.end()
     this.#loneFailures.answered(method, this.availability.standing === 'disabled')
     this.availability.succeeded()
     this.score.succeeded(latencyMs, cost, this.#clock.nowMs())

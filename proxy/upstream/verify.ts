@@ -82,7 +82,7 @@ async function verify(
   const shortcomings: Shortcoming[] = []
   const unknown: Shortcoming[] = []
   for (const verification of wanted) {
-    if (url.holdOff.active) return null
+    if (url.cooldown.active) return null
     const answer = await probe(url, verification.call)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
@@ -98,7 +98,7 @@ async function verify(
     ;(isUnknown ? unknown : shortcomings).push(shortcoming)
   }
   if (wanted.length === 0 && iface.latestBlock) {
-    if (url.holdOff.active) return null
+    if (url.cooldown.active) return null
     // With nothing to verify, any answer shows that something is there.
     const answer = await probe(url, iface.latestBlock)
     if (isTrouble(answer)) return answer

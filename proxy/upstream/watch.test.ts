@@ -64,7 +64,7 @@ class WatchFixture {
     const observer = {
       stateChanged: (name: string, from: string, to: string) =>
         this.events.push(`${name}: ${from} > ${to}`),
-      heldOff: () => {},
+      cooldownBegan: () => {},
       verificationFailed: (name: string, _url: string, verification: string, why: string) =>
         this.events.push(`${name} ${verification}: ${why}`),
     }
@@ -488,7 +488,7 @@ describe('beside the traffic', () => {
     const asked = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
-      fixture.pool.sighted(fixture.pool.upstreams[0]!, 100 + Math.floor(second / 12), 0)
+      fixture.pool.observeHead(fixture.pool.upstreams[0]!, 100 + Math.floor(second / 12), 0)
     }
     expect(fixture.asked(0)).toBe(asked)
   })
@@ -530,7 +530,7 @@ describe('beside the traffic', () => {
     const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])
     await fixture.clock.advance(100)
     const before = fixture.asked(0)
-    fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(60_000)
+    fixture.pool.upstreams[0]!.urls[0]!.cooldown.begin(60_000)
     await fixture.clock.advance(30_000)
     expect(fixture.asked(0)).toBe(before)
     expect(fixture.states).toEqual(['held-off'])
@@ -546,7 +546,7 @@ describe('beside the traffic', () => {
     const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)
     const asked = fixture.asked(0)
-    fixture.pool.upstreams[0]!.urls[0]!.holdOff.begin(600_000)
+    fixture.pool.upstreams[0]!.urls[0]!.cooldown.begin(600_000)
     await fixture.clock.advance(599_000)
     expect(fixture.asked(0)).toBe(asked)
   })
@@ -556,7 +556,7 @@ describe('beside the traffic', () => {
     await fixture.clock.advance(5)
     const [url] = fixture.pool.upstreams[0]!.urls
     expect(fixture.asked(0)).toBe(1)
-    url!.holdOff.begin(20_000)
+    url!.cooldown.begin(20_000)
     await fixture.clock.advance(15_000)
     expect(fixture.asked(0)).toBe(1)
     expect(url!.verified).not.toBe(false)

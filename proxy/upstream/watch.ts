@@ -164,7 +164,7 @@ export class Watch {
     // One that serves is judged by its traffic: it may well know its block and nothing else.
     if (isDisabled(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
-    if (block !== null) pool.sighted(upstream, block, askedMs, url)
+    if (block !== null) pool.observeHead(upstream, block, askedMs, url)
   }
 
   /**

@@ -103,7 +103,7 @@ class Simulation {
         stateChanged: (upstream, from, to, why) => {
           say(`${upstream}: ${from} to ${to}, ${why}`)
         },
-        heldOff() {},
+        cooldownBegan() {},
         verificationFailed() {},
       },
       relayObserver: { attemptEnded() {}, breakerChanged() {} },

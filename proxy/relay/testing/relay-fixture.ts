@@ -112,7 +112,7 @@ export class RelayFixture {
     const poolObserver = {
       stateChanged: (name: string, from: string, to: string) =>
         this.events.push(`${name}: ${from} > ${to}`),
-      heldOff: (name: string, _url: string, ms: number) =>
+      cooldownBegan: (name: string, _url: string, ms: number) =>
         this.events.push(`${name}: held off ${ms} ms`),
       verificationFailed: () => {},
     }

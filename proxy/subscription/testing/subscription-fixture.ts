@@ -105,7 +105,7 @@ export class SubscriptionFixture {
         random: seededRandom(1),
         observer: {
           stateChanged() {},
-          heldOff: (upstream, url) => events.push(`${upstream} is held off at ${url}`),
+          cooldownBegan: (upstream, url) => events.push(`${upstream} is held off at ${url}`),
           verificationFailed() {},
         },
         failureThreshold: 5,

@@ -43,7 +43,7 @@ export class PoolFixture {
         random: seededRandom(1),
         observer: {
           stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),
-          heldOff: () => {},
+          cooldownBegan: () => {},
           verificationFailed: () => {},
         },
         failureThreshold: 2,
@@ -66,7 +66,7 @@ export class PoolFixture {
 
   /** An upstream tells its head; it was asked so long before. */
   sees(name: string, block: number, askedBeforeMs = 0): void {
-    this.pool.sighted(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
+    this.pool.observeHead(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
   }
 
   wanted(different: Partial<Wanted> = {}): Wanted {
@@ -106,7 +106,7 @@ export class PoolFixture {
     for (const url of upstream.urls) upstream.failed(url, { name: 'reset', weight: 2 })
   }
 
-  holdOff(name: string): void {
-    for (const url of this.upstream(name).urls) url.holdOff.begin(30_000)
+  cooldown(name: string): void {
+    for (const url of this.upstream(name).urls) url.cooldown.begin(30_000)
   }
 }
