@@ -77,3 +77,12 @@ export function plainEnd(bytes: Uint8Array, start: number): number {
   const backslash = rest.indexOf(0x5c)
   return end + (backslash < 0 ? rest.length : backslash)
 }
+
+/** The value of a whole document; undefined when the bytes are not JSON. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(bufferOf(bytes).toString()) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/due-times.ts'
-import { readBlockNumber } from '../upstream/block-number.ts'
+import { readBlockNumber } from '../upstream/dialect.ts'
 import { parseRetryAfter } from '../upstream/cooldown.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import { TransportError } from '../upstream/transport.ts'

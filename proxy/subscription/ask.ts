@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, isNamed } from '../json/text.ts'
+import { bufferOf, isNamed, parseJson } from '../json/text.ts'
 import { spaceEnd } from '../json/value.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError } from '../relay/errors.ts'
@@ -142,15 +142,6 @@ export function jsonOf<T>(isRight: (value: unknown) => value is T) {
   return (result: Uint8Array): T | null => {
     const value = parseJson(result)
     return isRight(value) ? value : null
-  }
-}
-
-/** Undefined for what is no JSON. */
-export function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(bufferOf(bytes).toString())
-  } catch {
-    return undefined
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type ReplyReader,
   type StreamJudge,
 } from '../../relay/reply.ts'
-import { readStatus } from '../../upstream/dialects/grpc-status.ts'
+import { readStatus } from '../../upstream/dialects/grpc.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
 import { wordlessRefusal } from '../http/wordless-refusal.ts'
 

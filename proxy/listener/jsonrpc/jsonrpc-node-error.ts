@@ -4,7 +4,7 @@ import type { NodeError } from '../../chain/failure-table.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { bufferOf, isNamed, parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
-import { errorWords } from '../../upstream/dialects/error-words.ts'
+import { errorWords } from '../../upstream/dialects/json.ts'
 
 /** A longer message of a node is cut before tables look at it. */
 const maxMessageLength = 4_096

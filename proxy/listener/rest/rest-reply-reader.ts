@@ -5,9 +5,14 @@ import { parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/span.ts'
 import { spaceEnd, valueEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
-import { restError } from '../../upstream/dialects/rest-error.ts'
-import { isPartial } from '../../upstream/whole-answer.ts'
-import { header, type BodyStream, type HeaderList, type Incoming } from '../../upstream/wire.ts'
+import { restError } from '../../upstream/dialects/json.ts'
+import {
+  header,
+  isPartial,
+  type BodyStream,
+  type HeaderList,
+  type Incoming,
+} from '../../upstream/wire.ts'
 import { RestReplyStream } from './rest-reply-stream.ts'
 import { mediaType } from './media-type.ts'
 import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'

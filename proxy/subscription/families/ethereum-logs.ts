@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ArrayCursor } from '../../json/array-cursor.ts'
 import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed } from '../../json/text.ts'
-import { askFor, parseJson, type Ask } from '../ask.ts'
+import { bufferOf, isNamed, parseJson } from '../../json/text.ts'
+import { askFor, type Ask } from '../ask.ts'
 import type { FetchLogs, Position } from '../family.ts'
 
 /** By the block's hash: a node that does not have the block says so instead of "none". */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectCursor } from '../../json/object-cursor.ts'
 import { bufferOf } from '../../json/text.ts'
-import { toBlockNumber } from '../../upstream/block-number.ts'
+import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
 import type { Backfill, Block, ChainReader, Family, Found, Path, Position } from '../family.ts'
 import { fetchLogsBy } from './ethereum-logs.ts'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, type Clock } from '../../clock/clock.ts'
-import { askFor, BackfillError, GapTooLarge, isWhole, jsonOf, parseJson, type Ask } from '../ask.ts'
+import { parseJson } from '../../json/text.ts'
+import { askFor, BackfillError, GapTooLarge, isWhole, jsonOf, type Ask } from '../ask.ts'
 import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */

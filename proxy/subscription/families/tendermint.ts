@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { askFor, GapTooLarge, jsonOf, parseJson, type Ask } from '../ask.ts'
+import { parseJson } from '../../json/text.ts'
+import { askFor, GapTooLarge, jsonOf, type Ask } from '../ask.ts'
 import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
 import { behindQuery, TendermintBlock } from './tendermint-block.ts'
 
