@@ -111,7 +111,9 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
   const { reported, seats, clock, pool } = arena
   const abandoned = calls.filter(({ outcome }) => outcome?.kind === 'abandoned')
   const missed = attempts.filter(({ missedBlock }) => missedBlock)
-  const cooldownBegan = [...seats.values()].filter(({ cooldownUntilMs }) => cooldownUntilMs > clock.nowMs())
+  const cooldownBegan = [...seats.values()].filter(
+    ({ cooldownUntilMs }) => cooldownUntilMs > clock.nowMs(),
+  )
   check(calls.length, 'router_requests_total')
   check(abandoned.length, 'router_requests_total', 'outcome="abandoned"')
   check(attempts.length, 'router_attempts_total')
