@@ -3,33 +3,62 @@
 import { RelayError } from '../../relay/errors.ts'
 import type { Body } from '../../upstream/wire.ts'
 import { brokenOff, internal, type Calls } from '../calls.ts'
-import { closeCodes, type ClientSocket, type SocketHandler } from '../websocket/client-socket.ts'
-import type { ListenerOptions } from '../listener-options.ts'
+import { readDirectives } from '../directives.ts'
+import { forwardHeaders } from '../http/forwarded-headers.ts'
 import { batchPieces, collectShort, waveItems } from '../jsonrpc/jsonrpc-batch.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
 import { readBody, readRequest, type RequestBody } from '../jsonrpc/jsonrpc-request.ts'
-import { noSuchSubscription } from './needs-websocket.ts'
-import { SessionSubscriptions, type SubscriptionAudience } from './session-subscriptions.ts'
+import type { ListenerOptions } from '../listener-options.ts'
+import {
+  closeCodes,
+  type ClientSocket,
+  type SocketHandler,
+  type SocketServing,
+} from '../websocket/client-socket.ts'
 import { SocketOutbox } from '../websocket/socket-outbox.ts'
+import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
+
+const requestHeaders = ['content-type', 'application/json']
 
 /** What the sessions of a listener share. Each costs little by itself, for there are thousands. */
-export interface JsonRpcServing extends ListenerOptions {
+interface JsonRpcServing extends ListenerOptions {
   readonly calls: Calls
 }
 
 /** What the upgrade request said; it goes for every call. */
-export interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
+interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
+}
+
+/** JSON-RPC on the WebSockets of a listener. Directives are read from the upgrade request. */
+export function jsonRpcSockets(
+  options: ListenerOptions,
+  calls: Calls,
+  paths: readonly string[],
+): SocketServing {
+  const { iface, socketLimits: limits } = options
+  const serving = { ...options, calls }
+  return {
+    paths: [...paths, ...iface.internalPaths],
+    limits,
+    open: (socket, path, headers, guid) =>
+      new JsonRpcSession(socket, serving, {
+        guid,
+        internalPath: iface.internalPaths.has(path) ? path : '',
+        directives: readDirectives(headers),
+        requestHeaders: forwardHeaders(headers, iface.requestHeaders, requestHeaders),
+      }),
+  }
 }
 
 /**
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
  * Answers go out in the order in which they are there.
  */
-export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
+class JsonRpcSession implements SocketHandler {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
@@ -50,7 +79,8 @@ export class JsonRpcSession implements SocketHandler, SubscriptionAudience {
     this.#serving = serving
     this.#origin = origin
     this.#outbox = new SocketOutbox(socket, serving)
-    this.#subscriptions = serving.subscriptions && new SessionSubscriptions(serving, this)
+    this.#subscriptions =
+      serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, this)
   }
 
   get isServing(): boolean {

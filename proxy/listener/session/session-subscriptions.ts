@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../../chain/types.ts'
 import type { Random } from '../../clock/random.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
@@ -14,7 +15,7 @@ import type { ItemAnswer } from '../jsonrpc/jsonrpc-batch.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import { idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { errorAnswer } from '../jsonrpc/jsonrpc-item.ts'
-import type { JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+import { RequestRefused, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 
 /** Where the clients of a listener subscribe, and in which form. */
 export interface SubscriptionServing {
@@ -24,15 +25,39 @@ export interface SubscriptionServing {
   readonly random: Random
 }
 
+/**
+ * Over HTTP nobody can be told of anything later.
+ * @param serving what there is to subscribe to over WebSocket
+ * @throws RequestRefused when the call is to subscribe
+ */
+export function refuseSubscription(
+  request: JsonRpcRequest,
+  { asked }: JsonRpcCall,
+  serving: SubscriptionServing | null,
+): null {
+  if (asked.kind !== 'subscribe') return null
+  if (!serving?.form.opens(asked.method)) throw noSuchSubscription(request, asked)
+  const message = `${asked.method} needs a WebSocket: connect to the same address with ws:// instead of http://`
+  throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request.id)
+}
+
+/** The chain has it, and the router cannot share it out. */
+export function noSuchSubscription(
+  { id }: JsonRpcRequest,
+  { method }: Pick<Classification, 'method'>,
+): RequestRefused {
+  const why = `${method}: the router has no such subscription`
+  return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), id)
+}
+
 /** What the connections of a listener share. */
-export interface SessionSubscriptionsServing {
-  readonly subscriptions: SubscriptionServing | null
+interface SessionSubscriptionsServing {
   readonly calls: Calls
   readonly socketLimits: Pick<SocketLimits, 'maxSubscriptions'>
 }
 
 /** The client of one connection. */
-export interface SubscriptionAudience {
+interface SubscriptionAudience {
   /** Sends it a message made of these pieces, which it did not ask for now. */
   notify(pieces: readonly Uint8Array[]): void
   /** Its connection has to be closed for this reason. */
@@ -49,12 +74,18 @@ interface Entry {
 
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
+  readonly #offer: SubscriptionServing
   readonly #serving: SessionSubscriptionsServing
   readonly #audience: SubscriptionAudience
   readonly #open = new Map<string, Entry>()
   #isClosed = false
 
-  constructor(serving: SessionSubscriptionsServing, audience: SubscriptionAudience) {
+  constructor(
+    offer: SubscriptionServing,
+    serving: SessionSubscriptionsServing,
+    audience: SubscriptionAudience,
+  ) {
+    this.#offer = offer
     this.#serving = serving
     this.#audience = audience
   }
@@ -91,12 +122,6 @@ export class SessionSubscriptions {
     return wish && this.#grant(wish, request, call, begun)
   }
 
-  get #offer(): SubscriptionServing {
-    const { subscriptions } = this.#serving
-    if (!subscriptions) throw new Error('there is nothing to subscribe to')
-    return subscriptions
-  }
-
   /** The connection is over. */
   close(): void {
     this.#isClosed = true
@@ -115,8 +140,7 @@ export class SessionSubscriptions {
     let result = form.unsubscribed
     try {
       if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
-      else if (wish.kind === 'unsubscribe') await this.#unsubscribe(wish.handle)
-      else await this.#unsubscribeAll()
+      else await this.#unsubscribe(wish.kind === 'unsubscribe' ? wish.handle : null)
     } catch (cause) {
       return this.#failed(request, call, cause)
     }
@@ -172,31 +196,23 @@ export class SessionSubscriptions {
     }
   }
 
-  /** A client may ask for it before it has heard that it is subscribed. */
-  async #unsubscribe(handle: string): Promise<void> {
-    const entry = this.#open.get(handle)
-    await entry?.settled
-    if (!entry || !this.#end(handle, entry))
-      throw new RelayError(
-        errorKinds.noSuchSubscription,
-        'this connection has no such subscription',
-      )
-  }
-
-  async #unsubscribeAll(): Promise<void> {
-    const entries = [...this.#open]
+  /**
+   * A client may ask for it before it has heard that it is subscribed.
+   * @param handle null: all that there are
+   */
+  async #unsubscribe(handle: string | null): Promise<void> {
+    const entries = [...this.#open].filter(([each]) => handle === null || each === handle)
     await Promise.all(entries.map(([, { settled }]) => settled))
-    const ended = entries.filter(([handle, entry]) => this.#end(handle, entry))
-    if (ended.length === 0)
-      throw new RelayError(errorKinds.noSuchSubscription, 'this connection has no subscription')
-  }
-
-  /** @returns whether there was anything to end */
-  #end(handle: string, { subscription }: Entry): boolean {
-    if (subscription === null || this.#open.get(handle)?.subscription !== subscription) return false
-    this.#open.delete(handle)
-    subscription.unsubscribe()
-    return true
+    let ended = 0
+    for (const [each, { subscription }] of entries) {
+      if (subscription === null || this.#open.get(each)?.subscription !== subscription) continue
+      this.#open.delete(each)
+      subscription.unsubscribe()
+      ended += 1
+    }
+    if (ended > 0) return
+    const what = handle === null ? 'subscription' : 'such subscription'
+    throw new RelayError(errorKinds.noSuchSubscription, `this connection has no ${what}`)
   }
 
   #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {

@@ -27,7 +27,7 @@ export interface ClientSocket {
    */
   send(pieces: readonly Uint8Array[]): boolean
   /** Sends a part of a message; until its last part nothing else may be sent. */
-  sendPart(part: Uint8Array, isFirst: boolean, isLast: boolean): boolean
+  sendPart(part: Uint8Array, isLast: boolean): boolean
   /** Runs once, when all was taken. Not when it is closed before. */
   onceDrained(run: () => void): void
   /** Reads no more messages for now. */

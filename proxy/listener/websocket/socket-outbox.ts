@@ -142,7 +142,7 @@ export class SocketOutbox {
     try {
       for await (const part of body) {
         if (this.#isClosed) return
-        const goesOn = socket.sendPart(part, isFirst, false)
+        const goesOn = socket.sendPart(part, false)
         isFirst = false
         if (!goesOn) await this.#untilDrained()
       }
@@ -150,7 +150,7 @@ export class SocketOutbox {
       if (!isFirst) socket.close(closeCodes.brokenOff, brokenOff(error).message)
       throw error
     }
-    if (!socket.sendPart(nothing, isFirst, true)) await this.#untilDrained()
+    if (!socket.sendPart(nothing, true)) await this.#untilDrained()
   }
 
   #release(): void {

@@ -10,7 +10,6 @@ import {
   type SocketHandler,
   type SocketServing,
 } from './client-socket.ts'
-import { FrameWriter } from './websocket-frame.ts'
 
 /** How often the sockets are looked at. */
 const checkMs = 15_000
@@ -20,6 +19,8 @@ const quietMs = 30_000
 const silentMs = 75_000
 /** What a client gets to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
+const nothing = new Uint8Array()
+
 export interface WebSocketServerOptions extends SocketServing {
   readonly clock: Clock
   readonly version: string
@@ -32,7 +33,6 @@ export class WebSocketServer {
   readonly #options: WebSocketServerOptions
   readonly #upgrader: Upgrader
   readonly #clients = new Map<WebSocketClient, SocketHandler>()
-  readonly #frames = new FrameWriter()
   #cancelCheck: Cancel | null = null
   #stage: 'open' | 'leaving' | 'settling' = 'open'
 
@@ -73,7 +73,7 @@ export class WebSocketServer {
       headers.push(`Router-Version: ${version}`, `Rpc-Guid: ${guid}`)
     })
     this.#upgrader.handleUpgrade(request, wire, head, (socket) => {
-      this.#open(new WebSocketClient(socket, wire, this.#frames, clock), request, guid)
+      this.#open(new WebSocketClient(socket, wire, clock), request, guid)
     })
     // A handshake that failed has used it for nothing.
     this.#upgrader.removeAllListeners('headers')
@@ -132,11 +132,10 @@ export class WebSocketServer {
   }
 }
 
-/** One client on the library's socket, which reads; what is written goes to the wire at once. */
+/** One client on the library's socket. */
 class WebSocketClient implements ClientSocket {
   readonly #socket: WebSocket
   readonly #wire: Duplex
-  readonly #frames: FrameWriter
   readonly #clock: Clock
   /** When it last gave a sign of life. */
   heardMs: number
@@ -144,10 +143,9 @@ class WebSocketClient implements ClientSocket {
   usedMs: number
   #isClosing = false
 
-  constructor(socket: WebSocket, wire: Duplex, frames: FrameWriter, clock: Clock) {
+  constructor(socket: WebSocket, wire: Duplex, clock: Clock) {
     this.#socket = socket
     this.#wire = wire
-    this.#frames = frames
     this.#clock = clock
     this.heardMs = this.usedMs = clock.nowMs()
   }
@@ -182,11 +180,14 @@ class WebSocketClient implements ClientSocket {
   }
 
   send(pieces: readonly Uint8Array[]): boolean {
-    return this.#write(pieces, true, true)
+    const [first = nothing, ...more] = pieces
+    return this.sendPart(more.length > 0 ? Buffer.concat(pieces) : first, true)
   }
 
-  sendPart(part: Uint8Array, isFirst: boolean, isLast: boolean): boolean {
-    return this.#write([part], isFirst, isLast)
+  sendPart(part: Uint8Array, isLast: boolean): boolean {
+    if (this.#socket.readyState !== WebSocket.OPEN) return true
+    this.#socket.send(part, { binary: false, fin: isLast })
+    return !this.#wire.writableNeedDrain
   }
 
   onceDrained(run: () => void): void {
@@ -217,11 +218,6 @@ class WebSocketClient implements ClientSocket {
 
   terminate(): void {
     this.#socket.terminate()
-  }
-
-  #write(pieces: readonly Uint8Array[], isFirst: boolean, isLast: boolean): boolean {
-    if (this.#socket.readyState !== WebSocket.OPEN) return true
-    return this.#frames.write(this.#wire, pieces, { isFirst, isLast })
   }
 }
 
