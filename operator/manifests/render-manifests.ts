@@ -11,7 +11,7 @@ import { selects } from '../translate/select-labels.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import { nothingRuns } from '../translate/translation.ts'
-import { chainNames } from '../translate/upstreams.ts'
+import { chainNames } from '../translate/router-document.ts'
 import { violationText } from '../translate/violation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 

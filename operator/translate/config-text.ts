@@ -37,6 +37,26 @@ function escape(text: string): string {
 
 export type { YamlMap, YamlValue }
 
+/** An entry of `direct-rpc` or `backup-direct-rpc`: what is read of it again, and more. */
+export interface UpstreamEntry extends YamlMap {
+  readonly 'node-urls': readonly NodeUrlEntry[]
+}
+
+export interface NodeUrlEntry extends YamlMap {
+  readonly url: string
+  readonly 'auth-config'?: AuthEntry | undefined
+}
+
+export interface AuthEntry extends YamlMap {
+  readonly tls?: TlsEntry | undefined
+}
+
+export interface TlsEntry extends YamlMap {
+  readonly 'ca-file'?: string | undefined
+  readonly 'cert-file'?: string | undefined
+  readonly 'key-file'?: string | undefined
+}
+
 /**
  * Writes the YAML 1.2 of the router's own files in one way only, so that equal values give equal text: no anchors, no folding, a string that
  * could be read as something else in quotes. Keys and lists keep their order.
@@ -44,6 +64,11 @@ export type { YamlMap, YamlValue }
 export function canonicalYaml(value: YamlValue): string {
   const document = new Document(value, { aliasDuplicateObjects: false, version: '1.2' })
   return document.toString({ lineWidth: 0, singleQuote: true })
+}
+
+/** The same items in the order of their names. */
+export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[] {
+  return items.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))))
 }
 
 const longestWord = 24

@@ -26,16 +26,12 @@ export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly
 }
 
 function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[] {
-  return upstreams.flatMap(portsOf)
-}
-
-function portsOf({ entry }: Pick<UpstreamPlan, 'entry'>): readonly (number | null)[] {
-  return (entry['node-urls'] as readonly { readonly url: string }[]).map(({ url }) => portOf(url))
+  return upstreams.flatMap(({ entry }) => entry['node-urls'].map(({ url }) => portOf(url)))
 }
 
 /** Whether the port of a URL of an upstream stands in a Secret. */
-export function hidesPort(upstream: Pick<UpstreamPlan, 'entry'>): boolean {
-  return portsOf(upstream).includes(null)
+export function hidesPort({ entry }: UpstreamPlan): boolean {
+  return entry['node-urls'].some(({ url }) => portOf(url) === null)
 }
 
 function storePorts({ spec }: RpcRouter): readonly (number | null)[] {

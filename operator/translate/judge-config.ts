@@ -12,11 +12,11 @@ import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/placeholder.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
-import { type ReferenceData, standIn, valueOf } from './reference-data.ts'
-import type { RouterDocument, UpstreamPlan } from './router-document.ts'
+import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
+import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
 import { settingSources } from './router-settings.ts'
-import type { JudgedSpecs } from './spec-sources.ts'
-import type { ConfigRefusal, ProviderRefusal, RouterRefusal } from './violation.ts'
+import type { StateChoice } from './state-store.ts'
+import type { ConfigRefusal, RouterRefusal } from './violation.ts'
 
 const camelKeys: readonly (readonly [key: string, name: string])[] = [
   ['auth-config.auth-headers', 'auth.headers'],
@@ -49,12 +49,11 @@ function providerField(place: string): string {
  * The field of a router for a place in the config that is of no upstream.
  *
  * @param endpoints that the config has, in its order
- * @param storeField where the key-value store comes from
  */
 function routerField(
   place: string,
   endpoints: readonly Pick<Endpoint, 'name'>[],
-  storeField: string,
+  { store }: StateChoice,
 ): string {
   const [, top = '', rest = ''] = /^([^.[]*)(.*)$/.exec(place) ?? []
   if (top === 'endpoints') {
@@ -63,7 +62,8 @@ function routerField(
     const key = inner === '.network-address' ? '.port' : camelCase(inner)
     return name === undefined ? 'spec.endpoints' : `spec.endpoints[${name}]${key}`
   }
-  if (top === 'resp-cache') return storeField + camelCase(rest)
+  if (top === 'resp-cache')
+    return (store.kind === 'external' ? store.field : 'spec.sharedState') + camelCase(rest)
   const field = topFields.get(top)
   return field === undefined ? 'spec' : field + camelCase(rest)
 }
@@ -82,7 +82,7 @@ function camelCase(place: string): string {
 export interface Judgement {
   readonly ofRouter: readonly RouterRefusal[]
   /** By name of the provider. */
-  readonly ofProviders: ReadonlyMap<string, readonly ProviderRefusal[]>
+  readonly ofProviders: ReadonlyMap<string, readonly ConfigRefusal[]>
   /** Listeners whose upstreams have no WebSocket URL; none while the config has errors. */
   readonly withoutSocket: readonly ListenerWithoutSocket[]
 }
@@ -93,29 +93,33 @@ export interface Judgement {
  */
 export function judgeConfig(
   document: RouterDocument,
-  environment: Readonly<Record<string, string>>,
-  { check, subscribes }: Pick<JudgedSpecs, 'check' | 'subscribes'>,
+  plan: RouterPlan,
+  data: ReferenceData,
 ): Judgement {
+  const { check, subscribes } = plan.specs
+  const environment = environmentOf([plan, ...document.upstreams], data)
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
   const ofChains = check(parsed.chainUses)
   const ofRouter: RouterRefusal[] = []
-  const ofProviders = new Map<string, ConfigRefusal[]>()
+  const ofProviders = new Map<string, readonly ConfigRefusal[]>()
+  const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>
+    ofProviders.set(provider, [...(ofProviders.get(provider) ?? []), ...refusals])
   const errors = parsed.problems.filter(({ severity }) => severity === 'error')
   for (const problem of [...errors, ...ofChains]) {
     const reason = reasonOf(problem, ofChains.includes(problem))
     const message = sentenceOf(problem)
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
-      const field = routerField(problem.path, document.endpoints, document.storeField)
+      const field = routerField(problem.path, document.endpoints, plan.state)
       ofRouter.push({ reason: isUnsupported(problem) ? 'Unsupported' : reason, field, message })
       continue
     }
     if (isOfStandIn(place, environment)) continue
-    const refusal = { reason, field: providerField(place.within), message }
-    const { provider } = place.upstream
-    const refusals = ofProviders.get(provider) ?? []
-    refusals.push(refusal)
-    ofProviders.set(provider, refusals)
+    refuse(place.upstream, [{ reason, field: providerField(place.within), message }])
+  }
+  for (const upstream of document.upstreams) {
+    const refusals = refusalsOfTls(upstream, data)
+    if (refusals.length > 0) refuse(upstream, refusals)
   }
   const facts = { chainIdOf: (chainId: string) => chainId, subscribes }
   const withoutSocket = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, facts)
@@ -148,15 +152,10 @@ function isOfStandIn(
 ): boolean {
   const [, index] = /^node-urls\[(\d+)\]\.url$/.exec(within) ?? []
   if (index === undefined) return false
-  const { 'node-urls': nodeUrls } = upstream.entry as unknown as UrlEntry
-  const { scalar } = renderPlaceholders(nodeUrls[Number(index)]?.url ?? '', environment)
+  const { url = '' } = upstream.entry['node-urls'][Number(index)] ?? {}
+  const { scalar } = renderPlaceholders(url, environment)
   const isKnown = scalar.reveal()?.includes(standIn) !== true
   return !isKnown && !urlField.safeParse(scalar).success
-}
-
-/** What is looked at of an entry of the config. */
-interface UrlEntry {
-  readonly 'node-urls': readonly { readonly url: string }[]
 }
 
 const unsupportedEnding = unsupportedMessage('').trim()
@@ -184,13 +183,6 @@ export function sentenceOf({ message, hint }: Problem): string {
     .replaceAll('`--use-static-spec`', 'specSources')
 }
 
-/** What is looked at of an entry of the config. */
-interface TlsEntry {
-  readonly 'node-urls': readonly {
-    readonly 'auth-config'?: { readonly tls?: Partial<Record<TlsFault['key'], string>> }
-  }[]
-}
-
 const fieldOf: Readonly<Record<TlsFault['key'], string>> = {
   'ca-file': 'ca',
   'cert-file': 'clientCertificate',
@@ -198,7 +190,7 @@ const fieldOf: Readonly<Record<TlsFault['key'], string>> = {
 }
 
 /** What the router would say of the certificates and keys of an upstream when it starts; those that are missing apart. */
-export function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly ProviderRefusal[] {
+function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly ConfigRefusal[] {
   const texts = new Map<string, { readonly source: string; readonly text: string | null }>()
   for (const { path, secret } of plan.files) {
     const source = `the key ${secret.key} of the Secret ${secret.name}`
@@ -206,8 +198,7 @@ export function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly
   }
   for (const { name, text } of plan.copies)
     texts.set(`${configDirectory}/${name}`, { source: 'the ConfigMap', text })
-  const { 'node-urls': nodeUrls } = plan.entry as unknown as TlsEntry
-  return nodeUrls.flatMap((nodeUrl, index) => {
+  return plan.entry['node-urls'].flatMap((nodeUrl, index) => {
     const tls = nodeUrl['auth-config']?.tls ?? {}
     const textOf = (key: TlsFault['key']): string | undefined => {
       const text = texts.get(tls[key] ?? '')?.text ?? standIn

@@ -45,6 +45,13 @@ export interface CopiedFile {
   readonly text: string
 }
 
+/** What pods need of Secrets and ConfigMaps for a part of the config. */
+export interface Needs {
+  readonly variables: readonly Variable[]
+  readonly files: readonly SecretFile[]
+  readonly copies: readonly CopiedFile[]
+}
+
 /** The data of a Secret as the API gives it (base64) or as people may write it (`stringData`). */
 export interface SecretData {
   readonly data?: Readonly<Record<string, string>>
@@ -88,7 +95,7 @@ export function valueOf({ name, key }: SecretKey, data: ReferenceData): string |
 
 /** What pods would have in their environment. Holds secrets: for the router's parser, and for nothing that is kept. */
 export function environmentOf(
-  parts: readonly { readonly variables: readonly Variable[] }[],
+  parts: readonly Pick<Needs, 'variables'>[],
   data: ReferenceData,
 ): Readonly<Record<string, string>> {
   const variables = parts.flatMap((part) => part.variables)

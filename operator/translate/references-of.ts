@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RedisConnection } from '../api/stores.ts'
-import type { NamedValue, Tls } from '../api/refs.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import { readSpecSources } from './spec-sources.ts'
+import { chooseState, storeSection } from './state-store.ts'
+import { upstreamEntry } from './upstreams.ts'
+import { ValueCollector } from './value-collector.ts'
 
 /** Names of the Secrets and ConfigMaps that an object refers to. */
 export interface ReferenceNames {
@@ -12,56 +14,25 @@ export interface ReferenceNames {
 }
 
 /** What a provider refers to. */
-export function referencesOfProvider({ spec }: UpstreamProvider): ReferenceNames {
-  const auths = spec.nodeUrls.map(({ auth }) => auth)
-  return namesIn(
-    (spec.variables ?? []).map(({ valueFrom }) => valueFrom),
-    auths.flatMap((auth) => [
-      ...ofValues(auth?.headers),
-      ...ofValues(auth?.query),
-      ...ofTls(auth?.tls),
-    ]),
-  )
+export function referencesOfProvider(provider: UpstreamProvider): ReferenceNames {
+  return namesAskedBy((collector) => upstreamEntry(provider, provider.spec.chainId, collector))
 }
 
 /** What a router itself refers to, a Redis that the operator runs for it apart. */
-export function referencesOfRouter({ spec }: RpcRouter): ReferenceNames {
-  return namesIn(
-    [spec.cache?.redis, spec.sharedState.external].flatMap(ofRedis),
-    (spec.specSources ?? []).map(({ configMap }) => ({ configMapKeyRef: configMap })),
-    ofValues(spec.tracing?.headers),
-  )
+export function referencesOfRouter(router: RpcRouter): ReferenceNames {
+  return namesAskedBy((collector) => {
+    storeSection(router, chooseState(router.spec).store, collector)
+    readSpecSources(router.spec.specSources, collector)
+  })
 }
 
-/** A reference to one Secret or ConfigMap, by its name. */
-interface Reference {
-  readonly secretKeyRef?: { readonly name: string } | undefined
-  readonly configMapKeyRef?: { readonly name: string } | undefined
-}
-
-function ofValues(values: readonly NamedValue[] = []): readonly Reference[] {
-  return values.flatMap(({ valueFrom }) => valueFrom ?? [])
-}
-
-function ofTls(tls: Tls | undefined): readonly Reference[] {
-  const secret = tls?.clientCertificate?.secretName
-  return [tls?.ca ?? {}, ...(secret === undefined ? [] : [{ secretKeyRef: { name: secret } }])]
-}
-
-function ofRedis(redis: RedisConnection | undefined): readonly Reference[] {
-  return [
-    { secretKeyRef: redis?.username },
-    { secretKeyRef: redis?.password },
-    ...ofTls(redis?.tls),
-  ]
-}
-
-function namesIn(...all: readonly (readonly Reference[])[]): ReferenceNames {
-  const references = all.flat()
-  return {
-    secrets: [...new Set(references.flatMap(({ secretKeyRef }) => secretKeyRef?.name ?? []))],
-    configMaps: [
-      ...new Set(references.flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? [])),
-    ],
+/** The names that are asked for while a part of the config is written. */
+function namesAskedBy(write: (collector: ValueCollector) => void): ReferenceNames {
+  const [secrets, configMaps] = [new Set<string>(), new Set<string>()]
+  const noting = (names: Set<string>) => (name: string) => {
+    names.add(name)
+    return null
   }
+  write(new ValueCollector({ secret: noting(secrets), configMap: noting(configMaps) }))
+  return { secrets: [...secrets], configMaps: [...configMaps] }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHmac } from 'node:crypto'
+import { inOrder } from './config-text.ts'
 import { digest, digestEntries } from './digest.ts'
 import {
+  type Needs,
   type ReferenceData,
   type SecretFile,
   type SecretKey,
@@ -10,7 +12,7 @@ import {
   valueOf,
 } from './reference-data.ts'
 import { configFile } from './object-names.ts'
-import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
@@ -32,22 +34,27 @@ export interface RenderedConfig {
 /** Gathers what a config needs, under hashes that change when it does. */
 export function renderConfig(
   { text, upstreams, endpoints }: RouterDocument,
-  router: RouterPlan,
+  router: Needs,
   data: ReferenceData,
 ): RenderedConfig {
   const parts = [router, ...upstreams]
-  const copies = parts.flatMap((part) => part.copies.map((copy) => [copy.name, copy.text] as const))
-  const variables = sortBy(
-    parts.flatMap((part) => part.variables),
-    (variable) => variable.name,
+  const all = <T>(listOf: (part: Needs) => readonly T[], nameOf: (item: T) => string) =>
+    inOrder(parts.flatMap(listOf), nameOf)
+  const variables = all(
+    (part) => part.variables,
+    ({ name }) => name,
   )
-  const files = sortBy(
-    parts.flatMap((part) => part.files),
-    (file) => file.path,
+  const files = all(
+    (part) => part.files,
+    ({ path }) => path,
+  )
+  const copies = all(
+    (part) => part.copies,
+    ({ name }) => name,
   )
   const texts: Record<string, string> = {
     [configFile]: text,
-    ...Object.fromEntries(sortBy(copies, ([name]) => name)),
+    ...Object.fromEntries(copies.map((copy) => [copy.name, copy.text])),
   }
   const used = [...variables, ...files].map(({ secret }) => secret)
   return {
@@ -59,10 +66,6 @@ export function renderConfig(
     configHash: digestEntries(Object.entries(texts)),
     secretHash: digestEntries(hashSecrets(used, data)),
   }
-}
-
-function sortBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b))))
 }
 
 /** A hash of each key of a Secret that pods use, under a hash of where it stands: both of 16 digits. */

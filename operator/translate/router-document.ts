@@ -1,39 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Tier } from '../../proxy/config/types.ts'
 import type { CrossValidation } from '../api/cross-validation.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { type YamlMap, canonicalYaml } from './config-text.ts'
-import type { CopiedFile, ReferenceData, SecretFile, Variable } from './reference-data.ts'
+import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'
+import type { Needs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
-import { type SpecsRead, readSpecSources } from './spec-sources.ts'
-import { type StateChoice, storeSection } from './state-store.ts'
+import {
+  type JudgedSpecs,
+  judgeSpecs,
+  readSpecSources,
+  usesBundledSpecsAlone,
+} from './spec-sources.ts'
+import { type StateChoice, chooseState, storeSection } from './state-store.ts'
 import { ValueCollector } from './value-collector.ts'
 import type { Dangling } from './violation.ts'
 
 /** What one provider comes to: an upstream of the config, and what the pods need for it. */
-export interface UpstreamPlan {
+export interface UpstreamPlan extends Needs {
   /** Name of the UpstreamProvider. */
   readonly provider: string
   readonly tier: Tier
   /** `ETH1 jsonrpc`, with the chain as the config calls it. */
   readonly serves: string
-  readonly entry: YamlMap
-  readonly variables: readonly Variable[]
-  readonly files: readonly SecretFile[]
-  readonly copies: readonly CopiedFile[]
+  readonly entry: UpstreamEntry
 }
 
 /** What the router object itself brings into the config, upstreams and listeners apart. */
-export interface RouterPlan {
+export interface RouterPlan extends Needs {
   readonly settings: YamlMap
-  readonly storeField: string
-  readonly variables: readonly Variable[]
-  readonly files: readonly SecretFile[]
-  readonly copies: readonly CopiedFile[]
+  readonly bindHost: string
+  readonly state: StateChoice
+  readonly specs: JudgedSpecs
+  readonly chainIdOf: ChainIdOf
   readonly dangling: readonly Dangling[]
-  readonly specs: SpecsRead
+}
+
+/** A chain as the config calls it, whatever alias is used. */
+export type ChainIdOf = (chainId: string) => string
+
+/** Calls a chain by its id where it is known, so that an alias of it means the same chain. */
+export function chainNames(chains: KnownChains | null): ChainIdOf {
+  return (chainId) => chains?.find(chainId)?.id ?? chainId
+}
+
+/** An endpoint and what its upstreams serve. */
+export interface Listener {
+  readonly endpoint: Endpoint
+  readonly chainId: string
+  /** `ETH1 jsonrpc`. */
+  readonly serves: string
 }
 
 /** A config as text, with what is needed to trace a place in it back to the objects. */
@@ -42,16 +60,18 @@ export interface RouterDocument {
   /** In the order of the config within each tier. */
   readonly upstreams: readonly UpstreamPlan[]
   readonly endpoints: readonly Endpoint[]
-  readonly storeField: string
 }
 
+/** @param chains those of the image's specs */
 export function planRouter(
   router: RpcRouter,
-  state: StateChoice,
   data: ReferenceData,
-  chainIdOf: (chainId: string) => string,
+  chains: KnownChains,
 ): RouterPlan {
   const { spec } = router
+  // What names a spec of one's own gives to which chain only the router knows.
+  const chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? chains : null)
+  const state = chooseState(spec)
   const collector = new ValueCollector(data)
   const store = storeSection(router, state.store, collector)
   const specs = readSpecSources(spec.specSources, collector)
@@ -63,8 +83,17 @@ export function planRouter(
     ...settingSection(spec),
   }
   const { variables, files, copies, dangling } = collector
-  const storeField = state.store.kind === 'external' ? state.store.field : 'spec.sharedState'
-  return { settings, storeField, variables, files, copies, dangling, specs }
+  return {
+    settings,
+    bindHost: spec.bindHost,
+    state,
+    specs: judgeSpecs(spec.specSources, specs, chains),
+    chainIdOf,
+    variables,
+    files,
+    copies,
+    dangling,
+  }
 }
 
 /**
@@ -73,41 +102,35 @@ export function planRouter(
  * @param skipsSockets whether it serves chains with subscriptions without a WebSocket URL
  */
 export function routerDocument(
-  { spec }: RpcRouter,
-  plan: RouterPlan,
-  endpoints: readonly Endpoint[],
-  chainIdOf: (chainId: string) => string,
+  { settings, bindHost }: RouterPlan,
+  listeners: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
-  skipsSockets: boolean,
+  skipsSockets = true,
 ): RouterDocument {
-  const sorted = upstreams.toSorted((a, b) => (a.provider < b.provider ? -1 : 1))
+  const sorted = inOrder(upstreams, ({ provider }) => provider)
   const ofTier = (tier: Tier) =>
     sorted.filter((upstream) => upstream.tier === tier).map(({ entry }) => entry)
   const backups = ofTier('backup')
   const document = {
-    endpoints: endpoints.map((endpoint) => ({
-      'network-address': bindAddress(spec.bindHost, endpoint.port),
-      'chain-id': chainIdOf(endpoint.chainId),
+    endpoints: listeners.map(({ endpoint, chainId }) => ({
+      'network-address': bindAddress(bindHost, endpoint.port),
+      'chain-id': chainId,
       'api-interface': endpoint.apiInterface,
       relay: relaySection(endpoint.relay),
     })),
     'direct-rpc': ofTier('primary'),
     'backup-direct-rpc': backups.length === 0 ? undefined : backups,
-    ...plan.settings,
+    ...settings,
     ...(skipsSockets && { 'skip-websocket-verification': true }),
   }
-  return {
-    text: canonicalYaml(document),
-    upstreams: sorted,
-    endpoints,
-    storeField: plan.storeField,
-  }
+  const endpoints = listeners.map(({ endpoint }) => endpoint)
+  return { text: canonicalYaml(document), upstreams: sorted, endpoints }
 }
 
 /** The `cross-validation` section of the config. */
 function crossValidationSection(
   crossValidation: CrossValidation | undefined,
-  chainIdOf: (chainId: string) => string,
+  chainIdOf: ChainIdOf,
 ): YamlMap | undefined {
   return (
     crossValidation && {

@@ -37,6 +37,7 @@ test.each([
   ['comment.yml', '# nothing'],
   ['two.yml', 'id: A\n---\nid: B'],
   ['yaml.json', 'id: A'],
+  ['alias-of-nothing.yml', 'id: *a'],
 ])('%s is refused, and the router would not start with it either', async (key, text) => {
   expect(readOwnSpec({ key, text }).fault).not.toBeNull()
   await using folder = await mkdtempDisposable(join(tmpdir(), 'own-spec-'))
@@ -47,8 +48,8 @@ test.each([
 test.each([
   ['a list of the public catalog', 'proposal: { specs: [] }', null],
   ['keys from elsewhere', 'x: &x { id: A }\n<<: *x', null],
-  ['an id from elsewhere', 'name: &a A\nid: *a', null],
-  ['aliases from elsewhere', 'id: A\naliases: [*a]\nname: &a B', null],
+  ['an id from elsewhere', 'name: &a A\nid: *a', ['A']],
+  ['aliases from elsewhere', 'id: A\nname: &a B\naliases: [*a]', ['A', 'B']],
   ['a failure table', 'failures: ours\nrows: []', []],
 ])('%s: its chains are %j', (_, text, chains) => {
   expect(readOwnSpec({ key: 'a.yml', text })).toEqual({ fault: null, chains })

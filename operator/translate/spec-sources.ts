@@ -8,7 +8,6 @@ import type { SpecSource } from '../api/spec-sources.ts'
 import { bundledSpecs } from './object-names.ts'
 import type { ValueCollector } from './value-collector.ts'
 import type { ConfigRefusal } from './violation.ts'
-import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 
 /** The specs of a router's own. */
 export interface SpecsRead {
@@ -63,10 +62,11 @@ export interface SpecText {
 }
 
 /** What can be told of a spec without the code that compiles it: why it is none, or how its chains are called. */
-export type OwnSpec =
-  | { readonly fault: string }
-  /** `chains` by id and alias; null when they are not told in this file alone. */
-  | { readonly fault: null; readonly chains: readonly string[] | null }
+export interface OwnSpec {
+  readonly fault: string | null
+  /** By id and alias; null when they are not told in this file alone. */
+  readonly chains: readonly string[] | null
+}
 
 /** The file of one chain, as a router's pod would read it by its name. */
 function isJsonKey(key: string): boolean {
@@ -76,30 +76,38 @@ function isJsonKey(key: string): boolean {
 /** Looks at the form of a spec: whether it can be read, is a mapping, and says of which chain it is. */
 export function readOwnSpec({ key, text }: Pick<SpecText, 'key' | 'text'>): OwnSpec {
   const broken = isJsonKey(key) ? jsonFault(text) : null
-  if (broken !== null) return { fault: `is not JSON: ${broken}` }
+  if (broken !== null) return unreadable(`is not JSON: ${broken}`)
   const { document, problems } = readYamlText(text)
   const [problem] = problems
   if (document === null) {
     const line = problem?.line ?? null
     const where = line === null ? '' : `line ${line}: `
-    return { fault: `cannot be read: ${where}${problem?.message ?? 'it is no YAML'}` }
+    return unreadable(`cannot be read: ${where}${problem?.message ?? 'it is no YAML'}`)
   }
-  const root = document.contents
-  if (!isMap(root)) return { fault: 'must be a mapping with id and interfaces' }
+  let root: unknown
+  try {
+    root = document.toJS()
+  } catch (error) {
+    return unreadable(`cannot be read: ${(error as Error).message}`)
+  }
+  if (typeof root !== 'object' || root === null || Array.isArray(root))
+    return unreadable('must be a mapping with id and interfaces')
   // A list of specs of the public catalog, which can have further names, or keys from elsewhere in the file.
-  if (root.has('proposal') || root.has('<<')) return { fault: null, chains: null }
-  const [id] = wordsIn(root.get('id', true))
-  if (id !== undefined) {
-    const aliases = root.get('aliases', true)
-    const names = isSeq(aliases) ? aliases.items : []
-    const areTold =
-      (aliases === undefined || isSeq(aliases)) && names.every((name) => isScalar(name))
-    return { fault: null, chains: areTold ? [id, ...names.flatMap(wordsIn)] : null }
+  if ('proposal' in root || '<<' in root) return { fault: null, chains: null }
+  const { id, aliases } = root as { readonly id?: unknown; readonly aliases?: unknown }
+  if (typeof id === 'string' && id !== '') {
+    const others = (Array.isArray(aliases) ? aliases : []).filter(
+      (name) => typeof name === 'string',
+    )
+    return { fault: null, chains: [id, ...others] }
   }
-  if (isAlias(root.get('id', true))) return { fault: null, chains: null }
   // A failure table is of no chain.
-  const isTable = root.has('failures') && !root.has('id') && !root.has('interfaces')
-  return isTable ? { fault: null, chains: [] } : { fault: 'must have the id of its chain' }
+  const isTable = 'failures' in root && !('id' in root) && !('interfaces' in root)
+  return isTable ? { fault: null, chains: [] } : unreadable('must have the id of its chain')
+}
+
+function unreadable(fault: string): OwnSpec {
+  return { fault, chains: null }
 }
 
 function jsonFault(text: string): string | null {
@@ -109,10 +117,6 @@ function jsonFault(text: string): string | null {
   } catch (error) {
     return (error as Error).message
   }
-}
-
-function wordsIn(node: unknown): readonly string[] {
-  return isScalar(node) && typeof node.value === 'string' && node.value !== '' ? [node.value] : []
 }
 
 /** What a config asks of chains that they do not have, as far as it can be told without compiling a spec. */
@@ -142,31 +146,18 @@ export function judgeSpecs(
       subscribes: (chainId, apiInterface) =>
         image.find(chainId)?.interfaces.get(apiInterface)?.subscribes ?? null,
     }
-  const refusals: ConfigRefusal[] = []
-  const specs: OwnSpec[] = []
-  for (const text of texts) {
-    const spec = readOwnSpec(text)
-    specs.push(spec)
-    if (spec.fault !== null) {
-      const message = `the key ${text.key} of the ConfigMap ${text.configMap} is no chain spec: it ${spec.fault}`
-      refusals.push({ reason: 'InvalidConfig', field: text.field, message })
-    }
-  }
-  const own = areAll ? namesOf(specs) : null
+  const specs = texts.map((text) => ({ text, ...readOwnSpec(text) }))
+  const refusals = specs.flatMap(({ text: { key, configMap, field }, fault }): ConfigRefusal[] => {
+    const message = `the key ${key} of the ConfigMap ${configMap} is no chain spec: it ${fault}`
+    return fault === null ? [] : [{ reason: 'InvalidConfig', field, message }]
+  })
   const subscribes = () => null
-  if (own === null) return { refusals, check: () => [], subscribes }
+  const own = specs.map(({ chains }) => chains)
+  // Of one that is not known, nothing can be said of any.
+  if (!areAll || own.includes(null)) return { refusals, check: () => [], subscribes }
   const isBundled = sources?.some(({ type }) => type === 'Bundled') ?? true
-  return { refusals, check: checkAmong(own, isBundled ? image : null), subscribes }
-}
-
-/** How all chains of these specs are called; null when that is not known of one. */
-function namesOf(specs: readonly OwnSpec[]): readonly string[] | null {
-  const names: string[] = []
-  for (const spec of specs) {
-    if (spec.fault !== null || spec.chains === null) return null
-    names.push(...spec.chains)
-  }
-  return names
+  const names = own.flatMap((chains) => chains ?? [])
+  return { refusals, check: checkAmong(names, isBundled ? image : null), subscribes }
 }
 
 /** Knows of a chain of one's own that it is there, and no more: its spec is compiled when a pod starts. */

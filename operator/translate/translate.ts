@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Endpoint } from '../api/endpoints.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
-import { type JudgedSpecs, judgeSpecs, usesBundledSpecsAlone } from './spec-sources.ts'
-import { type ReferenceData, environmentOf } from './reference-data.ts'
-import { type Judgement, judgeConfig, refusalsOfTls } from './judge-config.ts'
+import { type Judgement, judgeConfig } from './judge-config.ts'
 import { notesOfRouter } from './notes.ts'
+import type { ReferenceData } from './reference-data.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
-  type RouterDocument,
+  type Listener,
   type RouterPlan,
   type UpstreamPlan,
   planRouter,
   routerDocument,
 } from './router-document.ts'
-import { refusalsOfSpec, unservedEndpoints } from './router-refusals.ts'
-import { type Listener, listenersOf, openListeners, upstreamsOf } from './serving.ts'
-import { chooseState } from './state-store.ts'
+import { refusalsOfSpec, unservedEndpoint } from './router-refusals.ts'
 import type { TranslateInput, Translation } from './translation.ts'
-import { type Candidate, chainNames, planUpstreams } from './upstreams.ts'
-import type { Dangling, ProviderRefusal, RouterRefusal } from './violation.ts'
+import { type Candidate, planUpstreams } from './upstreams.ts'
+import type { Dangling, ProviderRefusal, RouterRefusal, Violation } from './violation.ts'
 
 /**
  * Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser.
@@ -29,93 +25,94 @@ import type { Dangling, ProviderRefusal, RouterRefusal } from './violation.ts'
  */
 export function translate(input: TranslateInput): Translation {
   const { router, data, chains, running } = input
-  const { spec, metadata } = router
-  // What names a spec of one's own gives to which chain only the router knows.
-  const chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? chains : null)
-  const listeners = listenersOf(spec.endpoints, chainIdOf)
-  const state = chooseState(spec)
-  const plan = planRouter(router, state, data, chainIdOf)
-  const specs = judgeSpecs(spec.specSources, plan.specs, chains)
-  const write: Judging['write'] = (opened, upstreams, skipsSockets = true) =>
-    routerDocument(
-      router,
-      plan,
-      opened.map(({ endpoint }) => endpoint),
-      chainIdOf,
-      upstreams,
-      skipsSockets,
-    )
-
-  const judging = { plan, data, specs, write }
-  const planned = planUpstreams(metadata.name, listeners, chainIdOf, input)
-  const candidates = judgeCandidates(planned, listeners, judging)
+  const { spec } = router
+  const plan = planRouter(router, data, chains)
+  const listeners = listenersOf(spec.endpoints, plan)
+  const planned = planUpstreams(listeners, plan.chainIdOf, input)
+  const candidates = judgeCandidates(planned, listeners, plan, data)
   const accepted = candidates.filter(({ refusals }) => refusals.length === 0)
-  const complete = accepted.filter(({ dangling }) => dangling.length === 0)
+  const complete = accepted.filter(({ dangling }) => dangling.length === 0).map(planOf)
 
-  const opened = openListeners(listeners, plansOf(complete))
-  const upstreams = plansOf(complete).filter((each) => isServedBy(opened, each))
-  const { ofRouter, withoutSocket } = judgeWhole(opened, upstreams, judging)
-  const closed = listeners.filter((listener) => !opened.includes(listener))
-  const closing = closed.filter(
-    (listener) =>
-      running.openPorts.includes(listener.endpoint.port) && isBroken(listener, candidates),
-  )
+  const opened = openListeners(listeners, complete)
+  const upstreams = complete.filter((each) => opened.some((listener) => serves(each, listener)))
+  const { ofRouter, withoutSocket } = judgeWhole(opened, upstreams, plan, data)
+  const needsSockets = spec.skipWebsocketVerification === false
   const blocking = [
     ...refusalsOfSpec(spec),
-    ...state.refusals,
-    ...specs.refusals,
+    ...plan.state.refusals,
+    ...plan.specs.refusals,
     ...ofRouter,
-    ...(spec.skipWebsocketVerification === false ? withoutSocket.flatMap(refusalOfSocket) : []),
+    ...(needsSockets ? withoutSocket.flatMap(refusalOfSocket) : []),
   ]
-  const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
-  const unserved = unservedEndpoints(router, closed, plansOf(accepted), candidates, specs.check)
+
+  const closed = listeners
+    .filter((listener) => !opened.includes(listener))
+    .map((listener) => ({ listener, isHeld: isHeld(listener, candidates, running.openPorts) }))
+  const unserved = closed
+    .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
+    .map(({ listener, isHeld }) => {
+      const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs.check)
+      return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
+    })
   const isBlocked =
-    blocking.length > 0 || plan.dangling.length > 0 || closing.length > 0 || upstreams.length === 0
+    blocking.length + plan.dangling.length > 0 ||
+    closed.some(({ isHeld }) => isHeld) ||
+    upstreams.length === 0
+  const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
+  const document = routerDocument(plan, opened, upstreams, skipsSockets)
   return {
-    config: isBlocked ? null : renderConfig(write(opened, upstreams, skipsSockets), plan, data),
-    refusals: [...blocking, ...unserved.map((refusal) => withHold(refusal, closing))],
-    dangling: [...plan.dangling, ...missingFor(closed, accepted, closing)],
+    config: isBlocked ? null : renderConfig(document, plan, data),
+    refusals: [...blocking, ...unserved],
+    dangling: [...plan.dangling, ...accepted.flatMap((each) => waitingFor(each, closed))],
     notes: isBlocked ? [] : notesOfRouter(spec, upstreams, withoutSocket),
-    providers: candidates.map(({ plan: { provider }, refusals, dangling }) => ({
-      provider,
-      isUsed: upstreams.some((upstream) => upstream.provider === provider),
+    providers: candidates.map(({ plan: upstream, refusals, dangling }) => ({
+      provider: upstream.provider,
+      isUsed: upstreams.includes(upstream),
       refusals,
       dangling,
     })),
     endpoints: listeners.map((listener) => ({
       endpoint: listener.endpoint,
-      upstreams: upstreamsOf(listener, upstreams).length,
+      upstreams: upstreams.filter((upstream) => serves(upstream, listener)).length,
       served: opened.includes(listener),
     })),
-    state,
+    state: plan.state,
   }
 }
 
-function plansOf(candidates: readonly Candidate[]): readonly UpstreamPlan[] {
-  return candidates.map(({ plan }) => plan)
+function planOf({ plan }: Candidate): UpstreamPlan {
+  return plan
 }
 
-function isServedBy(listeners: readonly Listener[], { serves }: UpstreamPlan): boolean {
-  return listeners.some((listener) => listener.serves === serves)
+function listenersOf(
+  endpoints: TranslateInput['router']['spec']['endpoints'],
+  { chainIdOf }: RouterPlan,
+): readonly Listener[] {
+  return endpoints.map((endpoint) => {
+    const chainId = chainIdOf(endpoint.chainId)
+    return { endpoint, chainId, serves: `${chainId} ${endpoint.apiInterface}` }
+  })
 }
 
-/** What a config is judged with. */
-interface Judging {
-  readonly plan: RouterPlan
-  readonly data: ReferenceData
-  readonly specs: JudgedSpecs
-  readonly write: (
-    listeners: readonly Listener[],
-    upstreams: readonly UpstreamPlan[],
-    skipsSockets?: boolean,
-  ) => RouterDocument
+function serves(upstream: UpstreamPlan, listener: Listener): boolean {
+  return upstream.serves === listener.serves
+}
+
+/** The listeners that can be opened: the router starts none without a primary upstream. */
+function openListeners(
+  listeners: readonly Listener[],
+  upstreams: readonly UpstreamPlan[],
+): readonly Listener[] {
+  const primaries = upstreams.filter(({ tier }) => tier === 'primary')
+  return listeners.filter((listener) => primaries.some((upstream) => serves(upstream, listener)))
 }
 
 /** The candidates with what the router's own parser says of each; those of the tier backup are read as primaries. */
 function judgeCandidates(
   candidates: readonly Candidate[],
   listeners: readonly Listener[],
-  { plan, data, specs, write }: Judging,
+  plan: RouterPlan,
+  data: ReferenceData,
 ): readonly Candidate[] {
   const refused = new Map<string, readonly ProviderRefusal[]>()
   for (;;) {
@@ -123,17 +120,11 @@ function judgeCandidates(
       .filter(({ refusals, plan: { provider } }) => refusals.length === 0 && !refused.has(provider))
       .map((each): UpstreamPlan => ({ ...each.plan, tier: 'primary' }))
     if (upstreams.length === 0) break
-    const document = write(openListeners(listeners, upstreams), upstreams)
-    const { ofProviders } = judgeConfig(document, environmentOf([plan, ...upstreams], data), specs)
-    for (const upstream of upstreams) {
-      const refusals = [
-        ...(ofProviders.get(upstream.provider) ?? []),
-        ...refusalsOfTls(upstream, data),
-      ]
-      if (refusals.length > 0) refused.set(upstream.provider, refusals)
-    }
+    const document = routerDocument(plan, openListeners(listeners, upstreams), upstreams)
+    const { ofProviders } = judgeConfig(document, plan, data)
+    for (const [provider, refusals] of ofProviders) refused.set(provider, refusals)
     // What is left is read again: one mistake can hide another.
-    if (upstreams.every(({ provider }) => !refused.has(provider))) break
+    if (ofProviders.size === 0) break
   }
   return candidates.map((candidate) => ({
     ...candidate,
@@ -145,23 +136,24 @@ function judgeCandidates(
 function judgeWhole(
   opened: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
-  { plan, data, specs, write }: Judging,
+  plan: RouterPlan,
+  data: ReferenceData,
 ): Pick<Judgement, 'ofRouter' | 'withoutSocket'> {
   if (upstreams.length === 0) return { ofRouter: [], withoutSocket: [] }
-  const environment = environmentOf([plan, ...upstreams], data)
-  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(
-    write(opened, upstreams),
-    environment,
-    specs,
-  )
+  const document = routerDocument(plan, opened, upstreams)
+  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(document, plan, data)
   const others = [...ofProviders].flatMap(([provider, refusals]) =>
-    refusals.map(({ field, message }) => ({
-      reason: 'InvalidConfig' as const,
-      field: '',
-      message: `UpstreamProvider ${provider}: ${field}: ${message}`,
-    })),
+    refusals.map((refusal) => ofProvider(provider, refusal)),
   )
   return { ofRouter: [...ofRouter, ...others], withoutSocket }
+}
+
+/** What is wrong with a provider, as its router tells it. */
+function ofProvider<R extends string>(
+  provider: string,
+  { reason, field, message }: Violation<R>,
+): Violation<R> {
+  return { reason, field: '', message: `UpstreamProvider ${provider}: ${field}: ${message}` }
 }
 
 function refusalOfSocket(listener: ListenerWithoutSocket): readonly RouterRefusal[] {
@@ -170,41 +162,35 @@ function refusalOfSocket(listener: ListenerWithoutSocket): readonly RouterRefusa
   return [{ reason: 'InvalidConfig', field: 'spec.skipWebsocketVerification', message }]
 }
 
-/** Whether one of the providers that should serve a listener cannot; what an unreadable one serves is not known. */
-function isBroken(listener: Listener, candidates: readonly Candidate[]): boolean {
-  return candidates.some(
-    ({ plan: { serves }, refusals, dangling }) =>
-      (serves === listener.serves || serves === '') && refusals.length + dangling.length > 0,
+/**
+ * Whether a listener that the pods serve would close because one of its providers cannot be used. What an unreadable one
+ * serves is not known.
+ */
+function isHeld(
+  { endpoint, serves }: Listener,
+  candidates: readonly Candidate[],
+  openPorts: readonly number[],
+): boolean {
+  const isBroken = candidates.some(
+    ({ plan, refusals, dangling }) =>
+      (plan.serves === serves || plan.serves === '') && refusals.length + dangling.length > 0,
   )
+  return isBroken && openPorts.includes(endpoint.port)
 }
 
-function withHold(refusal: RouterRefusal, closing: readonly Listener[]): RouterRefusal {
-  const isHeld = closing.some(({ endpoint }) => refusal.field.startsWith(fieldOf(endpoint)))
-  return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText}` } : refusal
-}
+const holdText = 'nothing is changed as long as this would close'
 
-const holdText = 'nothing is changed as long as this would close it'
-
-function fieldOf({ name }: Endpoint): string {
-  return `spec.endpoints[${name}]`
-}
-
-/** What closed endpoints wait for: references of providers that are otherwise good. */
-function missingFor(
-  closed: readonly Listener[],
-  accepted: readonly Candidate[],
-  closing: readonly Listener[],
+/** What closed endpoints wait for: references of a provider that is otherwise good. */
+function waitingFor(
+  { plan, dangling }: Candidate,
+  closed: readonly { readonly listener: Listener; readonly isHeld: boolean }[],
 ): readonly Dangling[] {
-  return accepted.flatMap(({ plan: { provider, serves }, dangling }) => {
-    const waiting = closed.filter((listener) => listener.serves === serves)
-    if (waiting.length === 0) return []
-    const held = waiting.filter((listener) => closing.includes(listener))
-    const names = held.map(({ endpoint }) => endpoint.name).join(', ')
-    const hold = names === '' ? '' : `; nothing is changed as long as this would close ${names}`
-    return dangling.map(({ reason, field, message }) => ({
-      reason,
-      field: '',
-      message: `UpstreamProvider ${provider}: ${field}: ${message}${hold}`,
-    }))
-  })
+  const waiting = closed.filter(({ listener }) => serves(plan, listener))
+  if (waiting.length === 0) return []
+  const held = waiting.filter((each) => each.isHeld)
+  const names = held.map(({ listener }) => listener.endpoint.name).join(', ')
+  const hold = names === '' ? '' : `; ${holdText} ${names}`
+  return dangling
+    .map((each) => ofProvider(plan.provider, each))
+    .map((each) => ({ ...each, message: each.message + hold }))
 }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { NodeUrl } from '../api/node-urls.ts'
 import type { NamedValue } from '../api/refs.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { type Piece, type YamlMap, configText } from './config-text.ts'
+import {
+  type AuthEntry,
+  type NodeUrlEntry,
+  type Piece,
+  type UpstreamEntry,
+  type YamlMap,
+  configText,
+  inOrder,
+} from './config-text.ts'
 import type { ReferenceData } from './reference-data.ts'
-import type { UpstreamPlan } from './router-document.ts'
-import type { Listener } from './serving.ts'
+import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
 import type { TranslateInput, UnreadableProvider } from './translation.ts'
 import { type Place, ValueCollector, tlsSection } from './value-collector.ts'
 import type { Dangling, ProviderRefusal } from './violation.ts'
@@ -19,46 +25,37 @@ export interface Candidate {
   readonly dangling: readonly Dangling[]
 }
 
-/** Calls a chain by its id where it is known, so that an alias of it means the same chain. */
-export function chainNames(chains: KnownChains | null): (chainId: string) => string {
-  return (chainId) => chains?.find(chainId)?.id ?? chainId
-}
-
-/**
- * Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it.
- *
- * @param router its name
- */
+/** Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it. */
 export function planUpstreams(
-  router: string,
   listeners: readonly Listener[],
-  chainIdOf: (chainId: string) => string,
-  { providers, unreadable = [], data }: Pick<TranslateInput, 'providers' | 'unreadable' | 'data'>,
+  chainIdOf: ChainIdOf,
+  { router, providers, unreadable = [], data }: TranslateInput,
 ): readonly Candidate[] {
   const age = ({ metadata: { name, creationTimestamp = '' } }: UpstreamProvider) =>
     `${creationTimestamp} ${name}`
   const holders = new Map<string, string>()
-  const candidates = providers
-    .toSorted((a, b) => (age(a) < age(b) ? -1 : 1))
-    .map((provider): Candidate => {
-      const { plan, refusals, dangling } = planUpstream(provider, chainIdOf, data)
-      const name = upstreamNameOf(provider)
-      const identity = `${plan.serves} ${name}`
-      const holder = holders.get(identity)
-      if (listeners.every(({ serves }) => serves !== plan.serves))
-        return { plan, refusals: [notServed(plan, router, listeners)], dangling: [] }
-      if (holder !== undefined)
-        return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
-      holders.set(identity, plan.provider)
-      return { plan, refusals, dangling }
-    })
-  return [...candidates, ...unreadable.map(unreadableCandidate)].toSorted((a, b) =>
-    a.plan.provider < b.plan.provider ? -1 : 1,
+  const candidates = inOrder(providers, age).map((provider): Candidate => {
+    const planned = planUpstream(provider, chainIdOf, data)
+    const { plan } = planned
+    const name = upstreamNameOf(provider)
+    const identity = `${plan.serves} ${name}`
+    const holder = holders.get(identity)
+    if (listeners.every(({ serves }) => serves !== plan.serves))
+      return { plan, refusals: [notServed(plan, router.metadata.name, listeners)], dangling: [] }
+    if (holder !== undefined)
+      return { plan, refusals: [duplicate(plan, name, holder)], dangling: [] }
+    holders.set(identity, plan.provider)
+    return planned
+  })
+  return inOrder(
+    [...candidates, ...unreadable.map(unreadableCandidate)],
+    ({ plan }) => plan.provider,
   )
 }
 
 function unreadableCandidate({ name, faults }: UnreadableProvider): Candidate {
-  const nothing = { serves: '', entry: {}, variables: [], files: [], copies: [] }
+  const entry = { 'node-urls': [] }
+  const nothing = { serves: '', entry, variables: [], files: [], copies: [] }
   return {
     plan: { provider: name, tier: 'primary', ...nothing },
     refusals: [{ reason: 'InvalidSpec', field: '', message: faults }],
@@ -68,7 +65,7 @@ function unreadableCandidate({ name, faults }: UnreadableProvider): Candidate {
 
 function planUpstream(
   provider: UpstreamProvider,
-  chainIdOf: (chainId: string) => string,
+  chainIdOf: ChainIdOf,
   data: ReferenceData,
 ): Candidate {
   const { spec, metadata } = provider
@@ -96,14 +93,8 @@ function duplicate({ serves }: UpstreamPlan, name: string, holder: string): Prov
   return { reason: 'DuplicateName', field: 'spec.upstreamName', message }
 }
 
-/** A provider's entry of `direct-rpc` or `backup-direct-rpc`, with what is wrong in its own texts. */
-export interface UpstreamEntry {
-  readonly entry: YamlMap
-  readonly refusals: readonly ProviderRefusal[]
-}
-
 /**
- * Writes a provider as an upstream of the router's config.
+ * Writes a provider as an upstream of the router's config; refuses what is wrong in its own texts.
  *
  * @param chainId the chain as the config calls it, whatever alias the provider uses
  */
@@ -111,7 +102,7 @@ export function upstreamEntry(
   provider: UpstreamProvider,
   chainId: string,
   collector: ValueCollector,
-): UpstreamEntry {
+): { readonly entry: UpstreamEntry; readonly refusals: readonly ProviderRefusal[] } {
   const { spec, metadata } = provider
   const writer = new EntryWriter(provider, collector)
   const entry = {
@@ -144,7 +135,7 @@ class EntryWriter {
     this.#collector = collector
   }
 
-  nodeUrl(node: NodeUrl, place: Place): YamlMap {
+  nodeUrl(node: NodeUrl, place: Place): NodeUrlEntry {
     return {
       url: this.#template(`${place.field}.url`, node.url),
       timeout: node.timeout,
@@ -152,11 +143,11 @@ class EntryWriter {
       'skip-verifications': node.skipVerifications,
       'auth-config': this.#auth(node, place),
       'grpc-config':
-        node.grpc && Object.fromEntries(sorted(Object.entries(node.grpc), ([key]) => key)),
+        node.grpc && Object.fromEntries(inOrder(Object.entries(node.grpc), ([key]) => key)),
     }
   }
 
-  #auth({ auth }: NodeUrl, place: Place): YamlMap | undefined {
+  #auth({ auth }: NodeUrl, place: Place): AuthEntry | undefined {
     if (auth === undefined) return undefined
     const { headers = [], query = [], tls } = auth
     const section = {
@@ -169,7 +160,7 @@ class EntryWriter {
 
   #namedValues(kind: string, values: readonly NamedValue[], place: Place): YamlMap | undefined {
     if (values.length === 0) return undefined
-    const entries = sorted(values, ({ name }) => name).map((value) => {
+    const entries = inOrder(values, ({ name }) => name).map((value) => {
       const { field, words } = this.#within(place, kind)
       const at = { field: `${field}[${value.name}]`, words: [...words, value.name] }
       return [value.name, this.#value(value, at)] as const
@@ -223,8 +214,4 @@ class EntryWriter {
   #within({ field, words }: Place, part: string): Place {
     return { field: `${field}.auth.${part}`, words: [...words, part] }
   }
-}
-
-function sorted<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b))))
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ConfigMapKeyRef, SecretKeyRef, Tls, ValueFrom } from '../api/refs.ts'
-import { type Piece, type YamlMap, variableName } from './config-text.ts'
+import { type Piece, type TlsEntry, variableName } from './config-text.ts'
 import { digest } from './digest.ts'
 import {
   type CopiedFile,
+  type KeyedData,
   type ReferenceData,
   type SecretFile,
   type Variable,
@@ -100,8 +101,10 @@ export class ValueCollector {
     keys: readonly string[] | undefined,
   ): readonly (readonly [key: string, text: string])[] {
     const data = this.#data.configMap(name)
-    if (data === null) this.#dangling.push(configMapNotFound(field, name))
-    if (data === null) return []
+    if (data === null) {
+      this.#dangling.push(missing('ConfigMap', field, name, '', data))
+      return []
+    }
     return (keys ?? data.keys).map((key) => {
       const place = { field: `${field}.keys`, words: [] }
       return [key, this.#configMapText(place, { name, key }) ?? ''] as const
@@ -110,35 +113,30 @@ export class ValueCollector {
 
   #checkSecret({ field }: Place, { name, key }: SecretKeyRef): void {
     const data = this.#data.secret(name)
-    if (data === null) {
-      const message = `there is no Secret ${name}`
-      this.#dangling.push({ reason: 'SecretNotFound', field, message })
-    } else if (!data.get(key)) {
-      const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
-      this.#dangling.push({
-        reason: 'SecretKeyNotFound',
-        field,
-        message: `the Secret ${name} ${why}`,
-      })
-    }
+    if (!data?.get(key)) this.#dangling.push(missing('Secret', field, name, key, data))
   }
 
   #configMapText({ field }: Place, { name, key }: ConfigMapKeyRef): string | null {
     const data = this.#data.configMap(name)
     const text = data?.get(key)
     if (text) return text
-    if (data === null) this.#dangling.push(configMapNotFound(field, name))
-    else {
-      const why = text === null ? `has no key ${key}` : `is empty under the key ${key}`
-      const message = `the ConfigMap ${name} ${why}`
-      this.#dangling.push({ reason: 'ConfigMapKeyNotFound', field, message })
-    }
+    this.#dangling.push(missing('ConfigMap', field, name, key, data))
     return null
   }
 }
 
-function configMapNotFound(field: string, name: string): Dangling {
-  return { reason: 'ConfigMapNotFound', field, message: `there is no ConfigMap ${name}` }
+/** What a reference lacks: the object, its key, or a value under it. */
+function missing(
+  kind: 'Secret' | 'ConfigMap',
+  field: string,
+  name: string,
+  key: string,
+  data: KeyedData | null,
+): Dangling {
+  if (data === null)
+    return { reason: `${kind}NotFound`, field, message: `there is no ${kind} ${name}` }
+  const why = data.get(key) === null ? `has no key ${key}` : `is empty under the key ${key}`
+  return { reason: `${kind}KeyNotFound`, field, message: `the ${kind} ${name} ${why}` }
 }
 
 const namedFields = 3
@@ -151,7 +149,7 @@ function fieldsText(all: readonly Dangling[]): string {
 }
 
 /** The `tls` section of the config. Empty when nothing is set, which still means TLS where it is optional. */
-export function tlsSection(place: Place, tls: Tls, collector: ValueCollector): YamlMap {
+export function tlsSection(place: Place, tls: Tls, collector: ValueCollector): TlsEntry {
   const { ca, clientCertificate, serverName, insecureSkipVerify } = tls
   const at = (field: string, word: string): Place => ({
     field: `${place.field}.${field}`,
