@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ObjectCursor } from './object-cursor.ts'
+import { Cursor } from './cursor.ts'
 import { ObjectStream } from './object-stream.ts'
 import { maxNesting, spaceEnd, valueEnd } from './value.ts'
 
@@ -19,7 +19,7 @@ function ofWhole(bytes: Buffer): Seen {
   const start = spaceEnd(bytes, 0)
   const members: Seen['members'] = {}
   if (bytes[start] !== 0x7b) return { isValid: false, hasDuplicate: false, members }
-  const cursor = new ObjectCursor(bytes, start)
+  const cursor = new Cursor(bytes, start)
   let hasDuplicate = false
   while (cursor.next()) {
     const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)

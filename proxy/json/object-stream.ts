@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { foldedName, foldedNameAt, plainName } from './text.ts'
 import { maxNesting } from './value.ts'
 
 /** A member of the outermost object. Offsets are the document's. */
@@ -45,7 +44,6 @@ const space = Uint8Array.of(0x20)
  */
 export class ObjectStream {
   readonly #wanted: ReadonlySet<string>
-  readonly #folded: ReadonlySet<string>
   readonly #keepBytes: number
   readonly #isAny: boolean
   readonly #maxDepth: number
@@ -58,8 +56,6 @@ export class ObjectStream {
   brokenAt = -1
   /** A wanted member was there twice. */
   hasDuplicate = false
-  /** The name of a member differs from a wanted one in its case only. */
-  hasLookalike = false
   #state = inStart
   #isName = false
   #word = ''
@@ -79,17 +75,15 @@ export class ObjectStream {
 
   /**
    * @param wanted names of members, as JSON with their quotes
-   * @param keepBytes how much of a member's value is kept, at least as much as any wanted name in
-   * any spelling
+   * @param keepBytes how much of a member's value is kept
    * @param root what the document may be
    */
   constructor(wanted: readonly string[], keepBytes: number, root: 'object' | 'any' = 'object') {
     this.#wanted = new Set(wanted)
-    this.#folded = new Set(wanted.map((name) => foldedName(name.slice(1, -1))))
     this.#isAny = root === 'any'
     // Where a cursor walks the outermost object, that one is not counted.
     this.#maxDepth = this.#isAny ? maxNesting : maxNesting + 1
-    this.#keepBytes = Math.max(keepBytes, ...wanted.map((name) => 6 * name.length))
+    this.#keepBytes = Math.max(keepBytes, ...wanted.map((name) => name.length + 1))
   }
 
   /** A wanted member that has begun; `name` with its quotes. */
@@ -251,13 +245,8 @@ export class ObjectStream {
     if (!this.#isName) return this.#valueEnded(chunk, end)
     if (this.#depth === 1) {
       const kept = this.#stopKeeping(chunk, end)
-      // One that was not kept whole is longer than any wanted name in any spelling.
-      const isWhole = kept.length < this.#keepBytes
-      const name = isWhole ? plainName(kept, 0, kept.length) : null
-      const isWanted = name !== null && this.#wanted.has(name)
-      this.#nextName = isWanted ? name : null
-      if (isWhole && !isWanted)
-        this.hasLookalike ||= this.#folded.has(foldedNameAt(kept, 0, kept.length))
+      const name = Buffer.from(kept).toString('latin1')
+      this.#nextName = this.#wanted.has(name) ? name : null
     }
     return inColon
   }

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { ArrayCursor } from './array-cursor.ts'
-import { ObjectCursor } from './object-cursor.ts'
+import { Cursor } from './cursor.ts'
 import { parseSpan } from './text.ts'
 import { maxNesting, spaceEnd, valueEnd } from './value.ts'
 
@@ -179,7 +178,7 @@ describe('the cursors', () => {
     fc.assert(
       fc.property(spaced, ([, text]) => {
         const bytes = Buffer.from(text)
-        const cursor = new ObjectCursor(bytes, 0)
+        const cursor = new Cursor(bytes, 0)
         const seen: [string, unknown][] = []
         while (cursor.next())
           seen.push([
@@ -197,7 +196,7 @@ describe('the cursors', () => {
       fc.property(fc.array(fc.jsonValue()), fc.nat(3), (array, indent) => {
         const text = JSON.stringify(array, null, indent)
         const bytes = Buffer.from(text)
-        const cursor = new ArrayCursor(bytes, 0)
+        const cursor = new Cursor(bytes, 0)
         const seen: unknown[] = []
         while (cursor.next()) seen.push(parseSpan(bytes, cursor.valueStart, cursor.valueEnd))
         expect(cursor.end).toBe(bytes.length)
@@ -209,7 +208,7 @@ describe('the cursors', () => {
   test.each(invalid.filter(([, text]) => text.startsWith('{') && text !== '{}\u0000'))(
     'an object with %s is refused',
     (_, text) => {
-      const cursor = new ObjectCursor(Buffer.from(text), 0)
+      const cursor = new Cursor(Buffer.from(text), 0)
       while (cursor.next());
       expect(cursor.end).toBeLessThan(0)
     },
@@ -218,7 +217,7 @@ describe('the cursors', () => {
   test.each(invalid.filter(([, text]) => text.startsWith('[') && text !== '[1]]'))(
     'an array with %s is refused',
     (_, text) => {
-      const cursor = new ArrayCursor(Buffer.from(text), 0)
+      const cursor = new Cursor(Buffer.from(text), 0)
       while (cursor.next());
       expect(cursor.end).toBeLessThan(0)
     },

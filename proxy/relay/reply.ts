@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
-import type { Span } from '../json/span.ts'
+import type { Span } from '../json/cursor.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
 /**

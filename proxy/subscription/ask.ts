@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ObjectCursor } from '../json/object-cursor.ts'
-import { bufferOf, isNamed, parseJson } from '../json/text.ts'
-import { spaceEnd } from '../json/value.ts'
+import { memberOf } from '../json/cursor.ts'
+import { bufferOf, parseJson } from '../json/text.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -106,9 +105,9 @@ async function askNow(relay: Relay, call: Call, method: string): Promise<Answer>
   }
   const body = await wholeBody(incoming.body, mostBytes)
   if (body === null) throw new BackfillError(`${method}: more than ${mostBytes} bytes`)
-  const result = memberOf(body, '"result"')
+  const result = memberBytes(body, 'result')
   if (result !== null) return { result, upstream }
-  const error = memberOf(body, '"error"')?.subarray(0, mostShownBytes)
+  const error = memberBytes(body, 'error')?.subarray(0, mostShownBytes)
   const why = error ? bufferOf(error).toString() : 'an answer without a result'
   throw new BackfillError(`${method}: ${why}`)
 }
@@ -150,12 +149,7 @@ export function isWhole(value: unknown): value is number {
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */
-export function memberOf(document: Uint8Array, name: string): Uint8Array | null {
-  const start = spaceEnd(document, 0)
-  if (document[start] !== 0x7b) return null
-  const cursor = new ObjectCursor(document, start)
-  while (cursor.next())
-    if (isNamed(document, cursor.nameStart, cursor.nameEnd, name))
-      return bufferOf(document).subarray(cursor.valueStart, cursor.valueEnd)
-  return null
+export function memberBytes(document: Uint8Array, name: string): Uint8Array | null {
+  const span = memberOf(document, name)
+  return span && bufferOf(document).subarray(span.start, span.end)
 }

@@ -9,7 +9,7 @@ import { jsonRpcDialect } from '../upstream/dialects/json.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
-import { memberOf } from './ask.ts'
+import { memberBytes } from './ask.ts'
 import type { SocketPlace } from './socket-urls.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
@@ -213,7 +213,7 @@ function readAnswer(
   if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
   const failure = failures.ofNodeError(said.error)
   if (failure.holdOff) url.cooldown.begin(null)
-  const error = memberOf(reply.body as Uint8Array, '"error"') ?? notAnAnswer
+  const error = memberBytes(reply.body as Uint8Array, 'error') ?? notAnAnswer
   throw new NodeRefused(url.mask.bytes(error), failure.retry || failure.holdOff)
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
-import { ArrayCursor } from '../../json/array-cursor.ts'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed } from '../../json/text.ts'
+import { Cursor, memberOf } from '../../json/cursor.ts'
+import { bufferOf } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/node-url.ts'
@@ -131,24 +130,16 @@ function partsOf(body: Uint8Array, items: readonly Item[]): readonly Uint8Array[
   const byId = new Map<string, Uint8Array>()
   const others: Uint8Array[] = []
   const wanted = new Set(items.map(({ id }) => id))
-  const cursor = new ArrayCursor(body, start)
+  const cursor = new Cursor(body, start)
   while (cursor.next()) {
     const part = body.subarray(cursor.valueStart, cursor.valueEnd)
-    const id = idOf(part)
+    const span = memberOf(part, 'id')
+    const id = span && bufferOf(part).toString('latin1', span.start, span.end)
     if (id !== null && wanted.delete(id)) byId.set(id, part)
     else others.push(part)
   }
   if (byId.size === 0 && others.length < items.length) return null
   return items.map(({ id }) => byId.get(id) ?? others.shift() ?? new Uint8Array())
-}
-
-function idOf(part: Uint8Array): string | null {
-  if (part[0] !== 0x7b) return null
-  const cursor = new ObjectCursor(part, 0)
-  while (cursor.next())
-    if (isNamed(part, cursor.nameStart, cursor.nameEnd, '"id"'))
-      return bufferOf(part).toString('latin1', cursor.valueStart, cursor.valueEnd)
-  return null
 }
 
 function joined(bodies: readonly Uint8Array[]): Uint8Array {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ErrorKind } from '../../relay/errors.ts'
-import type { Span } from '../../json/span.ts'
+import type { Span } from '../../json/cursor.ts'
 
 const nullId = Buffer.from('null')
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeError } from '../../chain/failure-table.ts'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed, parseSpan } from '../../json/text.ts'
-import type { Span } from '../../json/span.ts'
+import { membersOf, type Span } from '../../json/cursor.ts'
+import { bufferOf, parseSpan } from '../../json/text.ts'
 import { errorWords } from '../../upstream/dialects/json.ts'
 
 /** A longer message of a node is cut before tables look at it. */
@@ -24,16 +23,12 @@ export function readError(
   let data = ''
   let isText = body[start] === 0x22
   if (body[start] === 0x7b) {
-    const cursor = new ObjectCursor(body, start)
-    while (cursor.next()) {
-      const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-      if (isNamed(body, nameStart, nameEnd, '"code"')) code = codeOf(body, valueStart, valueEnd)
-      else if (isNamed(body, nameStart, nameEnd, '"message"'))
-        [message, isText] = [textOf(body, valueStart, valueEnd), body[valueStart] === 0x22]
-      else if (isNamed(body, nameStart, nameEnd, '"data"') && body[valueStart] === 0x22)
-        data = textOf(body, valueStart, valueEnd)
-    }
-  } else message = textOf(body, start, end)
+    const { at } = membersOf(body, start, ['code', 'message', 'data'])
+    if (at.code) code = codeOf(body, at.code)
+    if (at.message) message = textOf(body, at.message)
+    if (at.data && body[at.data.start] === 0x22) data = textOf(body, at.data)
+    isText = at.message !== undefined && body[at.message.start] === 0x22
+  } else message = textOf(body, { start, end })
   if (Number.isNaN(code) && !(isText && message !== '')) return null
   return {
     status,
@@ -43,14 +38,14 @@ export function readError(
 }
 
 /** NaN where it is no number. */
-function codeOf(body: Uint8Array, start: number, end: number): number {
+function codeOf(body: Uint8Array, { start, end }: Span): number {
   const first = body[start] as number
   const isNumber = first === 0x2d || (first >= 0x30 && first <= 0x39)
   return isNumber ? Number(bufferOf(body).toString('latin1', start, end)) : NaN
 }
 
 /** A string's text; of anything else its JSON. No more than what tables look at. */
-function textOf(body: Uint8Array, start: number, end: number): string {
+function textOf(body: Uint8Array, { start, end }: Span): string {
   const isShort = end - start <= maxMessageLength
   if (body[start] === 0x22 && isShort) return parseSpan(body, start, end) as string
   return bufferOf(body).toString('utf8', start, Math.min(end, start + maxMessageLength))

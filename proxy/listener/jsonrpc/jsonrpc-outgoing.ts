@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface } from '../../chain/types.ts'
 import { bufferOf } from '../../json/text.ts'
-import type { Span } from '../../json/span.ts'
+import type { Span } from '../../json/cursor.ts'
 import type { JsonRpcRequest } from './jsonrpc-request.ts'
 
 /** A request as it goes to an upstream. */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed, parseSpan, spells } from '../../json/text.ts'
+import { membersOf, type Span } from '../../json/cursor.ts'
+import { bufferOf, parseSpan, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
-import type { Span } from '../../json/span.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { readError } from './jsonrpc-node-error.ts'
 import { isIdOf } from './jsonrpc-reply-id.ts'
@@ -130,31 +129,13 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
     if (!isUtf8(body)) return malformed('bytes that are not UTF-8')
-    let id: Span | null = null
-    let answer: Span | null = null
-    let error: Span | null = null
-    let isDuplicate = false
-    const cursor = new ObjectCursor(body, start)
-    while (cursor.next()) {
-      const { nameStart, nameEnd } = cursor
-      const span = { start: cursor.valueStart, end: cursor.valueEnd }
-      if (isNamed(body, nameStart, nameEnd, '"id"')) {
-        isDuplicate ||= id !== null
-        id = span
-      } else if (isNamed(body, nameStart, nameEnd, '"result"')) {
-        isDuplicate ||= answer !== null
-        answer = span
-      } else if (isNamed(body, nameStart, nameEnd, '"error"')) {
-        isDuplicate ||= error !== null
-        error = span
-      }
-    }
-    if (cursor.end < 0) {
-      const isCut = ~cursor.end >= body.length
-      return malformed(isCut ? 'JSON that ends early' : 'a body that is not JSON')
-    }
-    if (spaceEnd(body, cursor.end) !== body.length) return malformed('more than one JSON value')
-    if (isDuplicate) return malformed('a member given twice')
+    const { at, twice, end } = membersOf(body, start, ['id', 'result', 'error'])
+    if (end < 0)
+      return malformed(~end >= body.length ? 'JSON that ends early' : 'a body that is not JSON')
+    if (spaceEnd(body, end) !== body.length) return malformed('more than one JSON value')
+    if (twice !== null) return malformed('a member given twice')
+    const { id = null } = at
+    let { result: answer = null, error = null } = at
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
     else if (error && answer && spells(body, answer.start, answer.end, 'null')) answer = null

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { respelled } from '../../json/testing/escaped.ts'
 import type { Incoming } from '../../upstream/wire.ts'
 import { reply } from '../testing/listener-fixture.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
@@ -220,23 +219,4 @@ test.each([
 test('a long result under the status of an error is refused at once', () => {
   const pieces = [Buffer.from(`{"id":1,"result":"${big}`), Buffer.from('"}')]
   expect(readStream(pieces, { status: 503 }).kind).toBe('malformed')
-})
-
-test.each([
-  '{"id":1,"result":"0x1"}',
-  '{"id":1,"result":1,"error":{"code":3,"message":"no"}}',
-  '{"id":1,"result":1,"result":2}',
-  '{"id":2,"result":1}',
-  '{"id":1,"error":{"code":-32000,"message":"header not found"}}',
-])('%s is the same in any spelling of its names, however it is cut', (text) => {
-  const told = ({ kind, why }: Read) => ({ kind, why })
-  const expected = told(readStream([Buffer.from(text)]))
-  const spellings = respelled(text, ['id', 'result', 'error', 'code', 'message'])
-  fc.assert(
-    fc.property(spellings, fc.array(fc.nat({ max: 200 })), (spelled, at) => {
-      const pieces = cut(Buffer.from(spelled), at)
-      expect(told(readStream(pieces, { headPieces: pieces.length }))).toEqual(expected)
-    }),
-    { numRuns: 50 },
-  )
 })

@@ -4,7 +4,7 @@ import { ObjectStream, type StreamedMember } from '../../json/object-stream.ts'
 import { Utf8Stream } from '../../json/utf8-stream.ts'
 import { MalformedAnswer, type StreamJudge } from '../../relay/reply.ts'
 import { isIdOf } from './jsonrpc-reply-id.ts'
-import type { Span } from '../../json/span.ts'
+import type { Span } from '../../json/cursor.ts'
 
 /** An escape takes six bytes for a character; a long id must be spelled as it was sent. */
 const maxSpelledOutBytes = 64 * 1024

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
-import { ArrayCursor } from '../../json/array-cursor.ts'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import type { Span } from '../../json/span.ts'
+import { Cursor, membersOf, type Span } from '../../json/cursor.ts'
 import { bufferOf, parseSpan, spells } from '../../json/text.ts'
 import { maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -38,7 +36,7 @@ function isSpace(byte: number | undefined): boolean {
 
 function readBatch(body: Uint8Array, start: number): RequestBody {
   const items: Span[] = []
-  const cursor = new ArrayCursor(body, start)
+  const cursor = new Cursor(body, start)
   while (cursor.next()) {
     if (items.length === maxBatchItems)
       throw invalid(`the batch has more than ${maxBatchItems} items; send it in parts`)
@@ -124,8 +122,7 @@ export class RequestRefused extends RelayError {
   }
 }
 
-type Member = 'jsonrpc' | 'method' | 'params' | 'id'
-const members: readonly Member[] = ['jsonrpc', 'method', 'params', 'id']
+const members = ['jsonrpc', 'method', 'params', 'id'] as const
 
 /**
  * Reads one request.
@@ -137,27 +134,18 @@ export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
     checkEnd(body, span, valueEnd(body, span.start))
     throw refused('a request must be an object', null)
   }
-  const found: Partial<Record<Member, Span>> = {}
-  let fault: string | null = null
-  const cursor = new ObjectCursor(body, span.start)
-  while (cursor.next()) {
-    const { nameStart, nameEnd, valueStart, valueEnd: end } = cursor
-    const member = members.find((name) => spells(body, nameStart + 1, nameEnd - 1, name))
-    if (member === undefined) continue
-    if (found[member]) fault ??= `"${member}" is given twice`
-    else found[member] = { start: valueStart, end }
-  }
-  checkEnd(body, span, cursor.end)
-  const id = found.id ?? null
+  const { at, twice, end } = membersOf(body, span.start, members)
+  checkEnd(body, span, end)
+  const id = at.id ?? null
   if (id && !isId(body[id.start])) throw refused('"id" must be a string, a number or null', null)
-  if (fault !== null) throw refused(fault, id)
+  if (twice !== null) throw refused(`"${twice}" is given twice`, id)
 
-  const isVersion2 = readsVersion2(body, found.jsonrpc, id)
-  const method = readMethod(body, found.method, id)
-  const params = found.params ?? null
+  const isVersion2 = readsVersion2(body, at.jsonrpc, id)
+  const method = readMethod(body, at.method, id)
+  const params = at.params ?? null
   if (params && !isParams(body[params.start]))
     throw refused('"params" must be an array or an object', id)
-  const hasVersion = found.jsonrpc !== undefined
+  const hasVersion = at.jsonrpc !== undefined
   return new JsonRpcRequest(body, span, id, isVersion2, hasVersion, method, params)
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { parseSpan } from '../../json/text.ts'
-import type { Span } from '../../json/span.ts'
+import type { Span } from '../../json/cursor.ts'
 import { spaceEnd, valueEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialects/json.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ObjectStream } from '../../json/object-stream.ts'
-import type { Span } from '../../json/span.ts'
+import type { Span } from '../../json/cursor.ts'
 import { Utf8Stream } from '../../json/utf8-stream.ts'
 import { spaceEnd } from '../../json/value.ts'
 import { MalformedAnswer, type StreamJudge } from '../../relay/reply.ts'

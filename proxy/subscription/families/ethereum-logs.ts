@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ArrayCursor } from '../../json/array-cursor.ts'
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed, parseJson } from '../../json/text.ts'
+import { Cursor } from '../../json/cursor.ts'
+import { bufferOf, parseJson } from '../../json/text.ts'
 import { askFor, type Ask } from '../ask.ts'
 import type { FetchLogs, Position } from '../family.ts'
 
@@ -29,7 +28,7 @@ interface Log {
 function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Array[] | null {
   if (result[0] !== 0x5b) return null
   const events: Uint8Array[] = []
-  const cursor = new ArrayCursor(result, 0)
+  const cursor = new Cursor(result, 0)
   let last = -1
   while (cursor.next()) {
     // A copy: the answer may be far longer than what is kept of it.
@@ -47,11 +46,11 @@ function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Arr
 /** The log with `removed` true, where the member stands or as its last one. */
 export function markRemoved(log: Uint8Array): Uint8Array {
   const bytes = bufferOf(log)
-  const cursor = new ObjectCursor(log, 0)
+  const cursor = new Cursor(log, 0)
   let hasMembers = false
   while (cursor.next()) {
     hasMembers = true
-    if (!isNamed(log, cursor.nameStart, cursor.nameEnd, '"removed"')) continue
+    if (!cursor.isNamed('removed')) continue
     const { valueStart, valueEnd } = cursor
     const isTrue = Buffer.from('true')
     return Buffer.concat([bytes.subarray(0, valueStart), isTrue, bytes.subarray(valueEnd)])

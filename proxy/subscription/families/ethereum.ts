@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ObjectCursor } from '../../json/object-cursor.ts'
+import { Cursor } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
@@ -135,7 +135,7 @@ export function readHead(bytes: Uint8Array): Block | null {
   const parts: string[] = []
   const values = new Map<string, string>()
   let isWhole = true
-  const cursor = new ObjectCursor(bytes, 0)
+  const cursor = new Cursor(bytes, 0)
   while (cursor.next()) {
     const name = text.toString('latin1', cursor.nameStart + 1, cursor.nameEnd - 1)
     if (notOfHeader.has(name)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ObjectCursor } from '../../json/object-cursor.ts'
-import { bufferOf, isNamed } from '../../json/text.ts'
+import { Cursor } from '../../json/cursor.ts'
+import { bufferOf } from '../../json/text.ts'
 import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
 
 /** How many upstreams are asked for a block whose two answers do not fit each other. */
@@ -191,9 +191,9 @@ function writeEvent(type: string, value: object, attributes: Attributes): Uint8A
 export function behindQuery(event: Uint8Array): Uint8Array {
   if (event[0] !== 0x7b) return event
   const parts: Uint8Array[] = []
-  const cursor = new ObjectCursor(event, 0)
+  const cursor = new Cursor(event, 0)
   while (cursor.next()) {
-    if (isNamed(event, cursor.nameStart, cursor.nameEnd, '"query"')) continue
+    if (cursor.isNamed('query')) continue
     if (parts.length > 0) parts.push(Buffer.from(','))
     parts.push(bufferOf(event).subarray(cursor.nameStart, cursor.valueEnd))
   }

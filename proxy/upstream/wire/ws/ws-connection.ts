@@ -7,7 +7,8 @@ import { faultOf } from '../../http/http-fault.ts'
 import { TransportError, type UpstreamSubscription } from '../../transport.ts'
 import type { Incoming, Outgoing } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
-import { readSocketMessage, requestIdSpan, spliced } from './ws-message.ts'
+import { memberOf } from '../../../json/cursor.ts'
+import { readSocketMessage, spliced } from './ws-message.ts'
 import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
 
 const mebibyte = 1024 * 1024
@@ -216,7 +217,7 @@ export class WebSocketConnection {
 
   /** Sends a request under an id of the connection's own. */
   #write({ body }: Outgoing): { id: number; ownId: Uint8Array } {
-    const span = body instanceof Uint8Array ? requestIdSpan(body) : null
+    const span = body instanceof Uint8Array ? memberOf(body, 'id') : null
     if (!(body instanceof Uint8Array) || span === null)
       throw new TransportError('protocol', 'no request that a WebSocket can carry', false)
     const id = this.#nextId++

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ObjectCursor } from '../../../json/object-cursor.ts'
-import type { Span } from '../../../json/span.ts'
-import { bufferOf, parseSpan, isNamed, spells } from '../../../json/text.ts'
+import { Cursor, membersOf, type Span } from '../../../json/cursor.ts'
+import { bufferOf, parseSpan, spells } from '../../../json/text.ts'
 import { spaceEnd } from '../../../json/value.ts'
 
 /*
@@ -36,17 +35,15 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   let method: string | null = null
   let params: Span | null = null
   let idSpan: Span | null = null
-  const cursor = new ObjectCursor(bytes, start)
+  const cursor = new Cursor(bytes, start)
   while (cursor.next()) {
-    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-    if (isNamed(bytes, nameStart, nameEnd, '"id"')) {
+    const { valueStart, valueEnd } = cursor
+    if (cursor.isNamed('id')) {
       idSpan = { start: valueStart, end: valueEnd }
       const id = idOf(bytes, idSpan)
       if (id !== null) return { kind: 'answer', id, idSpan }
-    } else if (isNamed(bytes, nameStart, nameEnd, '"method"'))
-      method = textOf(bytes, valueStart, valueEnd)
-    else if (isNamed(bytes, nameStart, nameEnd, '"params"'))
-      params = { start: valueStart, end: valueEnd }
+    } else if (cursor.isNamed('method')) method = textOf(bytes, valueStart, valueEnd)
+    else if (cursor.isNamed('params')) params = { start: valueStart, end: valueEnd }
   }
   if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return malformed
   if (method === null) return { kind: 'unaddressed', idSpan, start }
@@ -55,22 +52,13 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
 
 /** `params` are those of a subscription, or whatever a node wants to tell of itself. */
 function notificationOf(bytes: Uint8Array, method: string, params: Span | null): SocketMessage {
-  let subscription: string | null = null
-  let result: Span | null = null
-  let isEnd = false
   if (params === null || bytes[params.start] !== 0x7b)
-    return { kind: 'notification', method, subscription, result }
-  const cursor = new ObjectCursor(bytes, params.start)
-  while (cursor.next()) {
-    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-    if (isNamed(bytes, nameStart, nameEnd, '"subscription"'))
-      subscription = bufferOf(bytes).toString('utf8', valueStart, valueEnd)
-    else if (isNamed(bytes, nameStart, nameEnd, '"result"'))
-      result = { start: valueStart, end: valueEnd }
-    else if (isNamed(bytes, nameStart, nameEnd, '"error"'))
-      isEnd = !spells(bytes, valueStart, valueEnd, 'null')
-  }
-  return { kind: 'notification', method, subscription, result: isEnd ? null : result }
+    return { kind: 'notification', method, subscription: null, result: null }
+  const { at } = membersOf(bytes, params.start, ['subscription', 'result', 'error'])
+  const { subscription: id, error } = at
+  const subscription = id ? bufferOf(bytes).toString('utf8', id.start, id.end) : null
+  const result = error && !isNull(bytes, error) ? null : (at.result ?? null)
+  return { kind: 'notification', method, subscription, result }
 }
 
 /** Some nodes give a number back as text; older Tendermint marks the events of a subscription. */
@@ -84,27 +72,16 @@ function textOf(bytes: Uint8Array, start: number, end: number): string | null {
   return bytes[start] === 0x22 ? (parseSpan(bytes, start, end) as string) : null
 }
 
-/** Where the id of a request stands; null when it has none. */
-export function requestIdSpan(bytes: Uint8Array): Span | null {
-  const cursor = new ObjectCursor(bytes, spaceEnd(bytes, 0))
-  while (cursor.next())
-    if (isNamed(bytes, cursor.nameStart, cursor.nameEnd, '"id"'))
-      return { start: cursor.valueStart, end: cursor.valueEnd }
-  return null
-}
-
 /** Where the result of a whole answer stands; null when it has none, or is an error. */
 export function resultSpan(bytes: Uint8Array): Span | null {
-  let result: Span | null = null
-  const cursor = new ObjectCursor(bytes, spaceEnd(bytes, 0))
-  while (cursor.next()) {
-    const { nameStart, nameEnd, valueStart, valueEnd } = cursor
-    const isNull = spells(bytes, valueStart, valueEnd, 'null')
-    if (isNamed(bytes, nameStart, nameEnd, '"error"') && !isNull) return null
-    if (isNamed(bytes, nameStart, nameEnd, '"result"') && !isNull)
-      result = { start: valueStart, end: valueEnd }
-  }
-  return cursor.end < 0 ? null : result
+  const { at, end } = membersOf(bytes, spaceEnd(bytes, 0), ['error', 'result'])
+  const { error, result } = at
+  if (end < 0 || !result || isNull(bytes, result)) return null
+  return error && !isNull(bytes, error) ? null : result
+}
+
+function isNull(bytes: Uint8Array, { start, end }: Span): boolean {
+  return spells(bytes, start, end, 'null')
 }
 
 /** The message with other bytes in a place of it. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Span } from '../../../json/span.ts'
+import type { Span } from '../../../json/cursor.ts'
 import { bufferOf } from '../../../json/text.ts'
 import {
   TransportError,
