@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
-import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
+import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { seededRandom } from '../proxy/clock/random.ts'
@@ -84,7 +84,7 @@ export function createBigNode(bytes: number, shape: () => BigShape): Server {
     request.on('end', () => {
       response.setHeader('content-type', 'application/json')
       if (!/"eth_get(Logs|Code)"/.test(body)) {
-        response.end(node.answer(readRequest(body)) ?? '')
+        response.end(node.reply(readRequest(body)) ?? '')
         return
       }
       const { id } = JSON.parse(body) as { id: unknown }

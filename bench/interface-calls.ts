@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { Client, credentials } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
-import { encode } from '../e2e/upstream-sim/chains/hubchain/protobuf.ts'
+import { encode } from '../e2e/upstream-sim/chains/protobuf.ts'
 import { addressOf, balanceOf } from './balances.ts'
 
 /** The ways to read a balance, each on a connection of its own. */

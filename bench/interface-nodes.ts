@@ -7,12 +7,11 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
 } from '@grpc/grpc-js'
-import { HubChain } from '../e2e/upstream-sim/chains/hubchain/chain.ts'
-import { encode } from '../e2e/upstream-sim/chains/hubchain/protobuf.ts'
-import { queryOf } from '../e2e/upstream-sim/chains/hubchain/queries.ts'
-import { HubRestNode } from '../e2e/upstream-sim/chains/hubchain/rest-node.ts'
-import { HubTendermintNode } from '../e2e/upstream-sim/chains/hubchain/tendermint-node.ts'
-import { serveNode } from '../e2e/upstream-sim/chains/served-node.ts'
+import { HubChain } from '../e2e/upstream-sim/chains/hub-chain.ts'
+import { hubRestNode } from '../e2e/upstream-sim/chains/hub-rest.ts'
+import { balanceAnswer, hubTendermintNode } from '../e2e/upstream-sim/chains/hub-tendermint.ts'
+import { encode } from '../e2e/upstream-sim/chains/protobuf.ts'
+import { serveNode } from '../e2e/upstream-sim/served-node.ts'
 import { systemClock } from '../proxy/clock/system-clock.ts'
 
 /*
@@ -23,17 +22,13 @@ import { systemClock } from '../proxy/clock/system-clock.ts'
 
 const [restPort = 0, tendermintPort = 0, grpcPort = 0] = process.argv.slice(2).map(Number)
 const chain = new HubChain({ clock: systemClock })
-const rest = await serveNode((faults) => new HubRestNode(chain, faults), { port: restPort })
-await serveNode((faults) => new HubTendermintNode(chain, faults), { port: tendermintPort })
+await serveNode(() => hubRestNode(chain), { port: restPort })
+await serveNode((faults) => hubTendermintNode(chain, faults), { port: tendermintPort })
 
-const { view } = rest.node
-const answers: Readonly<Record<string, (request: Buffer) => Buffer>> = {
-  '/cosmos.bank.v1beta1.Query/Balance': (request) => {
-    const query = queryOf('/cosmos.bank.v1beta1.Query/Balance')
-    return query?.(view, request, view.head) ?? Buffer.alloc(0)
-  },
+const answers: Readonly<Record<string, () => Buffer>> = {
+  '/cosmos.bank.v1beta1.Query/Balance': () => balanceAnswer,
   '/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock': () =>
-    encode({ 2: encode({ 1: encode({ 3: view.head }) }) }),
+    encode({ 2: encode({ 1: encode({ 3: chain.head }) }) }),
   '/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo': () =>
     encode({ 1: encode({ 4: chain.network, 8: encode({ 1: 'on' }) }) }),
 }
@@ -53,8 +48,8 @@ server.addService(
   Object.fromEntries(
     Object.entries(answers).map(([path, answer]) => [
       path,
-      ({ request }: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-        done(null, answer(request))
+      (_call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+        done(null, answer())
       },
     ]),
   ),

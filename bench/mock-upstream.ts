@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { seededRandom } from '../proxy/clock/random.ts'
 import { systemClock } from '../proxy/clock/system-clock.ts'
 import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
-import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
+import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { balanceOf } from './balances.ts'
@@ -61,5 +61,5 @@ function answer(body: string): string {
   }
   if (body.includes('"eth_getLogs"')) return fixedAnswer('logs', id)
   if (body.includes('"eth_getBlockReceipts"')) return fixedAnswer('megabyte', id)
-  return node.answer(readRequest(body)) ?? ''
+  return node.reply(readRequest(body)) ?? ''
 }

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
-import { EthereumNode } from '../e2e/upstream-sim/ethereum-node.ts'
+import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { type Random, seededRandom } from '../proxy/clock/random.ts'
@@ -35,7 +35,7 @@ export async function startTailNode(tail: Tail, random: Random): Promise<TailNod
     request.on('end', () => {
       response.setHeader('content-type', 'application/json')
       if (!body.includes('"eth_getBalance"')) {
-        response.end(node.answer(readRequest(body)) ?? '')
+        response.end(node.reply(readRequest(body)) ?? '')
         return
       }
       asked += 1

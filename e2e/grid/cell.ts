@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction, Wallet } from 'ethers'
 import { serveRouter } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
-import type { MinedBlock, Receipt } from '../upstream-sim/shapes.ts'
+import type { MinedBlock, Receipt } from '../upstream-sim/block-builder.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { truthOf } from '../truth/liar.ts'
 

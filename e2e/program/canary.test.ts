@@ -70,7 +70,7 @@ beforeAll(async () => {
   workspace = await createWorkspace()
   const start = (name: string, more: Partial<SimNodeOptions> = {}) =>
     startSimNode({ chain, name, ...more })
-  const says = (text: string) => ({ maxParams: 0, run: () => text })
+  const says = (text: string) => () => text
   nodes = {
     good: await start('good'),
     limited: await start('limited'),

@@ -2,13 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { seededRandom } from '../../proxy/clock/random.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import { digest, toData } from '../upstream-sim/hex.ts'
-import type { Method, Methods } from '../upstream-sim/params.ts'
-import { RpcError } from '../upstream-sim/rpc-error.ts'
+import type { ChainView } from '../upstream-sim/chain-view.ts'
+import { RpcError } from '../upstream-sim/json-rpc.ts'
+import { blockOrHash, data, method } from '../upstream-sim/params.ts'
+import type { Method } from '../upstream-sim/rpc-node.ts'
+import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import type { LiedAbout } from './lies.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
+
+type Methods = Readonly<Record<string, Method<ChainView>>>
 
 /** Nothing strikes by itself: what ails a node is in the schedule. */
 const noFaults = new FaultSwitch(seededRandom(0))
@@ -40,7 +44,7 @@ export class SimulatedNode {
 
   /** The honest answer, as this node sees the chain. */
   answer(call: LiedAbout): string {
-    return this.#node.answer({ isBatch: false, items: [call] }) as string
+    return this.#node.reply({ isBatch: false, items: [call] }) as string
   }
 }
 
@@ -50,25 +54,18 @@ export class SimulatedNode {
  */
 function ownMethods(isForeign: boolean): Methods {
   const received = new Set<string>()
-  const own: Record<string, Method> = {
-    eth_sendRawTransaction: {
-      maxParams: 1,
-      run(_view, params) {
-        const hash = toData(digest(params.data(0)))
-        if (received.has(hash)) throw new RpcError(-32000, 'already known')
-        received.add(hash)
-        return hash
-      },
-    },
-    eth_newBlockFilter: { maxParams: 0, run: () => '0x1' },
+  return {
+    eth_sendRawTransaction: method([data], (_view, raw) => {
+      const hash = toData(digest(raw))
+      if (received.has(hash)) throw new RpcError(-32000, 'already known')
+      received.add(hash)
+      return hash
+    }),
+    eth_newBlockFilter: () => '0x1',
+    ...(isForeign ? { eth_chainId: () => '0x5' } : {}),
   }
-  if (isForeign) own['eth_chainId'] = { maxParams: 0, run: () => '0x5' }
-  return own
 }
 
 const debugMethods: Methods = {
-  debug_getRawHeader: {
-    maxParams: 1,
-    run: (view, params) => view.block(params.block(0, true))?.hash ?? null,
-  },
+  debug_getRawHeader: method([blockOrHash], (view, ref) => view.block(ref)?.hash ?? null),
 }

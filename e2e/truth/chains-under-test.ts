@@ -2,18 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { seededRandom } from '../../proxy/clock/random.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
-import { BitcoinChain } from '../upstream-sim/chains/btc/chain.ts'
-import { BitcoinNode } from '../upstream-sim/chains/btc/node.ts'
-import { HubChain } from '../upstream-sim/chains/hubchain/chain.ts'
-import { HubRestNode } from '../upstream-sim/chains/hubchain/rest-node.ts'
-import { HubTendermintNode } from '../upstream-sim/chains/hubchain/tendermint-node.ts'
-import { MoveChain } from '../upstream-sim/chains/movechain/chain.ts'
-import { MoveNode } from '../upstream-sim/chains/movechain/node.ts'
-import type { ViewSettings } from '../upstream-sim/chains/node-view.ts'
-import type { ChainNode, NodeReply } from '../upstream-sim/chains/served-node.ts'
-import { SlotChain } from '../upstream-sim/chains/slotchain/chain.ts'
-import { SlotNode } from '../upstream-sim/chains/slotchain/node.ts'
+import { BitcoinChain, bitcoinNode } from '../upstream-sim/chains/btc.ts'
+import { HubChain } from '../upstream-sim/chains/hub-chain.ts'
+import { hubRestNode } from '../upstream-sim/chains/hub-rest.ts'
+import { hubTendermintNode } from '../upstream-sim/chains/hub-tendermint.ts'
+import { MoveChain } from '../upstream-sim/chains/move-chain.ts'
+import { moveNode } from '../upstream-sim/chains/move-node.ts'
+import { SlotChain } from '../upstream-sim/chains/slot-chain.ts'
+import { slotNode } from '../upstream-sim/chains/slot-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
+import type { ViewSettings } from '../upstream-sim/node-view.ts'
+import type { ChainNode, NodeReply } from '../upstream-sim/served-node.ts'
 import type { Lie } from './lying-node.ts'
 
 /** One question: of JSON-RPC a method, else a path. */
@@ -72,14 +71,13 @@ export const chainCases: readonly ChainCase[] = [
       const chain = new BitcoinChain({ seed })
       return {
         chain,
-        makeNode: (settings) => new BitcoinNode(chain, noFaults(), settings),
+        makeNode: (settings) => bitcoinNode(chain, noFaults(), settings),
         readsNow: [
           { method: 'getblockcount', params: [] },
           { method: 'getbestblockhash', params: [] },
         ],
         reads(height) {
-          const { hash, transactions } = chain.block(height)
-          const { txid } = transactions[0]!
+          const [hash, txid] = [chain.hashOf(height), chain.txidOf(height)]
           return [
             { method: 'getblockhash', params: [height] },
             { method: 'getblock', params: [hash, 0] },
@@ -112,7 +110,7 @@ export const chainCases: readonly ChainCase[] = [
       const [account] = sent!.message.accountKeys
       return {
         chain,
-        makeNode: (settings) => new SlotNode(chain, noFaults(), settings),
+        makeNode: (settings) => slotNode(chain, noFaults(), settings),
         readsNow: [
           { method: 'getSlot', params: [] },
           { method: 'getBlockHeight', params: [{ commitment: 'finalized' }] },
@@ -141,15 +139,13 @@ export const chainCases: readonly ChainCase[] = [
     chainId: 'HUBCHAIN',
     apiInterface: 'rest',
     lagBlocks: 20,
-    lies: [
-      ['GET /cosmos/base/tendermint/v1beta1/blocks/{height}', ['block', 'header', 'height'], next],
-    ],
+    lies: [['GET /base/tendermint/v1beta1/blocks/{height}', ['block', 'header', 'height'], next]],
     create(seed) {
       const chain = new HubChain({ seed })
       const root = '/cosmos/base/tendermint/v1beta1'
       return {
         chain,
-        makeNode: (settings) => new HubRestNode(chain, noFaults(), settings),
+        makeNode: (settings) => hubRestNode(chain, settings),
         readsNow: [],
         reads: (height) => [
           { path: `${root}/blocks/${height}` },
@@ -175,7 +171,7 @@ export const chainCases: readonly ChainCase[] = [
       const chain = new HubChain({ seed })
       return {
         chain,
-        makeNode: (settings) => new HubTendermintNode(chain, noFaults(), settings),
+        makeNode: (settings) => hubTendermintNode(chain, noFaults(), settings),
         readsNow: [],
         reads(height) {
           const of = { height: String(height) }
@@ -209,7 +205,7 @@ export const chainCases: readonly ChainCase[] = [
       const account = `0x${'11'.repeat(32)}`
       return {
         chain,
-        makeNode: (settings) => new MoveNode(chain, noFaults(), settings),
+        makeNode: (settings) => moveNode(chain, settings),
         readsNow: [{ path: '/estimate_gas_price' }],
         reads(height) {
           const version = height * 10 + 3
@@ -218,7 +214,7 @@ export const chainCases: readonly ChainCase[] = [
             { path: `/blocks/by_height/${height}?with_transactions=true` },
             { path: `/blocks/by_version/${version}` },
             { path: `/transactions/by_version/${version}` },
-            { path: `/transactions/by_hash/${chain.entry(version).hash}` },
+            { path: `/transactions/by_hash/${chain.hashAt(version)}` },
             { path: `/transactions?start=${version}&limit=5` },
             { path: `/accounts/${account}?ledger_version=${version}` },
           ]

@@ -3,7 +3,7 @@
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { lieAbout, type LiedAbout, type LieKind } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import { EthereumNode } from '../upstream-sim/ethereum-node.ts'
+import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import type { SimNode } from '../upstream-sim/sim-node.ts'
 
@@ -17,7 +17,7 @@ export interface Truth {
 
 export function truthOf(chain: ChainModel): Truth {
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(0)) })
-  const answer = (call: LiedAbout) => node.answer({ isBatch: false, items: [call] }) as string
+  const answer = (call: LiedAbout) => node.reply({ isBatch: false, items: [call] }) as string
   const result = (call: LiedAbout) => (JSON.parse(answer(call)) as { result?: unknown }).result
   return { answer, result }
 }

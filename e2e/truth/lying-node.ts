@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { changedAt, type Change, type Path } from '../simulation/lies.ts'
-import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/chains/served-node.ts'
+import type { ChainNode, NodeReply, NodeRequest } from '../upstream-sim/served-node.ts'
 
 /** One lie: in the results of which method or route, as the node names it, another value stands where. */
 export type Lie = readonly [of: string, path: Path, change: Change]
@@ -28,7 +28,7 @@ export class LyingNode implements ChainNode {
     if (this.#isRpc && !request.body.includes('"id":"c')) return reply
     for (const [of, path, change] of this.lies) {
       if (of !== method) continue
-      const document = JSON.parse(String(reply.body)) as { error?: unknown; result?: unknown }
+      const document = JSON.parse(reply.body) as { error?: unknown; result?: unknown }
       if (this.#isRpc && document.error) return reply
       const forged = changedAt(this.#isRpc ? document.result : document, path, change)
       if (forged === undefined) continue

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/random.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
-import { serveNode } from '../upstream-sim/chains/served-node.ts'
+import { serveNode } from '../upstream-sim/served-node.ts'
 import type { FaultSwitch } from '../upstream-sim/faults.ts'
 import { bodyOf, chainCases, honestly, type Read } from './chains-under-test.ts'
 import { LyingNode } from './lying-node.ts'
@@ -50,7 +50,7 @@ describe.each(chainCases)('$name', (under) => {
     const primaries = nodes.map(({ name, url }) => ({ name, url: `${url}${base}` }))
     const router = stack.use(await serveRouter({ chainId, apiInterface, primaries }))
     const reference = makeNode()
-    const truth = (read: Read, id: string) => String(honestly(reference, under, read, id).body)
+    const truth = (read: Read, id: string) => honestly(reference, under, read, id).body
     return { chain, nodes, reads, readsNow, router, truth }
   }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { LiedAbout } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { MinedBlock } from '../upstream-sim/shapes.ts'
+import type { MinedBlock } from '../upstream-sim/block-builder.ts'
 
 const hex = (number: number) => `0x${number.toString(16)}`
 

@@ -6,11 +6,11 @@ const keptRequests = 1_000
 
 /** One HTTP request that a node received. */
 export interface SeenRequest {
-  readonly verb: string
+  /** With the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** In the order of the batch. Empty when the body could not be read. */
+  /** In the order of the batch. */
   readonly methods: readonly string[]
 }
 
@@ -31,17 +31,12 @@ export class CallRecord {
     return this.#unanswered
   }
 
-  /** The newest requests, oldest first; 1,000 at most. */
+  /** The newest requests, oldest first. */
   get requests(): readonly SeenRequest[] {
     return this.#requests
   }
 
-  /** Calls by method, batch items counted singly. */
-  get byMethod(): ReadonlyMap<string, number> {
-    return this.#byMethod
-  }
-
-  /** How often this method was called. */
+  /** How often this method was called, batch items counted singly. */
   count(method: string): number {
     return this.#byMethod.get(method) ?? 0
   }

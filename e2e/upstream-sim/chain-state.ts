@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Transaction as SignedTransaction } from 'ethers'
-import { digest, type Hex, toData, toWord } from './hex.ts'
+import { Interface, type Transaction as SignedTransaction } from 'ethers'
+import { digest, type Hex, toData } from './hex.ts'
 
 const ether = 10n ** 18n
-
-/** A transaction of a client, once it is in a block. */
-export interface Included {
-  readonly height: number
-  readonly signed: SignedTransaction
-}
+const token = new Interface([
+  'function name() view returns (string)',
+  'function symbol() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function totalSupply() view returns (uint256)',
+  'function balanceOf(address) view returns (uint256)',
+])
 
 /**
  * The state at each height: a function of the seed, the address and the height, plus what the
@@ -18,12 +19,17 @@ export interface Included {
 export class ChainState {
   readonly #seed: string
   readonly #population: Population
-  readonly #included: () => Iterable<Included>
+  readonly #sentUpTo: (height: number) => readonly SignedTransaction[]
 
-  constructor(seed: string, population: Population, included: () => Iterable<Included>) {
+  /** @param sentUpTo what clients sent, in blocks up to a height */
+  constructor(
+    seed: string,
+    population: Population,
+    sentUpTo: (height: number) => readonly SignedTransaction[],
+  ) {
     this.#seed = seed
     this.#population = population
-    this.#included = included
+    this.#sentUpTo = sentUpTo
   }
 
   /** In wei: 1 to 1,000 ether that grow by a little every block. */
@@ -32,63 +38,47 @@ export class ChainState {
     const base = ether * BigInt(1 + (dice.readUInt16BE(0) % 1000)) + BigInt(dice.readUInt32BE(2))
     const growth = BigInt(height) * BigInt(1 + dice.readUInt16BE(6))
     let moved = 0n
-    for (const { signed } of this.#until(height)) {
-      if (isSame(signed.from, address)) moved -= signed.value
-      if (isSame(signed.to, address)) moved += signed.value
+    for (const { from, to, value } of this.#sentUpTo(height)) {
+      if (isSame(from, address)) moved -= value
+      if (isSame(to, address)) moved += value
     }
     return base + growth + moved
   }
 
   nonce(address: string, height: number): number {
-    let sent = this.#population.sentBy(address.toLowerCase(), height)
-    for (const { signed } of this.#until(height)) if (isSame(signed.from, address)) sent++
-    return sent
+    const sent = this.#sentUpTo(height).filter(({ from }) => isSame(from, address))
+    return this.#population.sentBy(address.toLowerCase(), height) + sent.length
   }
 
   code(address: string): Hex {
     const known = address.toLowerCase() as Hex
-    const isContract =
-      this.#population.contracts.includes(known) || known === this.#population.revertingContract
-    return isContract ? `0x6080604052${toData(digest(this.#seed, 'code', known)).slice(2)}` : '0x'
+    const { contracts, revertingContract } = this.#population
+    if (!contracts.includes(known) && known !== revertingContract) return '0x'
+    return `0x6080604052${toData(digest(this.#seed, 'code', known)).slice(2)}`
   }
 
   /** Changes every 100 blocks, and is zero at addresses without code. */
   storage(address: string, slot: string, height: number): Hex {
-    if (this.code(address) === '0x') return `0x${toWord(0)}`
+    if (this.code(address) === '0x') return `0x${'0'.repeat(64)}`
     const era = Math.floor(height / 100)
-    return toData(
-      digest(this.#seed, 'storage', address.toLowerCase(), BigInt(slot).toString(), era),
-    )
+    return toData(digest(this.#seed, 'storage', address.toLowerCase(), Number(slot), era))
   }
 
-  /** What a contract returns: the usual token views in their own words, else a digest. */
+  /** What a contract returns: the usual views of a token, else a digest. */
   call(to: string, data: string, height: number): Hex {
     if (this.code(to) === '0x') return '0x'
-    const selector = data.slice(2, 10).toLowerCase()
-    if (selector === '313ce567') return `0x${toWord(18)}`
-    if (selector === '95d89b41') return abiString('SIM')
-    if (selector === '06fdde03') return abiString('Simulated Token')
-    if (selector === '18160ddd') return `0x${toWord(1_000_000_000n * ether)}`
-    if (selector === '70a08231')
-      return `0x${toWord(this.balance(`0x${data.slice(34, 74)}`, height))}`
-    return toData(digest(this.#seed, 'call', to.toLowerCase(), data.toLowerCase(), height))
+    const asked = data.length < 10 ? null : token.parseTransaction({ data })
+    if (asked === null)
+      return toData(digest(this.#seed, 'call', to.toLowerCase(), data.toLowerCase(), height))
+    const views: Readonly<Record<string, unknown>> = {
+      name: 'Simulated Token',
+      symbol: 'SIM',
+      decimals: 18,
+      totalSupply: 1_000_000_000n * ether,
+    }
+    const result = views[asked.name] ?? this.balance(String(asked.args[0]), height)
+    return token.encodeFunctionResult(asked.name, [result]) as Hex
   }
-
-  *#until(height: number): Iterable<Included> {
-    for (const included of this.#included()) if (included.height <= height) yield included
-  }
-}
-
-/** A revert reason as contracts return it: `Error(string)`. */
-export function revertData(reason: string): Hex {
-  return `0x08c379a0${abiString(reason).slice(2)}`
-}
-
-function abiString(text: string): Hex {
-  const bytes = Buffer.from(text)
-  const padded = Buffer.alloc(Math.ceil(bytes.length / 32) * 32)
-  bytes.copy(padded)
-  return `0x${toWord(32)}${toWord(bytes.length)}${padded.toString('hex')}`
 }
 
 function isSame(address: string | null, other: string): boolean {

@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { asPending } from './block-builder.ts'
+import { asPending, type MinedBlock, type Receipt, type Transaction } from './block-builder.ts'
 import type { ChainModel } from './chain-model.ts'
-import { headerNotFound, missingTrieNode, prunedHistory, RpcError } from './rpc-error.ts'
+import { digest, toData } from './hex.ts'
+import { RpcError } from './json-rpc.ts'
+import { NodeView, type ViewSettings } from './node-view.ts'
 import type { BlockRef } from './params.ts'
-import type { Block, MinedBlock, Receipt, Transaction } from './shapes.ts'
 
-const safeDepthBlocks = 32
-const finalizedDepthBlocks = 64
+/** Blocks behind the head. */
+const depths = { latest: 0, pending: 0, safe: 32, finalized: 64, earliest: Infinity }
 
 /** How one node sees the chain. A test may change it while the node runs. */
-export interface ViewSettings {
-  /** Blocks that the node is behind the chain's head. */
-  lagBlocks: number
-  /** The node's head does not rise above this height; null when it does. */
-  frozenAt: number | null
-  /** Blocks below are pruned: asking for one is error 4444. */
-  earliestBlock: number
+export interface EthereumViewSettings extends ViewSettings {
   /** State below is pruned: asking for it is a missing trie node. */
   earliestState: number
-  /** The widest range of `eth_getLogs`. */
-  maxLogRangeBlocks: number
-  clientVersion: string
-  /** The branch that the node is on while others are on another one; the canonical one when not said. */
-  branch?: number | null
+  /** The branch that the node is on while others are on another one; null: the canonical one. */
+  branch: number | null
 }
 
-/** The chain as one node sees it: behind, pruned, or, when a fault says so, off by some blocks. */
-export class ChainView {
-  readonly chain: ChainModel
-  readonly settings: ViewSettings
+/** The chain as one node sees it: behind, pruned, or, when a fault says so, off by a block. */
+export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
   readonly #skewBlocks: number
 
-  constructor(chain: ChainModel, settings: ViewSettings, skewBlocks = 0) {
-    this.chain = chain
-    this.settings = settings
+  constructor(chain: ChainModel, settings: Partial<EthereumViewSettings> = {}, skewBlocks = 0) {
+    // One that is off by a block is the same view: its settings stay those of the node.
+    const usual = { lagBlocks: 0, frozenAt: null, earliestState: 0, branch: null }
+    super(chain, skewBlocks === 0 ? { ...usual, ...settings } : (settings as EthereumViewSettings))
     this.#skewBlocks = skewBlocks
   }
 
@@ -43,32 +34,20 @@ export class ChainView {
     return new ChainView(this.chain, this.settings, 1)
   }
 
-  get head(): number {
-    const branch = this.#branch
-    const newest = branch === null ? this.chain.head : this.chain.headOf(branch)
-    const behind = Math.max(0, newest - this.settings.lagBlocks)
-    return Math.min(behind, this.settings.frozenAt ?? behind)
+  protected override get newest(): number {
+    const { branch } = this.settings
+    return branch === null ? this.chain.head : this.chain.headOf(branch)
   }
 
   /** The height that a reference means; null when this node has no such block. */
   heightOf(ref: BlockRef): number | null {
     if ('height' in ref) return ref.height <= this.head ? ref.height : null
     if ('hash' in ref) return this.byHash(ref.hash)?.height ?? null
-    switch (ref.tag) {
-      case 'earliest':
-        return 0
-      case 'safe':
-        return Math.max(0, this.head - safeDepthBlocks)
-      case 'finalized':
-        return Math.max(0, this.head - finalizedDepthBlocks)
-      case 'latest':
-      case 'pending':
-        return this.head
-    }
+    return Math.max(0, this.head - depths[ref.tag])
   }
 
   /** The block, `pending` included; null when this node has no such block. */
-  block(ref: BlockRef): Block | null {
+  block(ref: BlockRef): MinedBlock['block'] | ReturnType<typeof asPending> | null {
     if ('tag' in ref && ref.tag === 'pending') return asPending(this.chain.pendingBlock(this.head))
     return this.mined(ref)?.block ?? null
   }
@@ -82,63 +61,49 @@ export class ChainView {
 
   /** The canonical block at a height that this node has. */
   at(height: number): MinedBlock {
-    if (height < this.settings.earliestBlock) throw prunedHistory()
-    const branch = this.#branch
-    const at = this.#skew(height)
-    return branch === null ? this.chain.block(at) : this.chain.blockOf(branch, at)
+    return this.chain.block(this.#skew(height), this.settings.branch ?? undefined)
   }
 
   byHash(hash: string): MinedBlock | null {
     const found = this.chain.find(hash)
     if (found?.index !== null || found.mined.height > this.head) return null
-    if (found.mined.height < this.settings.earliestBlock) throw prunedHistory()
     if (this.#skewBlocks !== 0) return this.at(found.mined.height)
-    // Of other branches knows who is on the canonical one.
-    if (this.#branch === null) return found.mined
+    // A node on the canonical branch knows of others.
+    if (this.settings.branch === null) return found.mined
     return this.at(found.mined.height).hash === found.mined.hash ? found.mined : null
   }
 
   /** A mined transaction with its receipt; null when this node has not seen it in a block. */
   transaction(hash: string): { transaction: Transaction; receipt: Receipt } | null {
     const found = this.chain.find(hash)
-    if (!found?.canonical || found.index === null) return null
-    const { height } = found.mined
-    if (height > this.head) return null
-    if (height < this.settings.earliestBlock) throw prunedHistory()
-    if (this.#skewBlocks !== 0) return this.#anotherTransaction(hash, height)
-    const transaction = found.mined.block.transactions[found.index]
-    const receipt = found.mined.receipts[found.index]
-    return transaction && receipt ? { transaction, receipt } : null
+    if (!found?.canonical || found.index === null || found.mined.height > this.head) return null
+    if (this.#skewBlocks !== 0) return this.#transactionBelow(found.mined.height)
+    const { block, receipts } = found.mined
+    return { transaction: block.transactions[found.index]!, receipt: receipts[found.index]! }
   }
 
   /** The height whose state is asked for. Throws geth's error when this node does not have it. */
   stateHeight(ref: BlockRef): number {
     const height = this.heightOf(ref)
-    if (height === null) {
-      if ('hash' in ref) throw new RpcError(-32000, 'header for hash not found')
-      throw headerNotFound()
+    if (height === null)
+      throw new RpcError(-32000, 'hash' in ref ? 'header for hash not found' : 'header not found')
+    if (height < this.settings.earliestState) {
+      const { stateRoot } = this.chain.block(height).block
+      const node = toData(digest('trie-node', stateRoot)).slice(2)
+      const words = `state ${stateRoot} is not available, not found`
+      throw new RpcError(-32000, `missing trie node ${node} (path ) ${words}`)
     }
-    if (height < this.settings.earliestState)
-      throw missingTrieNode(this.chain.block(height).block.stateRoot)
     return this.#skew(height)
   }
 
-  get #branch(): number | null {
-    return this.settings.branch ?? null
-  }
-
   #skew(height: number): number {
-    return this.#skewBlocks === 0 || height > 0 ? Math.abs(height - this.#skewBlocks) : 1
+    return height > 0 ? height - this.#skewBlocks : this.#skewBlocks
   }
 
-  #anotherTransaction(hash: string, height: number) {
-    for (let at = height; at >= Math.max(1, height - 20); at--) {
-      const mined = this.chain.block(at)
-      const index = mined.block.transactions.findIndex((one) => one.hash !== hash.toLowerCase())
-      const transaction = mined.block.transactions[index]
-      const receipt = mined.receipts[index]
-      if (transaction && receipt) return { transaction, receipt }
-    }
-    return null
+  #transactionBelow(height: number): { transaction: Transaction; receipt: Receipt } {
+    const { block, receipts } = this.chain.block(height - 1)
+    const [transaction] = block.transactions
+    const [receipt] = receipts
+    return transaction && receipt ? { transaction, receipt } : this.#transactionBelow(height - 1)
   }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from '../../proxy/clock/random.ts'
-import { replyText, type RpcCall } from './json-rpc.ts'
-import { RpcError } from './rpc-error.ts'
+import type { RpcCall } from './json-rpc.ts'
+
+/** A call about which a lie is told. */
+type Forged = RpcCall & { readonly id: unknown; readonly params: readonly unknown[] }
 
 /** A fault in what a node says about one call. In a batch each item draws on its own. */
 export type AnswerFault =
@@ -12,14 +14,9 @@ export type AnswerFault =
   | { readonly kind: 'wrong-id' }
   | { readonly kind: 'null-result' }
   /** A JSON-RPC error with HTTP 200; `quota` for a ready-made one. */
-  | {
-      readonly kind: 'error'
-      readonly code: number
-      readonly message: string
-      readonly data?: unknown
-    }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** A lie of the test's own: the text of the reply, or null to be honest about such a call. */
-  | { readonly kind: 'forged'; readonly forge: (call: RpcCall, honest: string) => string | null }
+  | { readonly kind: 'forged'; readonly forge: (call: Forged, honest: string) => string | null }
 
 /** A fault in how the reply travels. One draw for a whole request. */
 export type WireFault =
@@ -122,22 +119,4 @@ export class FaultSwitch {
     }
     return struck
   }
-}
-
-/** The text of one reply with its faults in it. */
-export function applyAnswerFaults(
-  faults: readonly AnswerFault[],
-  call: RpcCall,
-  truth: { readonly result: unknown } | RpcError,
-): string {
-  let outcome = truth
-  let answeredId = call.id
-  for (const fault of faults) {
-    if (fault.kind === 'wrong-id') answeredId = 'not-what-you-asked'
-    if (fault.kind === 'null-result') outcome = { result: null }
-    if (fault.kind === 'error') outcome = new RpcError(fault.code, fault.message, fault.data)
-  }
-  const text = replyText(answeredId, outcome)
-  for (const fault of faults) if (fault.kind === 'forged') return fault.forge(call, text) ?? text
-  return text
 }

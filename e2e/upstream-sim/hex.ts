@@ -24,13 +24,3 @@ export function toData(bytes: Buffer): Hex {
 export function toQuantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
-
-/** A whole number as one 32-byte ABI word, without `0x`. */
-export function toWord(value: number | bigint): string {
-  return value.toString(16).padStart(64, '0')
-}
-
-/** An address as one 32-byte ABI word. */
-export function addressWord(address: Hex): string {
-  return address.slice(2).padStart(64, '0')
-}

@@ -4,49 +4,38 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import type { WireFault } from './faults.ts'
-import { replyText } from './json-rpc.ts'
-import { RpcError } from './rpc-error.ts'
+import { replyText, RpcError } from './json-rpc.ts'
+import type { NodeReply } from './served-node.ts'
 
 const resetAfterHeadMs = 10
+const json = 'application/json'
 const html =
   '<html><head><title>Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n'
 
-/** The head of a reply that no fault strikes. */
-interface ReplyHead {
-  readonly status: number
-  readonly contentType: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-const jsonHead: ReplyHead = { status: 200, contentType: 'application/json' }
-
-/** Sends `body` to the client, in the way that the faults say. */
+/** Sends a reply to the client, in the way that the faults say. */
 export async function sendReply(
   response: ServerResponse,
-  body: string | Buffer,
-  id: unknown,
+  { status: wholeStatus, contentType, body, headers = {}, id }: NodeReply,
   faults: readonly WireFault[],
   clock: Clock,
-  head: ReplyHead = jsonHead,
 ): Promise<void> {
   for (const fault of faults)
     if (fault.kind === 'slow') await new Promise<void>((done) => clock.after(fault.delayMs, done))
   if (response.destroyed) return
   const fault = faults.find((one) => one.kind !== 'slow' && one.kind !== 'gzip')
-  const socket = response.socket
+  const { socket } = response
   switch (fault?.kind) {
-    case undefined:
-      if (faults.some((one) => one.kind === 'gzip'))
-        return send(response, head.status, head.contentType, gzipSync(body), {
-          ...head.headers,
-          'content-encoding': 'gzip',
-        })
-      return send(response, head.status, head.contentType, body, head.headers)
+    case undefined: {
+      if (!faults.some(({ kind }) => kind === 'gzip'))
+        return send(response, wholeStatus, contentType, body, headers)
+      const gzip = { ...headers, 'content-encoding': 'gzip' }
+      return send(response, wholeStatus, contentType, gzipSync(body), gzip)
+    }
     case 'hang':
       return
     case 'reset':
       if (fault.when === 'after-head') {
-        response.writeHead(200, headers('application/json', Buffer.byteLength(body)))
+        response.writeHead(200, { 'content-type': json, 'content-length': Buffer.byteLength(body) })
         response.write(half(body))
         await new Promise<void>((done) => clock.after(resetAfterHeadMs, done))
       }
@@ -54,7 +43,7 @@ export async function sendReply(
       return
     case 'half-body':
       response.writeHead(200, {
-        'content-type': 'application/json',
+        'content-type': json,
         ...(fault.framing === 'content-length'
           ? { 'content-length': Buffer.byteLength(body) }
           : { 'transfer-encoding': 'chunked' }),
@@ -65,22 +54,24 @@ export async function sendReply(
       const { retryAfter } = fault
       const after = retryAfter instanceof Date ? retryAfter.toUTCString() : retryAfter
       const text = replyText(id, new RpcError(-32005, 'rate limit exceeded'))
-      return send(response, 429, 'application/json', text, {
-        ...(after === undefined ? {} : { 'retry-after': String(after) }),
-      })
+      return send(response, 429, json, text, retryHeader(after))
     }
     case 'status': {
       const { status, body: form, retryAfter } = fault
-      const extra = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+      const extra = retryHeader(retryAfter)
       if (form === 'html') return send(response, status, 'text/html', html, extra)
       const text = form === 'empty' ? '' : replyText(id, new RpcError(-32603, 'internal error'))
-      return send(response, status, 'application/json', text, extra)
+      return send(response, status, json, text, extra)
     }
     case 'empty-body':
-      return send(response, 200, 'application/json', '')
+      return send(response, 200, json, '')
     case 'invalid-json':
-      return send(response, 200, 'application/json', half(body))
+      return send(response, 200, json, half(body))
   }
+}
+
+function retryHeader(after: string | number | undefined): Readonly<Record<string, string>> {
+  return after === undefined ? {} : { 'retry-after': String(after) }
 }
 
 /** Sends a whole reply. */
@@ -91,16 +82,12 @@ export function send(
   body: string | Buffer,
   extra: Readonly<Record<string, string>> = {},
 ): void {
-  response.writeHead(status, { ...headers(contentType, Buffer.byteLength(body)), ...extra })
+  const length = Buffer.byteLength(body)
+  response.writeHead(status, { 'content-type': contentType, 'content-length': length, ...extra })
   response.end(body)
 }
 
-function headers(contentType: string, length: number) {
-  return { 'content-type': contentType, 'content-length': length }
-}
-
 /** The first half: never whole JSON, because a reply is an object or an array. */
-function half(body: string | Buffer): string | Buffer {
-  const end = Math.max(1, Math.floor(body.length / 2))
-  return typeof body === 'string' ? body.slice(0, end) : body.subarray(0, end)
+function half(body: string): string {
+  return body.slice(0, Math.max(1, Math.floor(body.length / 2)))
 }

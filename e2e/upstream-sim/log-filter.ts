@@ -1,95 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+import type { Log } from './block-builder.ts'
 import type { ChainView } from './chain-view.ts'
-import type { Hex } from './hex.ts'
-import { blockRefOf, hexOf } from './params.ts'
-import { invalidParams, RpcError } from './rpc-error.ts'
-import type { Log } from './shapes.ts'
+import { invalidParams, RpcError } from './json-rpc.ts'
+import { address, block, hash } from './params.ts'
 
-const maxTopics = 4
+const maxRangeBlocks = 2_000
 
-interface Filter {
-  /** Empty: any. */
-  readonly addresses: readonly Hex[]
-  /** One set of alternatives a position; empty: any. */
-  readonly topics: readonly (readonly Hex[])[]
+/** One value or several alternatives; empty: any. */
+function anyOf<Value>(type: z.ZodType<Value>) {
+  return z
+    .union([type.transform((value) => [value]), z.array(type)])
+    .nullish()
+    .transform((values) => values ?? [])
 }
 
-/** The part of a filter that says what a log must be like. */
-export interface LogFilter {
-  readonly address?: unknown
-  readonly topics?: unknown
-}
+const logParts = z.object({
+  address: anyOf(address),
+  /** One set of alternatives a position. */
+  topics: z
+    .array(anyOf(hash))
+    .max(4, 'exceed max topics')
+    .nullish()
+    .transform((topics) => topics ?? []),
+})
 
-/** Whether a log is what a filter asks for. @throws RpcError for a filter that is none */
-export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, criteria?: LogFilter): boolean {
-  return fits(log, {
-    addresses: addressesOf(criteria?.address),
-    topics: topicsOf(criteria?.topics),
-  })
+/** The criteria of `eth_getLogs`. */
+export const logCriteria = logParts.extend({
+  fromBlock: block.nullish(),
+  toBlock: block.nullish(),
+  blockHash: hash.nullish(),
+})
+
+/** The part of a filter that says what a log must be like, as a client writes it. */
+export type LogFilter = z.input<typeof logParts>
+
+/** Whether a log is what a filter asks for. */
+export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, filter: LogFilter = {}): boolean {
+  return fits(log, logParts.parse(filter))
 }
 
 /** `eth_getLogs`: the logs of a range or of one block that fit addresses and topics. */
-export function logsOf(view: ChainView, criteria: Readonly<Record<string, unknown>>): Log[] {
-  const filter = {
-    addresses: addressesOf(criteria['address']),
-    topics: topicsOf(criteria['topics']),
-  }
+export function logsOf(view: ChainView, criteria: z.output<typeof logCriteria>): Log[] {
   const { fromBlock, toBlock, blockHash } = criteria
-  if (isSet(blockHash)) {
-    if (isSet(fromBlock) || isSet(toBlock))
-      throw invalidParams(
-        'invalid argument 0: cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other',
-      )
-    const mined = view.mined({ hash: hexOf(blockHash, 32, 0, 'common.Hash') })
+  const all = ({ receipts }: { readonly receipts: readonly { readonly logs: readonly Log[] }[] }) =>
+    receipts.flatMap(({ logs }) => logs).filter((log) => fits(log, criteria))
+  if (blockHash) {
+    if (fromBlock || toBlock) throw invalidParams('both a block hash and a range')
+    const mined = view.byHash(blockHash)
     if (mined === null) throw new RpcError(-32000, 'unknown block')
-    return mined.receipts.flatMap((receipt) => receipt.logs).filter((log) => fits(log, filter))
+    return all(mined)
   }
-  const from = rangeEnd(view, fromBlock)
-  const to = rangeEnd(view, toBlock)
+  const [from, to] = [fromBlock, toBlock].map((ref) => {
+    if (!ref) return view.head
+    return 'height' in ref ? ref.height : (view.heightOf(ref) ?? view.head)
+  }) as [number, number]
   if (from > to) throw invalidParams('invalid block range params')
   if (to > view.head) throw invalidParams('block range extends beyond current head block')
-  if (to - from >= view.settings.maxLogRangeBlocks)
-    throw new RpcError(-32602, `exceed maximum block range: ${view.settings.maxLogRangeBlocks}`)
-  const logs: Log[] = []
-  for (let height = from; height <= to; height++)
-    for (const receipt of view.at(height).receipts)
-      logs.push(...receipt.logs.filter((log) => fits(log, filter)))
-  return logs
+  if (to - from >= maxRangeBlocks)
+    throw invalidParams(`exceed maximum block range: ${maxRangeBlocks}`)
+  return Array.from({ length: to - from + 1 }, (_, at) => all(view.at(from + at))).flat()
 }
 
-function fits(log: Pick<Log, 'address' | 'topics'>, filter: Filter): boolean {
-  if (filter.addresses.length > 0 && !filter.addresses.includes(log.address)) return false
+function fits(log: Pick<Log, 'address' | 'topics'>, filter: z.output<typeof logParts>): boolean {
+  if (filter.address.length > 0 && !filter.address.includes(log.address)) return false
   return filter.topics.every((alternatives, at) => {
     const topic = log.topics[at]
     return topic !== undefined && (alternatives.length === 0 || alternatives.includes(topic))
   })
-}
-
-function rangeEnd(view: ChainView, value: unknown): number {
-  if (!isSet(value)) return view.head
-  const ref = blockRefOf(value, 0, false)
-  return 'height' in ref ? ref.height : (view.heightOf(ref) ?? view.head)
-}
-
-function addressesOf(value: unknown): Hex[] {
-  if (!isSet(value)) return []
-  const list: unknown[] = Array.isArray(value) ? value : [value]
-  return list.map((one) => hexOf(one, 20, 0, 'common.Address'))
-}
-
-function topicsOf(value: unknown): Hex[][] {
-  if (!isSet(value)) return []
-  if (!Array.isArray(value)) throw invalidParams('invalid argument 0: invalid topics')
-  if (value.length > maxTopics) throw invalidParams('exceed max topics')
-  return value.map((position: unknown) => {
-    if (!isSet(position)) return []
-    const list: unknown[] = Array.isArray(position) ? position : [position]
-    if (list.some((one) => !isSet(one))) return []
-    return list.map((one) => hexOf(one, 32, 0, 'common.Hash'))
-  })
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

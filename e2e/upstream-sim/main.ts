@@ -2,7 +2,51 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
-import { simulatedChains } from './start-nodes.ts'
+import { createChainModel } from './chain-model.ts'
+import { BitcoinChain, bitcoinNode } from './chains/btc.ts'
+import { HubChain } from './chains/hub-chain.ts'
+import { hubRestNode } from './chains/hub-rest.ts'
+import { hubTendermintNode } from './chains/hub-tendermint.ts'
+import { MoveChain } from './chains/move-chain.ts'
+import { moveNode } from './chains/move-node.ts'
+import { SlotChain } from './chains/slot-chain.ts'
+import { slotNode } from './chains/slot-node.ts'
+import type { FaultSwitch } from './faults.ts'
+import type { ChainOptions } from './growing-chain.ts'
+import { type ChainNode, serveNode } from './served-node.ts'
+import { EthereumNode } from './sim-node.ts'
+
+type MakeNode = (faults: FaultSwitch) => ChainNode
+
+/** The chains that can be simulated, each by the name of its interface where it has several. */
+const simulatedChains: Readonly<
+  Record<string, (options: ChainOptions & { readonly chainId: number }) => MakeNode>
+> = {
+  eth(options) {
+    const chain = createChainModel(options)
+    return (faults) => new EthereumNode({ chain, faults })
+  },
+  btc(options) {
+    const chain = new BitcoinChain(options)
+    return (faults) => bitcoinNode(chain, faults)
+  },
+  slot(options) {
+    const chain = new SlotChain(options)
+    return (faults) => slotNode(chain, faults)
+  },
+  move(options) {
+    const chain = new MoveChain(options)
+    return () => moveNode(chain)
+  },
+  'hub-rest'(options) {
+    const chain = new HubChain(options)
+    return () => hubRestNode(chain)
+  },
+  'hub-tendermint'(options) {
+    const chain = new HubChain(options)
+    return (faults) => hubTendermintNode(chain, faults)
+  },
+}
 
 const names = Object.keys(simulatedChains).join(', ')
 const usage = `Simulated nodes that serve one chain, for playing by hand.
@@ -42,7 +86,7 @@ async function run(): Promise<void> {
   const chain = Object.hasOwn(simulatedChains, values.chain) && simulatedChains[values.chain]
   if (!chain) throw new Error(`--chain must be one of ${names}, not "${values.chain}"`)
   const blockTime = values['block-time-ms']
-  const start = chain({
+  const make = chain({
     seed: values.seed,
     chainId: wholeNumber('--chain-id', values['chain-id'], Number.MAX_SAFE_INTEGER),
     clock: systemClock,
@@ -52,7 +96,7 @@ async function run(): Promise<void> {
   })
   for (let at = 0; at < count; at++) {
     const name = `sim-${at + 1}`
-    const { url } = await start(name, firstPort + at)
+    const { url } = await serveNode(make, { name, port: firstPort + at })
     process.stdout.write(`${name}  ${url}\n`)
   }
 }

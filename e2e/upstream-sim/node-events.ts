@@ -2,14 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainView } from './chain-view.ts'
 import { fitsFilter, type LogFilter } from './log-filter.ts'
-import type { Block, Log, MinedBlock } from './shapes.ts'
+import type { Log, MinedBlock } from './block-builder.ts'
 
 /** Something that a node tells to those who subscribed. */
 export type NodeEvent =
   | { readonly kind: 'head'; readonly head: object; readonly mined: MinedBlock }
-  | { readonly kind: 'log'; readonly log: Log | RemovedLog }
-
-type RemovedLog = Omit<Log, 'removed'> & { readonly removed: true }
+  | { readonly kind: 'log'; readonly log: Log }
 
 /** Blocks that are remembered, to tell where another branch begins. */
 const rememberedBlocks = 4_096
@@ -77,6 +75,6 @@ function asRemoved(log: Log) {
 const notOfHeader: ReadonlySet<string> = new Set(['transactions', 'uncles', 'withdrawals', 'size'])
 
 /** The header of a block, as it is told when it is new. */
-export function headOf(block: Block): object {
+export function headOf(block: MinedBlock['block']): object {
   return Object.fromEntries(Object.entries(block).filter(([name]) => !notOfHeader.has(name)))
 }

@@ -1,122 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type https from 'node:https'
-import type { Clock } from '../../proxy/clock/clock.ts'
-import { type Random, seededRandom } from '../../proxy/clock/random.ts'
-import { systemClock } from '../../proxy/clock/system-clock.ts'
-import { CallRecord } from './call-record.ts'
-import type { ViewSettings } from './chain-view.ts'
-import { EthereumNode, type EthereumNodeOptions } from './ethereum-node.ts'
-import { FaultSwitch } from './faults.ts'
-import { digest } from './hex.ts'
-import { send, sendReply } from './http-reply.ts'
-import { readRequest } from './json-rpc.ts'
-import { bodyOf, openNodeServer, type NodeServer } from './node-server.ts'
-import { SocketSide } from './socket-side.ts'
+import type { ChainModel } from './chain-model.ts'
+import { ChainView, type EthereumViewSettings } from './chain-view.ts'
+import { ethereumMethods } from './ethereum-methods.ts'
+import type { FaultSwitch } from './faults.ts'
+import { toQuantity } from './hex.ts'
+import { RpcError } from './json-rpc.ts'
+import { isOfTopic, type NodeEvent, NodeEvents, resultOf } from './node-events.ts'
+import { type Method, RpcNode } from './rpc-node.ts'
+import { type ServedNode, type ServeOptions, serveNode } from './served-node.ts'
+import type { SocketFeed } from './socket-face.ts'
 
-export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'> {
-  /** Tells the node from its peers, and seeds its faults. Default `sim`. */
-  readonly name?: string
-  /** Default 0: any free port. It stays the same over `stop` and `start`. */
-  readonly port?: number
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  /** Drives faults that happen with a probability. */
-  readonly random?: Random
-  /** Times slow answers. Default: the machine's clock. */
-  readonly clock?: Clock
-  /** Serve https with these keys; `requestCert` and `ca` for mutual TLS. */
-  readonly tls?: https.ServerOptions
+export interface EthereumNodeOptions extends Partial<EthereumViewSettings> {
+  readonly chain: ChainModel
+  readonly faults: FaultSwitch
+  /** Methods beside the standard ones, or in their place: `debug_traceCall` and the like. */
+  readonly methods?: Readonly<Record<string, Method<ChainView>>>
 }
+
+/** An Ethereum node without a wire: requests in, answers out. A simulation can ask it directly. */
+export class EthereumNode extends RpcNode<ChainView> {
+  constructor({ chain, faults, methods = {}, ...settings }: EthereumNodeOptions) {
+    const view = new ChainView(chain, settings)
+    const dialect = {
+      methods: { ...ethereumMethods(), ...methods },
+      skewed: (whole: ChainView) => whole.skewed(),
+      notFound: (method: string) =>
+        new RpcError(-32601, `the method ${method} does not exist/is not available`),
+    }
+    super(view, dialect, faults, feedOf(view))
+  }
+}
+
+/** New heads and logs. */
+function feedOf(view: ChainView): SocketFeed {
+  let events: NodeEvents | null = null
+  return {
+    news: () => (events ??= new NodeEvents(view)).next(),
+    subscribe({ method, params }) {
+      if (method !== 'eth_subscribe') return null
+      const topic = params as readonly unknown[]
+      if (topic[0] !== 'newHeads' && topic[0] !== 'logs')
+        return new RpcError(-32601, `no "${String(topic[0])}" subscription`)
+      return {
+        notification: 'eth_subscription',
+        resultsOf: (news) =>
+          isOfTopic(news as NodeEvent, topic) ? [resultOf(news as NodeEvent)] : [],
+      }
+    },
+    idOf: toQuantity,
+  }
+}
+
+export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'>, ServeOptions {}
 
 /** A simulated Ethereum node on loopback. `await using` stops it. */
-export interface SimNode extends NodeServer, AsyncDisposable {
-  readonly name: string
+export interface SimNode extends ServedNode<EthereumNode> {
   /** How the node sees the chain: lag, pruning. Change it at any time. */
-  readonly view: ViewSettings
-  readonly faults: FaultSwitch
-  readonly calls: CallRecord
-  /** The same port by WebSocket. */
-  readonly socketUrl: string
-  readonly sockets: SocketSide
+  readonly view: EthereumViewSettings
 }
 
-/** Starts a node that serves its view of `chain` over HTTP. */
+/** Starts a node that serves its view of `chain` over HTTP and WebSockets. */
 export async function startSimNode(options: SimNodeOptions): Promise<SimNode> {
-  const {
-    name = 'sim',
-    host = '127.0.0.1',
-    port = 0,
-    clock = systemClock,
-    random,
-    tls,
-    ...nodeOptions
-  } = options
-  const seed = digest(options.chain.seed, 'node', name).readUInt32BE(0)
-  const faults = new FaultSwitch(random ?? seededRandom(seed))
-  const calls = new CallRecord()
-  const node = new EthereumNode({ ...nodeOptions, faults })
-  const sockets = new SocketSide(node, clock)
-  const server = await openNodeServer(
-    {
-      host,
-      port,
-      tls: tls ?? null,
-      upgrade: (request, wire, head) => {
-        sockets.upgrade(request, wire, head)
-      },
-    },
-    (request, response) => serve(request, response, { node, faults, calls, clock }),
-  )
-  const stop = () => {
-    sockets.stop()
-    return server.stop()
-  }
-  return {
-    ...server,
-    name,
-    view: node.view.settings,
-    faults,
-    calls,
-    sockets,
-    socketUrl: server.url.replace('http', 'ws'),
-    stop,
-    [Symbol.asyncDispose]: stop,
-  }
-}
-
-interface Serving {
-  readonly node: EthereumNode
-  readonly faults: FaultSwitch
-  readonly calls: CallRecord
-  readonly clock: Clock
-}
-
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { node, faults, calls, clock }: Serving,
-): Promise<void> {
-  const body = (await bodyOf(request))?.toString() ?? null
-  const seen = { verb: request.method ?? '', path: request.url ?? '', headers: request.headers }
-  if (body === null) return send(response, 413, 'text/plain', 'request body too large')
-  if (request.method === 'GET' && body === '') return send(response, 200, 'text/plain', '')
-  if (request.method !== 'POST') return send(response, 405, 'text/plain', 'method not allowed')
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
-    return send(
-      response,
-      415,
-      'text/plain',
-      'invalid content type, only application/json is supported',
-    )
-  const rpcRequest = readRequest(body)
-  const methods = rpcRequest.items.flatMap((item) => ('method' in item ? [item.method] : []))
-  calls.add({ ...seen, body, methods })
-  response.once('close', () => {
-    if (!response.writableFinished) calls.addUnanswered()
-  })
-  const reply = node.answer(rpcRequest)
-  const id = rpcRequest.isBatch ? null : rpcRequest.items[0]!.id
-  await sendReply(response, reply ?? '', id, faults.drawForRequest(methods), clock)
+  const served = await serveNode((faults) => new EthereumNode({ ...options, faults }), options)
+  return { ...served, view: served.node.view.settings }
 }

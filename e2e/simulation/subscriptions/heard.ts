@@ -3,7 +3,7 @@
 import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import { fitsFilter, type LogFilter } from '../../upstream-sim/log-filter.ts'
 import { headOf } from '../../upstream-sim/node-events.ts'
-import type { Log } from '../../upstream-sim/shapes.ts'
+import type { Log } from '../../upstream-sim/block-builder.ts'
 
 /** Hears of a broken rule: `once`, `in-order`, `no-hole` or `true`. */
 type Report = (rule: string, what: string) => void

@@ -34,14 +34,7 @@ export class SimulatedSocket extends TestSocket {
     this.#plan = plan
     this.#wire = wire
     this.#dice = dice
-    this.#view = new ChainView(wire.chain, {
-      lagBlocks: plan.lagBlocks,
-      frozenAt: null,
-      earliestBlock: 0,
-      earliestState: 0,
-      maxLogRangeBlocks: 2_000,
-      clientVersion: '',
-    })
+    this.#view = new ChainView(wire.chain, { lagBlocks: plan.lagBlocks })
     this.#events = new NodeEvents(this.#view)
     this.#timers = plan.ailments.flatMap(({ kind, fromMs, untilMs }) => [
       wire.clock.after(fromMs, () => {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { MirrorNode, type Asked } from './mirror-node.ts'
+import { serveRouter } from '../served/served-router.ts'
+
+interface Request {
+  readonly jsonrpc?: string
+  readonly id?: unknown
+}
+
+/** As btcd does: a line feed and nothing else to whoever tells no version. */
+function answerOf({ jsonrpc, id }: Request): string {
+  if (jsonrpc === undefined) return ''
+  return JSON.stringify({ jsonrpc, result: 7, error: null, id })
+}
+
+test.each<[string, unknown]>([
+  ['{"id":"a","method":"getblockcount"}', { result: 7, id: 'a' }],
+  ['{"jsonrpc":"2.0","id":5,"method":"getblockcount"}', { jsonrpc: '2.0', result: 7, id: 5 }],
+  ['[{"id":1,"method":"getblockcount"}]', [{ result: 7, id: 1 }]],
+  ['{"method":"unknown"}', { result: 7, id: null }],
+])('%s is answered, and nobody is blamed', async (body, expected) => {
+  await using node = await new MirrorNode('node', (asked: Asked, response) => {
+    const answer = answerOf(JSON.parse(asked.body.toString()) as Request)
+    response.setHeader('content-type', 'application/json')
+    response.end(`${answer}\n`)
+  }).start()
+  await using router = await serveRouter({
+    chainId: 'BTC',
+    primaries: [node],
+    urlSettings: { node: { 'skip-verifications': ['*'] } },
+  })
+  for (let at = 0; at < 5; at++) {
+    const response = await fetch(router.url, { method: 'POST', body })
+    expect(await response.json()).toMatchObject(expected as object)
+  }
+  expect(router.pool.hasEligible).toBe(true)
+})

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** How one node sees the chain. A test may change it while the node runs. */
+export interface ViewSettings {
+  /** Blocks that the node is behind the chain's head. */
+  lagBlocks: number
+  /** The node's head does not rise above this height; null when it does. */
+  frozenAt: number | null
+}
+
+/** The chain as one node sees it. */
+export class NodeView<
+  Chain extends { readonly head: number },
+  Settings extends ViewSettings = ViewSettings,
+> {
+  readonly chain: Chain
+  readonly settings: Settings
+
+  constructor(chain: Chain, settings: Settings) {
+    this.chain = chain
+    this.settings = settings
+  }
+
+  get head(): number {
+    const behind = Math.max(0, this.newest - this.settings.lagBlocks)
+    return Math.min(behind, this.settings.frozenAt ?? behind)
+  }
+
+  protected get newest(): number {
+    return this.chain.head
+  }
+}
+
+/** The view of a node that sees all of the chain, but for these settings. */
+export function viewOf<Chain extends { readonly head: number }>(
+  chain: Chain,
+  settings: Partial<ViewSettings> = {},
+): NodeView<Chain> {
+  return new NodeView(chain, { lagBlocks: 0, frozenAt: null, ...settings })
+}

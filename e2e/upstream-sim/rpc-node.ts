@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FaultSwitch } from './faults.ts'
+import { type Outcome, readRequest, replyText, RpcError } from './json-rpc.ts'
+import type { RpcCall, RpcRequest } from './json-rpc.ts'
+import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
+import type { SocketFeed } from './socket-face.ts'
+
+/** The params of one call by position. */
+export type RpcParams = readonly unknown[]
+
+/** The result of a call. Throws an `RpcError` for the node's own errors. */
+export type Method<View> = (view: View, params: RpcParams) => unknown
+
+/** How a chain's nodes speak JSON-RPC. */
+export interface RpcDialect<View> {
+  readonly methods: Readonly<Record<string, Method<View>>>
+  /** Of params given by name, their order. */
+  readonly names?: Readonly<Record<string, readonly string[]>>
+  /** Version 1.0 has an HTTP status with each error. Default 2.0. */
+  readonly version?: '1.0' | '2.0'
+  /** In place of -32601, "Method not found". */
+  readonly notFound?: (method: string) => RpcError
+  /** The view of a node that answers about something else than what was asked for. */
+  readonly skewed?: (view: View) => View
+  /** A GET as a call, where paths are methods. */
+  readonly callOfPath?: (request: NodeRequest) => RpcCall
+}
+
+/** A node that speaks JSON-RPC, single calls and batches, with the faults that strike its calls. */
+export class RpcNode<View> implements ChainNode {
+  readonly view: View
+  readonly feed: SocketFeed | null
+  readonly #dialect: RpcDialect<View>
+  readonly #methods: ReadonlyMap<string, Method<View>>
+  readonly #faults: FaultSwitch
+
+  /** @param feed what it tells over WebSockets; null: it has none */
+  constructor(
+    view: View,
+    dialect: RpcDialect<View>,
+    faults: FaultSwitch,
+    feed: SocketFeed | null = null,
+  ) {
+    this.view = view
+    this.feed = feed
+    this.#dialect = dialect
+    this.#methods = new Map(Object.entries(dialect.methods))
+    this.#faults = faults
+  }
+
+  answer(request: NodeRequest): NodeReply {
+    const { callOfPath, version } = this.#dialect
+    const isPath = callOfPath !== undefined && request.verb === 'GET'
+    if (!isPath && request.verb !== 'POST')
+      return { status: 405, contentType: 'text/plain', body: 'use POST', methods: [] }
+    const asked: RpcRequest = isPath
+      ? { isBatch: false, items: [callOfPath(request)] }
+      : readRequest(request.body.toString())
+    const { body, error } = this.#replyTo(asked)
+    const status = error !== null && (isPath || version === '1.0') ? statusOf(error) : 200
+    const methods = asked.items.map(({ method }) => method)
+    const id = asked.isBatch ? null : asked.items[0]?.id
+    return { status, contentType: 'application/json', body: body ?? '', methods, id }
+  }
+
+  /** The text of the reply; null when the request holds notifications only. */
+  reply(request: RpcRequest): string | null {
+    return this.#replyTo(request).body
+  }
+
+  #replyTo({ isBatch, items }: RpcRequest): { body: string | null; error: RpcError | null } {
+    const outcomes = items.map((call) => this.#replyToCall(call))
+    const texts = outcomes.flatMap(({ text }) => text ?? [])
+    if (isBatch) return { body: texts.length === 0 ? null : `[${texts.join(',')}]`, error: null }
+    return { body: texts[0] ?? null, error: outcomes[0]?.error ?? null }
+  }
+
+  #replyToCall(call: RpcCall): { text: string | null; error: RpcError | null } {
+    const faults = this.#faults.drawForCall(call.method)
+    let outcome = this.#run(
+      call,
+      faults.some(({ kind }) => kind === 'wrong-block'),
+    )
+    let { id } = call
+    if (id === undefined) return { text: null, error: null }
+    for (const fault of faults) {
+      if (fault.kind === 'wrong-id') id = 'not-what-you-asked'
+      if (fault.kind === 'null-result') outcome = { result: null }
+      if (fault.kind === 'error') outcome = new RpcError(fault.code, fault.message)
+    }
+    const error = outcome instanceof RpcError ? outcome : null
+    let text = replyText(id, outcome, this.#dialect.version)
+    for (const fault of faults)
+      if (fault.kind === 'forged')
+        text = fault.forge({ ...call, id, params: positional(call.params, []) }, text) ?? text
+    return { text, error }
+  }
+
+  #run({ method, params }: RpcCall, isSkewed: boolean): Outcome {
+    const { skewed, names, notFound } = this.#dialect
+    const run = this.#methods.get(method)
+    if (!run) return notFound?.(method) ?? new RpcError(-32601, 'Method not found')
+    const view = isSkewed && skewed ? skewed(this.view) : this.view
+    try {
+      return { result: run(view, positional(params, names?.[method] ?? [])) }
+    } catch (error) {
+      if (error instanceof RpcError) return error
+      throw error
+    }
+  }
+}
+
+function statusOf({ code }: RpcError): number {
+  return code === -32601 ? 404 : 500
+}
+
+function positional(params: unknown, names: readonly string[]): RpcParams {
+  if (Array.isArray(params)) return params
+  if (typeof params !== 'object' || params === null) return []
+  return names.map((name) => (params as Record<string, unknown>)[name])
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import http, {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { Clock } from '../../proxy/clock/clock.ts'
+import { seededRandom } from '../../proxy/clock/random.ts'
+import { systemClock } from '../../proxy/clock/system-clock.ts'
+import { CallRecord } from './call-record.ts'
+import { FaultSwitch } from './faults.ts'
+import { digest } from './hex.ts'
+import { send, sendReply } from './http-reply.ts'
+import { SocketFace, type SocketNode } from './socket-face.ts'
+
+const host = '127.0.0.1'
+const keepAliveTimeout = 120_000
+
+/** A request as a node without a wire gets it. */
+export interface NodeRequest {
+  readonly verb: string
+  /** Without the query, percent-encoding as sent. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** What a node without a wire answers. */
+export interface NodeReply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** What was asked, for the record and for faults that strike some methods only. */
+  readonly methods: readonly string[]
+  /** Of a single call of JSON-RPC. */
+  readonly id?: unknown
+}
+
+/** A node without a wire: requests in, answers out. */
+export interface ChainNode extends SocketNode {
+  answer(request: NodeRequest): NodeReply
+}
+
+export interface ServeOptions {
+  /** Tells the node from its peers, and seeds its faults. Default `sim`. */
+  readonly name?: string
+  /** Default 0: any free port. It stays the same over `stop` and `start`. */
+  readonly port?: number
+  /** Times slow answers. Default: the machine's clock. */
+  readonly clock?: Clock
+}
+
+/** A simulated node on loopback. `await using` stops it. */
+export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
+  readonly name: string
+  readonly port: number
+  readonly url: string
+  /** The same port by WebSocket. */
+  readonly socketUrl: string
+  readonly node: Node
+  readonly faults: FaultSwitch
+  readonly calls: CallRecord
+  readonly sockets: SocketFace
+  /** Opens the port again after `stop`. Harmless when it is open. */
+  start(): Promise<void>
+  /** Closes the port and every connection: the node is down, connections are refused. */
+  stop(): Promise<void>
+}
+
+/** Puts a node on HTTP, and on WebSockets when it has a feed. `make` gets the switch of its faults. */
+export async function serveNode<Node extends ChainNode>(
+  make: (faults: FaultSwitch) => Node,
+  { name = 'sim', port: wantedPort = 0, clock = systemClock }: ServeOptions = {},
+): Promise<ServedNode<Node>> {
+  const faults = new FaultSwitch(seededRandom(digest('served-node', name).readUInt32BE(0)))
+  const calls = new CallRecord()
+  const node = make(faults)
+  const sockets = new SocketFace(node, clock)
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, { node, faults, calls, clock }).catch((error: unknown) => {
+      if (!response.headersSent) send(response, 500, 'text/plain', String(error))
+      else response.destroy()
+    })
+  }
+  const open = (port: number) =>
+    new Promise<http.Server>((resolve, reject) => {
+      const opened = http.createServer({ keepAliveTimeout }, listener)
+      if (node.feed) opened.on('upgrade', sockets.upgrade)
+      opened.once('error', reject)
+      opened.listen(port, host, () => resolve(opened))
+    })
+  let server: http.Server | null = await open(wantedPort)
+  const { port } = server.address() as AddressInfo
+  const start = async () => {
+    server ??= await open(port)
+  }
+  const stop = async () => {
+    sockets.stop()
+    const closing = server
+    server = null
+    if (closing === null) return
+    await new Promise((done) => {
+      closing.close(done)
+      closing.closeAllConnections()
+    })
+  }
+  const urls = { url: `http://${host}:${port}`, socketUrl: `ws://${host}:${port}` }
+  return {
+    ...{ name, port, node, faults, calls, sockets, start, stop },
+    ...urls,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+interface Serving {
+  readonly node: ChainNode
+  readonly faults: FaultSwitch
+  readonly calls: CallRecord
+  readonly clock: Clock
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { node, faults, calls, clock }: Serving,
+): Promise<void> {
+  const body = await buffer(request)
+  const { method: verb = '', url: target = '/', headers } = request
+  const { pathname, searchParams } = new URL(target, 'http://node')
+  const reply = node.answer({ verb, path: pathname, query: searchParams, headers, body })
+  calls.add({ path: target, headers, body: body.toString(), methods: reply.methods })
+  response.once('close', () => {
+    if (!response.writableFinished) calls.addUnanswered()
+  })
+  await sendReply(response, reply, faults.drawForRequest(reply.methods), clock)
+}
