@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Question } from '../chain/types.ts'
-import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
-import { Journal } from '../relay/journal.ts'
-import { header, type HeaderList } from '../upstream/wire.ts'
-import { answerCall, isBodiless, type Wording } from './answer-call.ts'
-import { Calls, internal } from './calls.ts'
-import { readDirectives } from './directives.ts'
+import { header } from '../upstream/wire.ts'
 import { forwardHeaders } from './http/forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-listener.ts'
+import { answerHealth } from './http/listener-health.ts'
 import type { ListenerOptions } from './listener-options.ts'
 import type { Listener } from './listener.ts'
-import { answerHealth } from './http/listener-health.ts'
-import { ResponseMetadata } from './http/response-headers.ts'
-import { otherTypes } from './rest/media-type.ts'
-import { RestReplyReader } from './rest/rest-reply-reader.ts'
+import { PathCalls, type PathForm } from './path-calls.ts'
+import { RestReplyReader, otherTypes } from './rest/rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
 export function createRestListener(options: ListenerOptions): Listener {
   return createHttpListener(options, new RestHandler(options))
 }
 
-const json = 'application/json'
 /** What a body is, and what is wanted, reaches every node. */
 const alwaysForwarded = ['content-type', 'accept']
 /**
@@ -35,13 +28,11 @@ const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'
 class RestHandler implements HttpHandler {
   readonly takesUploads = true
   readonly #options: ListenerOptions
-  readonly #calls: Calls
-  readonly #requestHeaders: ReadonlySet<string>
+  readonly #calls: PathCalls
 
   constructor(options: ListenerOptions) {
     this.#options = options
-    this.#calls = new Calls(options)
-    this.#requestHeaders = new Set([...alwaysForwarded, ...options.iface.requestHeaders])
+    this.#calls = new PathCalls(options, restForm(options))
   }
 
   serve(exchange: HttpExchange): void {
@@ -50,11 +41,11 @@ class RestHandler implements HttpHandler {
     const isOwn = path === '/health' && (verb === 'GET' || verb === 'HEAD')
     if (isOwn) answerHealth(exchange, health(), version)
     else if (!relayedVerbs.includes(verb)) this.#refuseVerb(exchange)
-    else void this.#relay(exchange)
+    else void this.#calls.relay(exchange)
   }
 
   refuse(kind: ErrorKind, message: string): HttpAnswer {
-    return this.#refusal(new RelayError(kind, message), this.#options.newGuid())
+    return this.#calls.refusal(new RelayError(kind, message))
   }
 
   #refuseVerb(exchange: HttpExchange): void {
@@ -65,76 +56,35 @@ class RestHandler implements HttpHandler {
     )
     void exchange.respond(status, [...headers, 'Allow', allowed], body)
   }
+}
 
-  #refusal(error: RelayError, guid: string): HttpAnswer {
-    this.#options.observer.requestRefused(error, guid)
-    const headers = new ResponseMetadata(guid, this.#options.version).toHeaders(json)
-    // What JSON-RPC tells in its body, REST tells by the status.
-    const status = Math.max(error.kind.httpStatus, 400)
-    return { status, headers, body: errorBytes(error, guid) }
-  }
-
-  /** Never rejects. */
-  async #relay(exchange: HttpExchange): Promise<void> {
-    const guid = this.#options.newGuid()
-    try {
-      const call = this.#makeCall(exchange, guid)
-      const { version, iface } = this.#options
-      const { responseHeaders } = iface
-      const wording = wordingFor(exchange.verb, guid)
-      await answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
-    } catch (cause) {
-      const error = cause instanceof RelayError ? cause : internal(cause)
-      const { status, headers, body } = this.#refusal(error, guid)
-      void exchange.respond(status, headers, body)
-    }
-  }
-
-  /** @throws RelayError when the directives make no sense */
-  #makeCall(exchange: HttpExchange, guid: string): Call {
-    const { verb, path, query, headers, body, upload, signal } = exchange
-    const { iface, clock } = this.#options
-    const directives = readDirectives(headers)
-    if (directives instanceof RelayError) throw directives
-    const question: Question = {
-      apiInterface: 'rest',
-      verb,
-      path,
-      query,
-      header: (name) => header(headers, name),
-    }
-    const asked = iface.classify(question)
-    const forwarded = forwardHeaders(headers, this.#requestHeaders, [])
-    const asksForPart = header(forwarded, 'range') !== null
-    const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
-    return {
-      guid,
-      asked,
-      request: {
+function restForm({ iface }: ListenerOptions): PathForm {
+  const requestHeaders = new Set([...alwaysForwarded, ...iface.requestHeaders])
+  return {
+    read({ verb, path, query, headers, body, upload }) {
+      const question: Question = {
+        apiInterface: 'rest',
         verb,
-        path: query === '' ? path : `${path}?${query}`,
+        path,
+        query,
+        header: (name) => header(headers, name),
+      }
+      const asked = iface.classify(question)
+      const forwarded = forwardHeaders(headers, requestHeaders, [])
+      const asksForPart = header(forwarded, 'range') !== null
+      const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
+      return {
+        asked,
         headers: forwarded,
         body: upload ?? (body.length === 0 ? null : body),
-      },
-      reader: new RestReplyReader(verb, expected, asksForPart),
-      directives,
-      signal,
-      journal: new Journal(clock.nowMs()),
-    }
+        reader: new RestReplyReader(verb, expected, asksForPart),
+      }
+    },
+    contentTypeOf: (headers) => header(headers, 'content-type'),
+    // What went wrong, in a form that no node uses for its own.
+    errorBytes: ({ kind, message }, guid) =>
+      Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } })),
+    // What JSON-RPC tells in its body, REST tells by the status.
+    leastStatus: 400,
   }
-}
-
-function wordingFor(verb: string, guid: string): Wording {
-  return {
-    bodyOf: ({ incoming }) =>
-      verb === 'HEAD' || isBodiless(incoming.status) ? null : incoming.body,
-    contentTypeOf: (headers: HeaderList) => header(headers, 'content-type'),
-    errorType: json,
-    errorBytes: (error) => errorBytes(error, guid),
-  }
-}
-
-/** An error of the router's own: what went wrong, in a form that no node uses for its own. */
-function errorBytes({ kind, message }: RelayError, guid: string): Uint8Array {
-  return Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } }))
 }

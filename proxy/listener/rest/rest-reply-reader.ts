@@ -4,7 +4,14 @@ import { isUtf8 } from 'node:buffer'
 import { parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/cursor.ts'
 import { spaceEnd, valueEnd } from '../../json/value.ts'
-import type { Finding, ReplyReader } from '../../relay/reply.ts'
+import { ObjectStream } from '../../json/object-stream.ts'
+import { Utf8Stream } from '../../json/utf8-stream.ts'
+import {
+  MalformedAnswer,
+  type Finding,
+  type ReplyReader,
+  type StreamJudge,
+} from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialects/json.ts'
 import {
   header,
@@ -13,8 +20,6 @@ import {
   type HeaderList,
   type Incoming,
 } from '../../upstream/wire.ts'
-import { RestReplyStream } from './rest-reply-stream.ts'
-import { mediaType } from './media-type.ts'
 import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'
 
 const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
@@ -90,12 +95,52 @@ function parsedFinding(body: Uint8Array): Finding {
 
 /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
 function headFinding(body: BodyStream): Finding {
-  const rest = new RestReplyStream(body.length ?? null)
-  const why = rest.readHead(body.head)
-  if (why !== null) return { kind: 'malformed', why }
-  const value = rest.valueSpan
-  if (value === null) return { kind: 'malformed', why: 'no value in its first bytes' }
-  return { kind: 'result', value, rest }
+  const rest = new JsonJudge(body)
+  const why = rest.problem
+  return why === null
+    ? { kind: 'result', value: { start: 0, end: 0 }, rest }
+    : { kind: 'malformed', why }
+}
+
+/** Judges a JSON answer that is too long to be collected: one value, whole, in UTF-8. */
+class JsonJudge implements StreamJudge {
+  readonly length: number | null
+  readonly #scanner = new ObjectStream([], 0, 'any')
+  readonly #text = new Utf8Stream()
+  #isText = true
+  #passedBytes = 0
+
+  constructor({ head, length = null }: BodyStream) {
+    this.length = length
+    for (const chunk of head) this.#scan(chunk)
+  }
+
+  /** What is wrong already; null when it is JSON so far. */
+  get problem(): string | null {
+    if (!this.#isText) return 'bytes that are not UTF-8'
+    if (this.#scanner.brokenAt < 0) return null
+    return this.#scanner.completeAt < 0 ? 'a body that is not JSON' : 'more than one JSON value'
+  }
+
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    this.#passedBytes += chunk.length
+    // The head was read before.
+    if (this.#passedBytes > this.#scanner.offset) this.#scan(chunk)
+    const { problem } = this
+    if (problem !== null) throw new MalformedAnswer(problem)
+    return [chunk]
+  }
+
+  end(): void {
+    this.#scanner.end()
+    if (!this.#text.isWhole) throw new MalformedAnswer('bytes that are not UTF-8')
+    if (this.#scanner.completeAt < 0) throw new MalformedAnswer('JSON that ends early')
+  }
+
+  #scan(chunk: Uint8Array): void {
+    this.#scanner.push(chunk)
+    this.#isText &&= this.#text.push(chunk)
+  }
 }
 
 /** A status that says that no whole document follows; null for one that does not. */
@@ -125,4 +170,24 @@ function soleValue(body: Uint8Array): Span | null {
   const start = spaceEnd(body, 0)
   const end = start < body.length ? valueEnd(body, start) : -1
   return end >= 0 && spaceEnd(body, end) === body.length ? { start, end } : null
+}
+
+/** The type of a `Content-Type`, or of one entry of an `Accept`, in lower case. */
+function mediaType(text: string): string {
+  return (text.split(';', 1)[0] as string).trim().toLowerCase()
+}
+
+/**
+ * The types that a request names in its `Accept` beside JSON: the binary forms in which some nodes
+ * answer. Text is none of them, for clients name it that only take what comes.
+ */
+export function otherTypes(headers: HeaderList): readonly string[] {
+  const accepted: string[] = []
+  for (let at = 0; at < headers.length; at += 2)
+    if (headers[at]?.toLowerCase() === 'accept') accepted.push(headers[at + 1] as string)
+  return accepted.flatMap((each) => each.split(',').map(mediaType)).filter(isOther)
+}
+
+function isOther(type: string): boolean {
+  return /^[^*/]+\/[^*]+$/.test(type) && !type.startsWith('text/') && type !== 'application/json'
 }
