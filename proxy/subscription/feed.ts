@@ -2,18 +2,22 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
-import type { RelayError } from '../relay/errors.ts'
-import { findSource, type FindSourceOptions } from './find-source.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
+import { NoRoom, TransportError } from '../upstream/transport.ts'
 import type { SocketWatches } from './socket-watch.ts'
-import { Cooldowns } from './socket-urls.ts'
-import type { Source } from './source.ts'
-import type { NodeRefused, SubscriptionObserver } from './subscriptions.ts'
+import { Cooldowns, type SocketUrls } from './socket-urls.ts'
+import type { Source, Sources } from './source.ts'
+import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 const reopenBackoff = { firstMs: 250, maxMs: 10_000 }
 
-export interface FeedOptions extends Omit<FindSourceOptions, 'refusals'> {
+export interface FeedOptions {
   /** For the log and the metrics. */
   readonly name: string
+  readonly request: TopicRequest
+  readonly sources: Sources
+  readonly urls: SocketUrls
   readonly watches: SocketWatches
   readonly clock: Clock
   readonly observer: SubscriptionObserver
@@ -29,6 +33,7 @@ export interface FeedListener {
 export class Feed {
   readonly #options: FeedOptions
   readonly #listener: FeedListener
+  /** URLs that refused this topic. Of other topics that says nothing. */
   readonly #refusals: Cooldowns
   readonly #closing = new AbortController()
   #source: Source | null = null
@@ -67,14 +72,34 @@ export class Feed {
     this.#source = null
   }
 
-  /** @returns why there is none, when there is none */
+  /**
+   * Subscribes at the first URL that accepts. URLs that fail cool down, those that refuse for this topic.
+   * @returns why there is no source, when there is none: a node's own error where one gave any
+   */
   async #openSource(): Promise<NodeRefused | RelayError | null> {
+    const { request, sources, urls } = this.#options
     const { signal } = this.#closing
-    const found = await findSource({ ...this.#options, refusals: this.#refusals }, signal)
-    if (found instanceof Error) return found
-    if (signal.aborted) found.close()
-    else this.#begin(found)
-    return null
+    const tried = new Set<SocketUrl>()
+    let refusal: NodeRefused | null = null
+    while (!signal.aborted) {
+      const place = urls.next((url) => tried.has(url) || this.#refusals.has(url))
+      if (place === null) break
+      tried.add(place.url)
+      try {
+        const source = await sources.open(request, place, signal)
+        if (signal.aborted) source.close()
+        else this.#begin(source)
+        return null
+      } catch (error) {
+        if (error instanceof NodeRefused) {
+          this.#refusals.begin(place.url)
+          if (!error.isItsOwnTrouble) return error
+          refusal = error
+        } else if (!(error instanceof TransportError)) throw error
+        else if (!(error instanceof NoRoom) && !signal.aborted) urls.cooldowns.begin(place.url)
+      }
+    }
+    return refusal ?? notFound(tried.size > 0, urls.hasAny)
   }
 
   #begin(source: Source): void {
@@ -122,4 +147,13 @@ export class Feed {
       if (!signal.aborted) observer.failed(name, error)
     }
   }
+}
+
+function notFound(hasAsked: boolean, hasUrls: boolean): RelayError {
+  if (hasAsked)
+    return new RelayError(errorKinds.upstreamFailed, 'every upstream failed to subscribe')
+  const why = hasUrls
+    ? 'no upstream has a WebSocket URL that can be subscribed at now'
+    : 'this subscription needs an upstream with a WebSocket URL, and none has one: the operator of the router has to add a ws:// or wss:// URL to node-urls of an upstream'
+  return new RelayError(errorKinds.noUpstream, why)
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Backoff } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Strategy } from '../config/types.ts'
+import { Cooldown } from '../upstream/cooldown.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
-const cooldown = { firstMs: 1_000, maxMs: 60_000 }
+const backoff = { firstMs: 1_000, maxMs: 60_000 }
 
 /** URLs that failed lately and are not asked for a while: 1 s, doubling to a minute. */
 export class Cooldowns {
   readonly #clock: Clock
-  readonly #byUrl = new Map<SocketUrl, { readonly untilMs: number; readonly backoff: Backoff }>()
+  readonly #byUrl = new Map<SocketUrl, Cooldown>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -20,31 +20,18 @@ export class Cooldowns {
 
   /** A failure while it cools down is the same trouble: one cut connection is one failure. */
   begin(url: SocketUrl): void {
-    if (this.has(url)) return
-    const nowMs = this.#clock.nowMs()
-    const last = this.#byUrl.get(url)
-    const isRecent = last !== undefined && nowMs - last.untilMs < cooldown.maxMs
-    const backoff = isRecent ? last.backoff : new Backoff(cooldown)
-    this.#byUrl.set(url, { untilMs: nowMs + backoff.next(), backoff })
+    const cooldown = this.#byUrl.get(url) ?? new Cooldown(this.#clock, null, () => {}, backoff)
+    this.#byUrl.set(url, cooldown)
+    cooldown.begin(null)
   }
 
   has(url: SocketUrl): boolean {
-    return (this.#byUrl.get(url)?.untilMs ?? 0) > this.#clock.nowMs()
+    return this.#byUrl.get(url)?.active ?? false
   }
 
   /** It does what it should. */
   end(url: SocketUrl): void {
     this.#byUrl.delete(url)
-  }
-
-  /** How long until the first of them may be asked again; null when none cools down. */
-  get leastMs(): number | null {
-    const nowMs = this.#clock.nowMs()
-    const left = [...this.#byUrl.values()].map(({ untilMs }) => untilMs - nowMs)
-    return left.reduce<number | null>(
-      (least, ms) => (ms > 0 && ms < (least ?? Infinity) ? ms : least),
-      null,
-    )
   }
 }
 
@@ -72,7 +59,8 @@ export class SocketUrls {
 
   /** The next one to ask, by the pool's choice among the upstreams; null when none may be asked now. */
   next(isExcluded: (url: SocketUrl) => boolean): SocketPlace | null {
-    const isOpen = (url: SocketUrl) => !isExcluded(url) && !this.cooldowns.has(url) && isUsable(url)
+    const isOpen = (url: SocketUrl) =>
+      !isExcluded(url) && !this.cooldowns.has(url) && !url.cooldown.active && url.verified !== false
     const wanted = {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
@@ -89,8 +77,4 @@ export class SocketUrls {
     const url = upstream?.sockets.find(isOpen)
     return upstream && url ? { upstream, url } : null
   }
-}
-
-function isUsable({ cooldown, verified }: SocketUrl): boolean {
-  return !cooldown.active && verified !== false
 }

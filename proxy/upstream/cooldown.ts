@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Backoff } from '../clock/backoff.ts'
+import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 
@@ -19,15 +19,25 @@ export class Cooldown {
   readonly #clock: Clock
   readonly #began: (forMs: number) => void
   readonly #backoff: Backoff
+  readonly #longestMs: number
   #untilMs = -Infinity
   /** It began with a 429, and not with trouble of the node. */
   #isLimit = false
 
-  /** @param began is called with how long it lasts */
-  constructor(clock: Clock, random: Random, began: (forMs: number) => void = () => {}) {
+  /**
+   * @param began is called with how long it lasts
+   * @param row how long where no time is named
+   */
+  constructor(
+    clock: Clock,
+    random: Random | null,
+    began: (forMs: number) => void = () => {},
+    row: BackoffRow = unnamed,
+  ) {
     this.#clock = clock
     this.#began = began
-    this.#backoff = new Backoff(unnamed, random)
+    this.#backoff = new Backoff(row, random)
+    this.#longestMs = row.maxMs
   }
 
   get active(): boolean {
@@ -41,6 +51,8 @@ export class Cooldown {
   /** A 429 came. One to a call that was under way when a cooldown began changes nothing. */
   begin(retryAfterMs: number | null): void {
     if (this.active && this.#isLimit) return
+    // What is longer ago than that says nothing any more.
+    if (this.#clock.nowMs() - this.#untilMs >= this.#longestMs) this.#backoff.reset()
     const { least, most } = retryAfterLimitsMs
     const forMs =
       retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, least), most)

@@ -8,7 +8,7 @@ import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
 import { Picker, type Explain, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { hasJumped, headLifeMs, mostGrowth, Tip, type Pace } from './tip.ts'
+import { hasJumped, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
 import { floorOf, qualitiesOf, weightOf } from './weights.ts'
 
@@ -40,14 +40,6 @@ export class Pool {
   /** The chain's latest block; null while no upstream in service has reported one lately. */
   get tip(): number | null {
     return this.#tip.block
-  }
-
-  /** The upstream has no block above this one yet, by its head and the tip. Null where nothing is known. */
-  horizonOf({ latest }: Upstream): number | null {
-    const { chain, clock } = this.#options
-    const { tip } = this
-    if (tip === null || latest === null || clock.nowMs() - latest.atMs > headLifeMs) return null
-    return Math.max(tip, latest.block) + mostGrowth(headLifeMs, chain)
   }
 
   /** How the chain grows, as its spec says. */

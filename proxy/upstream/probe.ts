@@ -82,7 +82,7 @@ export function applyProbe(
   upstream: Upstream,
   url: NodeUrl,
   answer: ProbeTrouble,
-  purpose: 'probe' | 'health check' | 'confirm',
+  purpose: 'probe' | 'health check',
 ): void {
   if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
   else upstream.failed(url, { name: `${purpose}: ${answer.why}`, weight: 1 })

@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cursor } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
-import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
-
-/** How many upstreams are asked for a block whose two answers do not fit each other. */
-const mostTries = 3
+import { askFor, jsonOf, type Ask } from '../ask.ts'
 
 interface AbciEvent {
   readonly type: string
@@ -36,115 +33,85 @@ interface ResultsAnswer {
 }
 
 /** A block with its results, from which its events can be made again. */
-export class TendermintBlock {
-  readonly #block: BlockAnswer
-  readonly #results: ResultsAnswer
-
-  private constructor(block: BlockAnswer, results: ResultsAnswer) {
-    this.#block = block
-    this.#results = results
-  }
-
-  /**
-   * Both answers may come from one upstream each. Where they are not of one block, others are asked.
-   * @throws BackfillError when no upstream has the block, and what asking throws
-   */
-  static async fetch(
-    ask: Ask,
-    height: number,
-    prefer: string | null,
-    signal: AbortSignal,
-  ): Promise<TendermintBlock> {
-    const params = { height: String(height) }
-    const avoid: string[] = []
-    while (avoid.length < mostTries) {
-      const about = { params, prefer, avoid: [...avoid], signal }
-      const [block, results] = await Promise.all([
-        askFor(ask, { method: 'block', ...about }, jsonOf(isBlockAt(height))),
-        askFor(ask, { method: 'block_results', ...about }, jsonOf(areResultsAt(height))),
-      ])
-      const count = block.value.block.data.txs?.length ?? 0
-      if (count === (results.value.txs_results?.length ?? 0))
-        return new TendermintBlock(block.value, results.value)
-      avoid.push(results.upstream)
-    }
-    throw new BackfillError(`the results of block ${height} are not those of its transactions`)
-  }
-
-  get newBlock(): Uint8Array {
-    const { block, block_id } = this.#block
-    const value = this.#isFinalized
-      ? { block, block_id, result_finalize_block: this.#finalized }
-      : { block, ...this.#beginAndEnd }
-    return writeEvent('NewBlock', value, this.#attributes)
-  }
-
-  get newBlockHeader(): Uint8Array {
-    const { header, data } = this.#block.block
-    if (this.#isFinalized) return writeEvent('NewBlockHeader', { header }, {})
-    const num_txs = String(data.txs?.length ?? 0)
-    const value = { header, num_txs, ...this.#beginAndEnd }
-    return writeEvent('NewBlockHeader', value, this.#attributes)
-  }
-
-  get #isFinalized(): boolean {
-    return this.#results.finalize_block_events !== undefined
-  }
-
-  get #attributes(): Attributes {
-    const { finalize_block_events, begin_block_events, end_block_events } = this.#results
-    const events = [finalize_block_events, begin_block_events, end_block_events]
-    return attributesOf(
-      events.flatMap((each) => each ?? []),
-      this.#isFinalized,
-    )
-  }
-
-  get #finalized(): object {
-    const { finalize_block_events, txs_results, app_hash } = this.#results
-    return {
-      events: finalize_block_events ?? undefined,
-      tx_results: txs_results ?? undefined,
-      ...this.#updates,
-      app_hash: app_hash ?? undefined,
-    }
-  }
-
-  get #beginAndEnd(): object {
-    const { begin_block_events, end_block_events } = this.#results
-    return {
-      result_begin_block: { events: begin_block_events ?? undefined },
-      result_end_block: { ...this.#updates, events: end_block_events ?? undefined },
-    }
-  }
-
-  /** An empty list of validators becomes `null` in a node's store. */
-  get #updates(): object {
-    const { validator_updates, consensus_param_updates } = this.#results
-    return {
-      validator_updates: validator_updates ?? [],
-      consensus_param_updates: consensus_param_updates ?? undefined,
-    }
-  }
+export interface TendermintBlock {
+  readonly block: BlockAnswer
+  readonly results: ResultsAnswer
 }
 
-function isBlockAt(height: number): (value: unknown) => value is BlockAnswer {
-  return (value): value is BlockAnswer => {
-    const { block } = (value ?? {}) as Partial<BlockAnswer>
-    const txs = block?.data?.txs
-    return block?.header?.height === String(height) && (txs === null || Array.isArray(txs))
-  }
+/** Both answers may come from one upstream each. @throws BackfillError when no upstream has the block, and what asking throws */
+export async function fetchBlock(
+  ask: Ask,
+  height: number,
+  prefer: string | null,
+  signal: AbortSignal,
+): Promise<TendermintBlock> {
+  const about = { params: { height: String(height) }, prefer, signal }
+  const isBlock = (value: unknown) => isBlockAt(height, value)
+  const { value: block } = await askFor(ask, { method: 'block', ...about }, jsonOf(isBlock))
+  const count = block.block.data.txs?.length ?? 0
+  const areResults = (value: unknown) => areResultsAt(height, count, value)
+  const question = { method: 'block_results', ...about }
+  const { value: results } = await askFor(ask, question, jsonOf(areResults))
+  return { block, results }
+}
+
+function isBlockAt(height: number, value: unknown): value is BlockAnswer {
+  const { block } = (value ?? {}) as Partial<BlockAnswer>
+  const txs = block?.data?.txs
+  return block?.header?.height === String(height) && (txs === null || Array.isArray(txs))
 }
 
 /** A node that has thrown the results away may answer without any list of events. */
-function areResultsAt(height: number): (value: unknown) => value is ResultsAnswer {
-  return (value): value is ResultsAnswer => {
-    const results = (value ?? {}) as Partial<ResultsAnswer>
-    const { finalize_block_events, begin_block_events, end_block_events } = results
-    const lists = [finalize_block_events, begin_block_events, end_block_events]
-    const areLists = lists.every((each) => (each ?? null) === null || Array.isArray(each))
-    const hasAny = lists.some((each) => each !== undefined)
-    return results.height === String(height) && hasAny && areLists
+function areResultsAt(height: number, count: number, value: unknown): value is ResultsAnswer {
+  const results = (value ?? {}) as Partial<ResultsAnswer>
+  const lists = [
+    results.finalize_block_events,
+    results.begin_block_events,
+    results.end_block_events,
+  ]
+  return (
+    results.height === String(height) &&
+    (results.txs_results?.length ?? 0) === count &&
+    lists.every((each) => (each ?? null) === null || Array.isArray(each)) &&
+    lists.some((each) => each !== undefined)
+  )
+}
+
+export function newBlock({ block: { block, block_id }, results }: TendermintBlock): Uint8Array {
+  const { finalize_block_events: events, txs_results, app_hash } = results
+  if (events === undefined)
+    return writeEvent('NewBlock', { block, ...beginAndEnd(results) }, attributesOf(results))
+  const result_finalize_block = {
+    events: events ?? undefined,
+    tx_results: txs_results ?? undefined,
+    ...updatesOf(results),
+    app_hash: app_hash ?? undefined,
+  }
+  return writeEvent('NewBlock', { block, block_id, result_finalize_block }, attributesOf(results))
+}
+
+export function newBlockHeader({ block: { block }, results }: TendermintBlock): Uint8Array {
+  const { header, data } = block
+  if (results.finalize_block_events !== undefined)
+    return writeEvent('NewBlockHeader', { header }, {})
+  const num_txs = String(data.txs?.length ?? 0)
+  const value = { header, num_txs, ...beginAndEnd(results) }
+  return writeEvent('NewBlockHeader', value, attributesOf(results))
+}
+
+function beginAndEnd(results: ResultsAnswer): object {
+  const { begin_block_events, end_block_events } = results
+  return {
+    result_begin_block: { events: begin_block_events ?? undefined },
+    result_end_block: { ...updatesOf(results), events: end_block_events ?? undefined },
+  }
+}
+
+/** An empty list of validators becomes `null` in a node's store. */
+function updatesOf({ validator_updates, consensus_param_updates }: ResultsAnswer): object {
+  return {
+    validator_updates: validator_updates ?? [],
+    consensus_param_updates: consensus_param_updates ?? undefined,
   }
 }
 
@@ -152,8 +119,11 @@ function areResultsAt(height: number): (value: unknown) => value is ResultsAnswe
 type Attributes = Readonly<Record<string, readonly string[]>>
 
 /** Tendermint up to 0.36 writes attributes in base64, and does not say so. */
-function attributesOf(events: readonly AbciEvent[], isPlain: boolean): Attributes {
-  const isEncoded = !isPlain && areEncoded(events)
+function attributesOf(results: ResultsAnswer): Attributes {
+  const { finalize_block_events, begin_block_events, end_block_events } = results
+  const lists = [finalize_block_events, begin_block_events, end_block_events]
+  const events = lists.flatMap((each) => each ?? [])
+  const isEncoded = finalize_block_events === undefined && areEncoded(events)
   const found: Record<string, string[]> = {}
   for (const { type, attributes } of events)
     for (const { key, value } of attributes ?? []) {

@@ -3,7 +3,13 @@
 import { parseJson } from '../../json/text.ts'
 import { askFor, GapTooLarge, jsonOf, type Ask } from '../ask.ts'
 import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
-import { behindQuery, TendermintBlock } from './tendermint-block.ts'
+import {
+  behindQuery,
+  fetchBlock,
+  newBlock,
+  newBlockHeader,
+  type TendermintBlock,
+} from './tendermint-block.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 4
@@ -11,8 +17,8 @@ const atOnce = 4
 /** Blocks and their headers. */
 export function tendermintFamily(ask: Ask): Family {
   const readers = {
-    NewBlock: new Heights('NewBlock', ask, (block) => block.newBlock),
-    NewBlockHeader: new Heights('NewBlockHeader', ask, (block) => block.newBlockHeader),
+    NewBlock: new Heights('NewBlock', ask, newBlock),
+    NewBlockHeader: new Heights('NewBlockHeader', ask, newBlockHeader),
   }
   return { readers, head: 'NewBlockHeader', fetchLogs: null }
 }
@@ -77,7 +83,7 @@ class Heights implements ChainReader {
         (_, at) => first + at,
       )
       const fetched = heights.map(async (height) => {
-        const found = await TendermintBlock.fetch(this.#ask, height, prefer, signal)
+        const found = await fetchBlock(this.#ask, height, prefer, signal)
         return blockOf(height, this.#eventOf(found))
       })
       blocks.push(...(await Promise.all(fetched)))

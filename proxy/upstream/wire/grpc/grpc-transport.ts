@@ -276,16 +276,12 @@ function http2Fault(
 ): TransportError {
   if (resetCode === constants.NGHTTP2_REFUSED_STREAM)
     return new TransportError('reset', 'REFUSED_STREAM', false)
+  const { code = '' } = (cause ?? {}) as NodeJS.ErrnoException
   // A stream whose connection never came about; why is in its cause.
-  if (isCode(cause, 'ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
+  if (code.startsWith('ERR_HTTP2_STREAM_CANCEL') && cause?.cause instanceof Error)
     return http2Fault(resetCode, cause.cause, hasLargeMetadata)
-  if (cause && !isCode(cause, 'ERR_HTTP2')) return faultOf(cause)
-  const name = cause ? (cause as NodeJS.ErrnoException).code : null
-  const isOfTheStream = name === null || name === 'ERR_HTTP2_STREAM_ERROR'
+  if (cause && !code.startsWith('ERR_HTTP2')) return faultOf(cause)
+  const isOfTheStream = cause === null || code === 'ERR_HTTP2_STREAM_ERROR'
   const fault = isOfTheStream && hasLargeMetadata ? 'declined' : 'reset'
-  return new TransportError(fault, name ?? `stream reset with ${resetCode}`, true, { cause })
-}
-
-function isCode(error: NodeJS.ErrnoException | null, prefix: string): boolean {
-  return error?.code?.startsWith(prefix) ?? false
+  return new TransportError(fault, code || `stream reset with ${resetCode}`, true, { cause })
 }
