@@ -19,14 +19,14 @@ export interface Head {
 export type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
 
 /** A head that was reported longer ago than this tells nothing of the tip any more. */
-export const headLifeMs = 60_000
+const headLifeMs = 60_000
 /** A head that has not risen for so many block times stands still. */
 const stillAfterBlocks = 3
 /** A chain may run so many times faster than its spec says: one that extends ETH1 and names no block time. */
 const fastest = 10
 
 /** The most blocks that a chain can have grown by, within the allowed lag. */
-export function mostGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
+function mostGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
   return allowedLagBlocks + fastest * (1 + Math.floor(elapsedMs / blockTimeMs))
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cursor, membersOf, type Span } from '../../../json/cursor.ts'
-import { bufferOf, parseSpan, spells } from '../../../json/text.ts'
+import { bufferOf, spells } from '../../../json/text.ts'
 import { spaceEnd } from '../../../json/value.ts'
 
 /*
@@ -13,52 +13,44 @@ import { spaceEnd } from '../../../json/value.ts'
 export type SocketMessage =
   /** An answer; `id` is its span and value. What stands behind the id was not looked at. */
   | { readonly kind: 'answer'; readonly id: number; readonly idSpan: Span }
-  /** An answer to nothing that can be told: `id` is null, missing, or not one of ours. */
-  | { readonly kind: 'unaddressed'; readonly idSpan: Span | null; readonly start: number }
   | {
       readonly kind: 'notification'
-      readonly method: string
       /** The bytes of the subscription's id; null where there is none. */
       readonly subscription: string | null
       /** What is new; null where the node says that the subscription has ended, or nothing at all. */
       readonly result: Span | null
     }
-  /** Not JSON, or not in the form of JSON-RPC. */
-  | { readonly kind: 'malformed' }
-
-const malformed: SocketMessage = { kind: 'malformed' }
+  /** `unaddressed`: an answer whose `id` is null, missing, or not one of ours. */
+  | { readonly kind: 'unaddressed' | 'malformed' }
 
 /** Reads as little of a message as it can. Never throws. */
 export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   const start = spaceEnd(bytes, 0)
-  if (bytes[start] !== 0x7b) return malformed
-  let method: string | null = null
+  if (bytes[start] !== 0x7b) return { kind: 'malformed' }
+  let hasMethod = false
   let params: Span | null = null
-  let idSpan: Span | null = null
   const cursor = new Cursor(bytes, start)
   while (cursor.next()) {
-    const { valueStart, valueEnd } = cursor
+    const span = { start: cursor.valueStart, end: cursor.valueEnd }
     if (cursor.isNamed('id')) {
-      idSpan = { start: valueStart, end: valueEnd }
-      const id = idOf(bytes, idSpan)
-      if (id !== null) return { kind: 'answer', id, idSpan }
-    } else if (cursor.isNamed('method')) method = textOf(bytes, valueStart, valueEnd)
-    else if (cursor.isNamed('params')) params = { start: valueStart, end: valueEnd }
+      const id = idOf(bytes, span)
+      if (id !== null) return { kind: 'answer', id, idSpan: span }
+    } else if (cursor.isNamed('method')) hasMethod = bytes[span.start] === 0x22
+    else if (cursor.isNamed('params')) params = span
   }
-  if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return malformed
-  if (method === null) return { kind: 'unaddressed', idSpan, start }
-  return notificationOf(bytes, method, params)
+  if (cursor.end < 0 || spaceEnd(bytes, cursor.end) !== bytes.length) return { kind: 'malformed' }
+  return hasMethod ? notificationOf(bytes, params) : { kind: 'unaddressed' }
 }
 
 /** `params` are those of a subscription, or whatever a node wants to tell of itself. */
-function notificationOf(bytes: Uint8Array, method: string, params: Span | null): SocketMessage {
+function notificationOf(bytes: Uint8Array, params: Span | null): SocketMessage {
   if (params === null || bytes[params.start] !== 0x7b)
-    return { kind: 'notification', method, subscription: null, result: null }
+    return { kind: 'notification', subscription: null, result: null }
   const { at } = membersOf(bytes, params.start, ['subscription', 'result', 'error'])
   const { subscription: id, error } = at
   const subscription = id ? bufferOf(bytes).toString('utf8', id.start, id.end) : null
   const result = error && !isNull(bytes, error) ? null : (at.result ?? null)
-  return { kind: 'notification', method, subscription, result }
+  return { kind: 'notification', subscription, result }
 }
 
 /** Some nodes give a number back as text; older Tendermint marks the events of a subscription. */
@@ -66,10 +58,6 @@ function idOf(bytes: Uint8Array, { start, end }: Span): number | null {
   const text = bufferOf(bytes).toString('latin1', start, end)
   const digits = /^"?(\d{1,15})(?:#event)?"?$/.exec(text)?.[1]
   return digits === undefined ? null : Number(digits)
-}
-
-function textOf(bytes: Uint8Array, start: number, end: number): string | null {
-  return bytes[start] === 0x22 ? (parseSpan(bytes, start, end) as string) : null
 }
 
 /** Where the result of a whole answer stands; null when it has none, or is an error. */
