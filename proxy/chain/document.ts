@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LineCounter, parseDocument } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { nearest } from '../config/nearest.ts'
 import { formatPath, type Path } from '../config/problem.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'

@@ -8,7 +8,10 @@ import type { Listener } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
-import { createHttpTransport, type HttpTransportOptions } from '../upstream/http/http-transport.ts'
+import {
+  createHttpTransport,
+  type HttpTransportOptions,
+} from '../upstream/wire/http/http-transport.ts'
 import type { Transport } from '../upstream/transport.ts'
 
 type CreateListener = (options: ListenerOptions) => Listener

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import * as z from 'zod'
 import { isUnbuilt } from './capabilities.ts'
 import { kindKeyword } from './fields/field.ts'
 import { configSchema } from './schema/schema.ts'

@@ -88,7 +88,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
       'undici elsewhere',
       'proxy/upstream/pool.ts',
       "import { Pool } from 'undici'",
-      'proxy/upstream/http/http-transport.ts',
+      'proxy/upstream/wire/http/http-transport.ts',
     ],
     [
       'fastify elsewhere',
@@ -195,7 +195,7 @@ test.each([
   ['down the layers', 'proxy/relay/a.ts', "import { a } from '../upstream/pool.ts'"],
   ['within a folder', 'proxy/relay/a.ts', "import { a } from './step.ts'"],
   ['the server', 'proxy/listener/http/http-server.ts', "import http from 'node:http'"],
-  ['a transport', 'proxy/upstream/http/http-transport.ts', "import { Pool } from 'undici'"],
+  ['a transport', 'proxy/upstream/wire/http/http-transport.ts', "import { Pool } from 'undici'"],
   [
     'a test',
     'proxy/relay/a.test.ts',

@@ -88,7 +88,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'operator/cli/admin-server.ts',
   ],
   'node:https': [],
-  undici: ['proxy/upstream/http/http-transport.ts', 'operator/kube/transport.ts'],
+  undici: ['proxy/upstream/wire/http/http-transport.ts', 'operator/kube/transport.ts'],
   'node:http2': [
     'proxy/listener/grpc/http2-*.ts',
     'proxy/upstream/wire/grpc/http2-*.ts',

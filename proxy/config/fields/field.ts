@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import * as z from 'zod'
 import { quote } from '../problem.ts'
 import { placeholderPattern } from '../yaml/placeholder.ts'
 import { Scalar } from '../yaml/scalar.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import * as z from 'zod'
 import { hopByHop } from '../hop-by-hop.ts'
 import { quote } from '../problem.ts'
 import { keysOfHeader, keysOfParameter, likelyKeys, Secret } from '../secret.ts'

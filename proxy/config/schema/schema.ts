@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import * as z from 'zod'
 import { list } from '../fields/field.ts'
 import { address } from '../fields/fields.ts'
 import { apiInterface, chainId } from '../fields/names.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { z } from 'zod'
+import * as z from 'zod'
 import { hostAndPortPattern } from '../fields/address.ts'
 import { list } from '../fields/field.ts'
 import { boolean, integer, oneOf, text } from '../fields/fields.ts'

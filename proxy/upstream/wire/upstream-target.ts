@@ -19,6 +19,8 @@ export class UpstreamTarget {
   readonly #query: string
   readonly #keyNames: readonly string[]
   readonly #ownNames: ReadonlySet<string>
+  /** For most calls of an interface, which have the same. */
+  #last: { readonly of: HeaderList; readonly all: HeaderList } | null = null
 
   /**
    * @param ownHeaders what the router sends of its own accord, where the URL's own headers have no such name
@@ -46,12 +48,14 @@ export class UpstreamTarget {
   /** The headers of a request, where the URL's own stand in place of any that have their names. */
   headersWith(headers: HeaderList): HeaderList {
     if (this.#authNames.size === 0) return headers
+    if (this.#last?.of === headers) return this.#last.all
     const all: string[] = []
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string
       if (!this.#authNames.has(name.toLowerCase())) all.push(name, headers[at + 1] as string)
     }
     all.push(...this.authHeaders)
+    this.#last = { of: headers, all }
     return all
   }
 

@@ -3,7 +3,7 @@
 import { WebSocket } from 'ws'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
-import { faultOf } from '../../http/http-fault.ts'
+import { faultOf } from '../http/http-fault.ts'
 import { TransportError, type UpstreamSubscription } from '../../transport.ts'
 import type { Incoming, Outgoing } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'

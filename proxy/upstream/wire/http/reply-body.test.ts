@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../../clock/virtual-clock.ts'
 import { ReplyBody } from './reply-body.ts'
-import type { TransportError } from '../transport.ts'
+import type { TransportError } from '../../transport.ts'
 
 const waitingBytes = 64
 const stallMs = 30_000

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Cancel, Clock } from '../../clock/clock.ts'
-import { TransportError } from '../transport.ts'
-import type { BodyStream } from '../wire.ts'
+import type { Cancel, Clock } from '../../../clock/clock.ts'
+import { TransportError } from '../../transport.ts'
+import type { BodyStream } from '../../wire.ts'
 
 /** Where the bytes come from. */
 export interface ByteSource {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CancelSignal } from '../../clock/cancellation.ts'
+import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Transform } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
-import type { Clock } from '../../clock/clock.ts'
-import type { NodeUrlConfig } from '../../config/types.ts'
+import type { Clock } from '../../../clock/clock.ts'
+import type { NodeUrlConfig } from '../../../config/types.ts'
 import { createDecoder, isPlainCoding } from './content-encoding.ts'
 import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
 import { faultOf } from './http-fault.ts'
-import { TransportError, type Transport } from '../transport.ts'
-import { UpstreamTarget } from '../wire/upstream-target.ts'
-import { header, type HeaderList, type Incoming } from '../wire.ts'
+import { TransportError, type Transport } from '../../transport.ts'
+import { UpstreamTarget } from '../upstream-target.ts'
+import { header, type HeaderList, type Incoming } from '../../wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000

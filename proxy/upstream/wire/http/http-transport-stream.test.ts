@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { gzipSync } from 'node:zlib'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../../clock/virtual-clock.ts'
 import { createHttpTransport } from './http-transport.ts'
-import { nodeUrlConfig } from '../testing/node-url-config.ts'
-import type { TransportError } from '../transport.ts'
-import type { BodyStream, Incoming, Outgoing } from '../wire.ts'
+import { nodeUrlConfig } from '../../testing/node-url-config.ts'
+import type { TransportError } from '../../transport.ts'
+import type { BodyStream, Incoming, Outgoing } from '../../wire.ts'
 
 const mebibyte = 1024 * 1024
 const request: Outgoing = { verb: 'POST', path: '', headers: [], body: Buffer.from('{}') }

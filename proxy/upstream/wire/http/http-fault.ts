@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { TransportFault } from '../../chain/failure-table.ts'
-import { TransportError } from '../transport.ts'
+import type { TransportFault } from '../../../chain/failure-table.ts'
+import { TransportError } from '../../transport.ts'
 
 const unsent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
 
