@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Listener } from '../listener.ts'
 import type { ListenerOptions } from '../listener-options.ts'
-import type { SocketServing } from '../websocket/client-socket.ts'
-import { WebSocketServer } from '../websocket/websocket-server.ts'
+import { WebSocketServer, type SocketServing } from '../websocket/websocket-server.ts'
 import type { HttpHandler } from './http-exchange.ts'
 import { createHttpServer } from './http-server.ts'
 

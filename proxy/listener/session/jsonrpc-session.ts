@@ -16,7 +16,7 @@ import {
   type ClientSocket,
   type SocketHandler,
   type SocketServing,
-} from '../websocket/client-socket.ts'
+} from '../websocket/websocket-server.ts'
 import { SocketOutbox } from '../websocket/socket-outbox.ts'
 import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
 
@@ -116,8 +116,8 @@ class JsonRpcSession implements SocketHandler {
     this.#gone?.abort()
   }
 
-  notify(pieces: readonly Uint8Array[]): void {
-    if (!this.#outbox.notify(pieces))
+  notify(message: Uint8Array): void {
+    if (!this.#outbox.notify(message))
       this.#socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
   }
 

@@ -58,8 +58,8 @@ interface SessionSubscriptionsServing {
 
 /** The client of one connection. */
 interface SubscriptionAudience {
-  /** Sends it a message made of these pieces, which it did not ask for now. */
-  notify(pieces: readonly Uint8Array[]): void
+  /** Sends it a message which it did not ask for now. */
+  notify(message: Uint8Array): void
   /** Its connection has to be closed for this reason. */
   end(reason: string): void
 }
@@ -172,7 +172,7 @@ export class SessionSubscriptions {
     try {
       const subscription = await hub.subscribe(call, topic, {
         event: (result) => {
-          audience.notify([head, result, tail])
+          audience.notify(Buffer.concat([head, result, tail]))
           if (isLast?.(result)) this.#open.delete(id.handle)
         },
         ended(reason) {

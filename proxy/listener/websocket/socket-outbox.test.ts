@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
-import type { ClientSocket } from './client-socket.ts'
+import type { ClientSocket } from './websocket-server.ts'
 import { SocketOutbox } from './socket-outbox.ts'
 
 const maxBufferedBytes = 1_600
@@ -14,15 +14,10 @@ class SlowSocket implements ClientSocket {
   closedWith: { code: number; reason: string } | null = null
   #drained: () => void = () => {}
 
-  send(pieces: readonly Uint8Array[]): boolean {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  send({ length }: Uint8Array): boolean {
     this.sent.push(length)
     this.bufferedBytes += length
     return this.bufferedBytes < 100
-  }
-
-  sendPart(part: Uint8Array): boolean {
-    return this.send([part])
   }
 
   onceDrained(run: () => void): void {
@@ -77,11 +72,11 @@ describe('answers', () => {
     void outbox.answer(bytes(900))
     void outbox.answer(bytes(700))
     await clock.advance(1)
-    expect(outbox.notify([bytes(1)])).toBe(true)
-    expect(outbox.notify([bytes(1)])).toBe(false)
+    expect(outbox.notify(bytes(1))).toBe(true)
+    expect(outbox.notify(bytes(1))).toBe(false)
     socket.take()
     await clock.advance(1)
-    expect(outbox.notify([bytes(1)])).toBe(true)
+    expect(outbox.notify(bytes(1))).toBe(true)
   })
 
   it('of a length that was not to be known let no more calls in than fit', async () => {
@@ -145,13 +140,13 @@ describe('notifications', () => {
     const answered = outbox.answer(long())
     await clock.advance(1)
     socket.take()
-    const taken = [1_000, 601, 1].map((length) => outbox.notify([bytes(length)]))
+    const taken = [1_000, 601, 1].map((length) => outbox.notify(bytes(length)))
     expect([taken, socket.sent]).toEqual([[true, true, false], [10]])
     more.resolve()
     await clock.advance(1)
     await answered
     expect(socket.sent).toEqual([10, 10, 0, 1_000, 601])
     socket.take()
-    expect(outbox.notify([bytes(1)])).toBe(true)
+    expect(outbox.notify(bytes(1))).toBe(true)
   })
 })

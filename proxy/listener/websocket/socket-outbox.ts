@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
-import { closeCodes, type ClientSocket } from './client-socket.ts'
+import { closeCodes, type ClientSocket } from './websocket-server.ts'
 
 /** A client that takes nothing of its answers for this long is cut off ... */
 const stalledMs = 60_000
@@ -38,7 +38,7 @@ export class SocketOutbox {
   #drained: Promise<void> | null = null
   #wake: () => void = () => undefined
   #cancelOverfull: Cancel | null = null
-  #held: (readonly Uint8Array[])[] = []
+  #held: Uint8Array[] = []
   #heldBytes = 0
   /** Of answers that wait for their turn. */
   #waitingBytes = 0
@@ -69,44 +69,29 @@ export class SocketOutbox {
    *   is closed as well, since nothing else tells the client that it has not got all
    */
   async answer(body: Body): Promise<void> {
+    const length = body instanceof Uint8Array ? body.length : streamBytes
+    this.#likelyBytes = Math.max(length, this.#likelyBytes * memory)
     this.#answers += 1
+    this.#waitingBytes += length
+    this.#watchBound()
     try {
-      await this.#answer(body)
+      while (!this.#isClosed && (this.#streaming ?? this.#drained) !== null)
+        await (this.#streaming ?? this.#drained)
+      this.#waitingBytes -= length
+      if (!(body instanceof Uint8Array)) await this.#stream(body)
+      else if (!this.#socket.send(body)) await this.#untilDrained()
     } finally {
       this.#answers -= 1
     }
   }
 
-  async #answer(body: Body): Promise<void> {
-    const length = body instanceof Uint8Array ? body.length : streamBytes
-    this.#likelyBytes = Math.max(length, this.#likelyBytes * memory)
-    this.#waitingBytes += length
-    this.#watchBound()
-    while (!this.#isClosed && (this.#streaming ?? this.#drained) !== null)
-      await (this.#streaming ?? this.#drained)
-    this.#waitingBytes -= length
-    if (body instanceof Uint8Array) {
-      if (!this.#socket.send([body])) await this.#untilDrained()
-      return
-    }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#streaming = promise
-    try {
-      await this.#stream(body)
-    } finally {
-      this.#streaming = null
-      this.#release()
-      resolve()
-    }
-  }
-
   /** @returns false when the client is too far behind to be sent more */
-  notify(pieces: readonly Uint8Array[]): boolean {
+  notify(message: Uint8Array): boolean {
     if (this.#isOverfull) return false
     if (this.#streaming) {
-      this.#held.push(pieces)
-      for (const { length } of pieces) this.#heldBytes += length
-    } else this.#socket.send(pieces)
+      this.#held.push(message)
+      this.#heldBytes += message.length
+    } else this.#socket.send(message)
     return true
   }
 
@@ -138,24 +123,25 @@ export class SocketOutbox {
 
   async #stream(body: ByteStream): Promise<void> {
     const socket = this.#socket
-    let isFirst = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#streaming = promise
+    let isBegun = false
     try {
       for await (const part of body) {
         if (this.#isClosed) return
-        const goesOn = socket.sendPart(part, false)
-        isFirst = false
-        if (!goesOn) await this.#untilDrained()
+        isBegun = true
+        if (!socket.send(part, false)) await this.#untilDrained()
       }
+      if (!socket.send(nothing)) await this.#untilDrained()
     } catch (error) {
-      if (!isFirst) socket.close(closeCodes.brokenOff, brokenOff(error).message)
+      if (isBegun) socket.close(closeCodes.brokenOff, brokenOff(error).message)
       throw error
+    } finally {
+      this.#streaming = null
+      for (const message of this.#held.splice(0)) socket.send(message)
+      this.#heldBytes = 0
+      resolve()
     }
-    if (!socket.sendPart(nothing, true)) await this.#untilDrained()
-  }
-
-  #release(): void {
-    for (const pieces of this.#held.splice(0)) this.#socket.send(pieces)
-    this.#heldBytes = 0
   }
 
   /** One wait for all who wait. */

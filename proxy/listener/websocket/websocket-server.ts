@@ -4,12 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer as Upgrader } from 'ws'
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import {
-  closeCodes,
-  type ClientSocket,
-  type SocketHandler,
-  type SocketServing,
-} from './client-socket.ts'
+import type { SocketLimits } from '../../config/types.ts'
+import type { HeaderList } from '../../upstream/wire.ts'
 
 /** How often the sockets are looked at. */
 const checkMs = 15_000
@@ -19,7 +15,50 @@ const quietMs = 30_000
 const silentMs = 75_000
 /** What a client gets to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
-const nothing = new Uint8Array()
+
+/** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
+export const closeCodes = {
+  /** Nothing was asked for a long time. */
+  idle: 1000,
+  /** The router stops. */
+  goingAway: 1001,
+  /** The client does not read, and what it is owed is not kept. */
+  notRead: 1008,
+  /** An answer broke off when a part of it was on its way. */
+  brokenOff: 1011,
+  /** A subscription cannot go on without a hole. */
+  tryAgain: 1013,
+} as const
+
+/** What is done with one WebSocket. */
+export interface SocketHandler {
+  received(message: Uint8Array): void
+  /** It is over, whoever ended it. */
+  closed(): void
+  /** Calls wait for their answers. */
+  readonly isServing: boolean
+  /** Nobody would miss it: no calls, no subscriptions. */
+  readonly isIdle: boolean
+  /** Says goodbye as soon as every call is answered. */
+  leave(): void
+  /** What is asked from now on is not answered. */
+  settle(): void
+}
+
+/** What is served on the WebSockets of a listener. */
+export interface SocketServing {
+  /** Paths that can be upgraded. */
+  readonly paths: readonly string[]
+  readonly limits: SocketLimits
+  /** A client came to one of the paths, with these headers. `guid` names the connection. */
+  open(socket: ClientSocket, path: string, headers: HeaderList, guid: string): SocketHandler
+}
+
+/** One WebSocket of a client. */
+export type ClientSocket = Pick<
+  WebSocketClient,
+  'bufferedBytes' | 'send' | 'onceDrained' | 'pause' | 'resume' | 'close'
+>
 
 export interface WebSocketServerOptions extends SocketServing {
   readonly clock: Clock
@@ -132,8 +171,8 @@ export class WebSocketServer {
   }
 }
 
-/** One client on the library's socket. */
-class WebSocketClient implements ClientSocket {
+/** One client on the library's socket. Once it is closed, what is sent is dropped. */
+class WebSocketClient {
   readonly #socket: WebSocket
   readonly #wire: Duplex
   readonly #clock: Clock
@@ -171,6 +210,7 @@ class WebSocketClient implements ClientSocket {
       })
   }
 
+  /** Bytes that the client's machine has not taken. */
   get bufferedBytes(): number {
     return this.#wire.writableLength
   }
@@ -179,17 +219,18 @@ class WebSocketClient implements ClientSocket {
     return this.#socket.isPaused
   }
 
-  send(pieces: readonly Uint8Array[]): boolean {
-    const [first = nothing, ...more] = pieces
-    return this.sendPart(more.length > 0 ? Buffer.concat(pieces) : first, true)
-  }
-
-  sendPart(part: Uint8Array, isLast: boolean): boolean {
+  /**
+   * Sends a message, or a part of one, until whose last part nothing else may be sent. Nobody may
+   * change its bytes afterwards.
+   * @returns false when it is time to wait until it is drained
+   */
+  send(bytes: Uint8Array, isLast = true): boolean {
     if (this.#socket.readyState !== WebSocket.OPEN) return true
-    this.#socket.send(part, { binary: false, fin: isLast })
+    this.#socket.send(bytes, { binary: false, fin: isLast })
     return !this.#wire.writableNeedDrain
   }
 
+  /** Runs once, when all was taken. Not when it is closed before. */
   onceDrained(run: () => void): void {
     this.#wire.once('drain', run)
   }
@@ -202,6 +243,7 @@ class WebSocketClient implements ClientSocket {
     this.#socket.resume()
   }
 
+  /** @param reason of at most 123 bytes */
   close(code: number, reason: string): void {
     this.#isClosing = true
     this.#socket.close(code, reason)
