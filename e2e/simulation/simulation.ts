@@ -8,7 +8,7 @@ import {
   type Observers,
   type PartialObservers,
 } from '../../proxy/telemetry/observers.ts'
-import type { ListenerObserver } from '../../proxy/listener/observer.ts'
+import type { ListenerObserver } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface, NodeUrlConfig } from '../config/types.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
-import type { ListenerOptions } from '../listener/listener-options.ts'
+import type { Listener, ListenerOptions } from '../listener/listener.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
-import type { Listener } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'

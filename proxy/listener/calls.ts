@@ -6,7 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
-import type { CallEnd, ListenerObserver } from './observer.ts'
+import type { CallEnd, ListenerObserver } from './listener.ts'
 
 export interface CallsOptions {
   readonly relay: Relay

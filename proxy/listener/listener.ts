@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Address } from '../config/types.ts'
+import type { AddressInfo, Server } from 'node:net'
+import type { ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { Address, SocketLimits } from '../config/types.ts'
+import type { Call } from '../relay/call.ts'
+import type { RelayError } from '../relay/errors.ts'
+import type { Relay } from '../relay/relay.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { SubscriptionForm } from '../subscription/forms/form.ts'
+import type { Subscriptions } from '../subscription/subscriptions.ts'
 
 /** A bound address that serves one chain through one interface. */
 export interface Listener {
@@ -17,4 +27,89 @@ export interface Listener {
   settle(): Promise<void>
   /** Last: ends the connections that are left. */
   close(): Promise<void>
+}
+
+/** Where the clients of a listener subscribe, and in which form. */
+export interface SubscriptionServing {
+  readonly form: SubscriptionForm
+  readonly hub: Subscriptions
+  /** Draws the ids that clients get. */
+  readonly random: Random
+}
+
+/** What a listener of any interface needs. */
+export interface ListenerOptions {
+  readonly address: Address
+  readonly iface: ChainInterface
+  readonly relay: Relay
+  readonly clock: Clock
+  readonly observer: ListenerObserver
+  /** Of a request body, decoded. */
+  readonly maxRequestBytes: number
+  readonly socketLimits: SocketLimits
+  /** Null where nothing can be subscribed to. */
+  readonly subscriptions: SubscriptionServing | null
+  /** Goes into `Router-Version`. */
+  readonly version: string
+  /** A new unique name for a request. */
+  readonly newGuid: () => string
+  /** Whether this listener can serve, for `GET /health`. */
+  readonly health: () => boolean
+}
+
+/** How a call ended for its client. */
+export type CallEnd =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  /** A subscription was opened or ended, or the node refused it. */
+  | { readonly kind: 'subscription'; readonly isRefused: boolean }
+  | { readonly kind: 'error'; readonly error: RelayError }
+  /** The client left before it was answered. */
+  | { readonly kind: 'abandoned' }
+
+/** Hears what the clients of one listener experience; metrics and logs are made from it. */
+export interface ListenerObserver {
+  callEnded(call: Call, end: CallEnd, durationMs: number): void
+  /** Refused before it became a call: not JSON, too large, ... */
+  requestRefused(error: RelayError, guid: string): void
+  /** Of all kinds. */
+  connectionsChanged(open: number): void
+  /** Those that are WebSockets. */
+  socketsChanged(open: number): void
+}
+
+/** Connections that may wait to be taken. */
+const backlog = 4_096
+
+/** A drain waits until nothing was asked for this long. */
+export const drainQuietMs = 500
+export const drainCheckMs = 10
+/** What a client gets to answer the goodbye on its idle connection. */
+export const closeGraceMs = 1_000
+
+/** @returns where it listens @throws Error naming the address */
+export function listenOn(server: Server, { host, port }: Address): Promise<Address> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException) => {
+      reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
+    }
+    server.once('error', failed)
+    server.listen({ host, port, backlog }, () => {
+      server.off('error', failed)
+      // From here on an error is one connection that could not be taken.
+      server.on('error', (error) => {
+        process.emitWarning(error)
+      })
+      resolve({ host, port: (server.address() as AddressInfo).port })
+    })
+  })
+}
+
+/** Takes no more connections. Resolves when the last one has ended. */
+export function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // It fails only when the server was never started, which leaves nothing to close either.
+    server.close(() => {
+      resolve()
+    })
+  })
 }

@@ -10,7 +10,7 @@ import { Calls, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import type { HttpAnswer, HttpExchange } from './http/http-exchange.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
-import type { ListenerOptions } from './listener-options.ts'
+import type { ListenerOptions } from './listener.ts'
 
 /** An interface whose calls are told by their paths. */
 export interface PathForm {

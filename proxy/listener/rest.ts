@@ -7,8 +7,7 @@ import { forwardHeaders } from './http/forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-listener.ts'
 import { answerHealth } from './http/listener-health.ts'
-import type { ListenerOptions } from './listener-options.ts'
-import type { Listener } from './listener.ts'
+import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls, type PathForm } from './path-calls.ts'
 import { RestReplyReader, otherTypes } from './rest/rest-reply-reader.ts'
 
@@ -70,14 +69,12 @@ function restForm({ iface }: ListenerOptions): PathForm {
         header: (name) => header(headers, name),
       }
       const asked = iface.classify(question)
-      const forwarded = forwardHeaders(headers, requestHeaders, [])
-      const asksForPart = header(forwarded, 'range') !== null
       const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
       return {
         asked,
-        headers: forwarded,
+        headers: forwardHeaders(headers, requestHeaders, []),
         body: upload ?? (body.length === 0 ? null : body),
-        reader: new RestReplyReader(verb, expected, asksForPart),
+        reader: new RestReplyReader(verb, expected),
       }
     },
     contentTypeOf: (headers) => header(headers, 'content-type'),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { CallEnd } from '../listener/observer.ts'
+import type { CallEnd } from '../listener/listener.ts'
 import type { Call } from '../relay/call.ts'
 import { noDirectives } from '../relay/directives.ts'
 import type { Violation } from '../integrity/violation.ts'

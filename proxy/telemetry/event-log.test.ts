@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
-import type { ListenerObserver } from '../listener/observer.ts'
+import type { ListenerObserver } from '../listener/listener.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { createEventLog } from './event-log.ts'

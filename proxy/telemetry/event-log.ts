@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { Address, ApiInterface } from '../config/types.ts'
-import type { CallEnd, ListenerObserver } from '../listener/observer.ts'
+import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { Call } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
 import type { AttemptRecord } from '../relay/journal.ts'

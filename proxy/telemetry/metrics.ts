@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ApiInterface } from '../config/types.ts'
-import type { ListenerObserver } from '../listener/observer.ts'
+import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
 import type { PoolSnapshot } from '../upstream/snapshot.ts'
 import { counterCells, histogramCells, memo } from './cells.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
-import type { ListenerObserver } from '../listener/observer.ts'
+import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver } from '../upstream/observer.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { CallEnd } from '../listener/observer.ts'
+import type { CallEnd } from '../listener/listener.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'

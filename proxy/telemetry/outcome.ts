@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CallEnd } from '../listener/observer.ts'
+import type { CallEnd } from '../listener/listener.ts'
 import type { Call } from '../relay/call.ts'
 import type { AttemptRecord } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'

@@ -11,8 +11,14 @@ import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/metadata-options.ts'
 import { Http2Exchange } from './http2-exchange.ts'
-import type { Listener } from '../listener.ts'
-import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
+import {
+  closed,
+  closeGraceMs,
+  drainCheckMs,
+  drainQuietMs,
+  type Listener,
+  listenOn,
+} from '../listener.ts'
 
 /** Streams that one connection may have at once. */
 const maxStreams = 4_096

@@ -3,7 +3,7 @@
 import { hopByHop } from '../../config/hop-by-hop.ts'
 import { header, type HeaderList } from '../../upstream/wire.ts'
 
-/** Of one connection, or of one way to put a body into bytes: never passed on, whatever a spec says. */
+/** Of one connection, or of one way to put a body into bytes, or into a part: never passed on, whatever a spec says. */
 const ownToEachHop: ReadonlySet<string> = new Set([
   ...hopByHop,
   'te',
@@ -12,6 +12,7 @@ const ownToEachHop: ReadonlySet<string> = new Set([
   'expect',
   'content-encoding',
   'accept-encoding',
+  'range',
 ])
 
 /**

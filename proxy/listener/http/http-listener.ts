@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Listener } from '../listener.ts'
-import type { ListenerOptions } from '../listener-options.ts'
+import type { Listener, ListenerOptions } from '../listener.ts'
 import { WebSocketServer, type SocketServing } from '../websocket/websocket-server.ts'
 import type { HttpHandler } from './http-exchange.ts'
 import { createHttpServer } from './http-server.ts'

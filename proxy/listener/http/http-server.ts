@@ -16,8 +16,14 @@ import { aboveRootMessage, leadsAboveRoot } from './above-root.ts'
 import { decodeBody, tooLarge } from './compression.ts'
 import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
-import type { Listener } from '../listener.ts'
-import { closed, closeGraceMs, drainCheckMs, drainQuietMs, listenOn } from '../net-server.ts'
+import {
+  closed,
+  closeGraceMs,
+  drainCheckMs,
+  drainQuietMs,
+  type Listener,
+  listenOn,
+} from '../listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
 import { collectBody, uploadOf } from './request-body.ts'
 import { fragmentMessage, readTarget, targetMessage, type RequestTarget } from './request-target.ts'

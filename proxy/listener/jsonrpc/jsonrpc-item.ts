@@ -16,7 +16,7 @@ import {
 } from './jsonrpc-call.ts'
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
 import { RequestRefused, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
-import type { ListenerObserver } from '../observer.ts'
+import type { ListenerObserver } from '../listener.ts'
 import { withEnd } from '../stream-end.ts'
 
 /** Where an item came from, and who hears what became of it. */

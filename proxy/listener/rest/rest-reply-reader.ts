@@ -38,13 +38,10 @@ export type Expected = { readonly orTypes: readonly string[] } | 'anything'
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
   readonly #expected: Expected
-  readonly #asksForPart: boolean
 
-  /** @param asksForPart the node is sent the client's `Range` */
-  constructor(verb: string, expected: Expected = 'anything', asksForPart = false) {
+  constructor(verb: string, expected: Expected = 'anything') {
     this.#isHead = verb === 'HEAD'
     this.#expected = expected
-    this.#asksForPart = asksForPart
   }
 
   read(incoming: Incoming, wantsResult = false): Finding {
@@ -56,8 +53,7 @@ export class RestReplyReader implements ReplyReader {
       const why = `HTTP ${status} with a long body`
       return wordlessRefusal(status) ?? { kind: 'malformed', why }
     }
-    if (isPartial(incoming))
-      return this.#asksForPart ? { kind: 'result' } : { kind: 'malformed', why: unwantedPart }
+    if (isPartial(incoming)) return { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
     const isExpected = this.#mustBeJson(headers)
     const other = isExpected ? noDocument(status) : null

@@ -10,7 +10,7 @@ import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
 import { readBody, readRequest, type RequestBody } from '../jsonrpc/jsonrpc-request.ts'
-import type { ListenerOptions } from '../listener-options.ts'
+import type { ListenerOptions } from '../listener.ts'
 import {
   closeCodes,
   type ClientSocket,

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../../chain/types.ts'
-import type { Random } from '../../clock/random.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
-import type { SubscribeWish, SubscriptionForm, Wish } from '../../subscription/forms/form.ts'
-import {
-  NodeRefused,
-  type Subscription,
-  type Subscriptions,
-} from '../../subscription/subscriptions.ts'
+import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
+import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
 import { internal, type Calls } from '../calls.ts'
+import type { SubscriptionServing } from '../listener.ts'
 import type { ItemAnswer } from '../jsonrpc/jsonrpc-batch.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import { idBytes } from '../jsonrpc/jsonrpc-error.ts'
 import { errorAnswer } from '../jsonrpc/jsonrpc-item.ts'
 import { RequestRefused, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
-
-/** Where the clients of a listener subscribe, and in which form. */
-export interface SubscriptionServing {
-  readonly form: SubscriptionForm
-  readonly hub: Subscriptions
-  /** Draws the ids that clients get. */
-  readonly random: Random
-}
 
 /**
  * Over HTTP nobody can be told of anything later.

@@ -11,8 +11,7 @@ import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/relay.ts'
 import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
-import type { CallEnd } from '../observer.ts'
-import type { SubscriptionServing } from '../session/session-subscriptions.ts'
+import type { CallEnd, SubscriptionServing } from '../listener.ts'
 
 /** A listener on loopback over a relay that the test gives, and what it let be observed. */
 export interface Fixture extends AsyncDisposable {

@@ -9,7 +9,7 @@ import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
-import type { SubscriptionServing } from '../session/session-subscriptions.ts'
+import type { SubscriptionServing } from '../listener.ts'
 import { TransportError } from '../../upstream/transport.ts'
 import {
   RawClient,
