@@ -28,9 +28,9 @@ await serveNode((faults) => hubTendermintNode(chain, faults), { port: tendermint
 const answers: Readonly<Record<string, () => Buffer>> = {
   '/cosmos.bank.v1beta1.Query/Balance': () => balanceAnswer,
   '/cosmos.base.tendermint.v1beta1.Service/GetLatestBlock': () =>
-    encode({ 2: encode({ 1: encode({ 3: chain.head }) }) }),
+    encode({ 2: { 1: { 3: chain.head } } }),
   '/cosmos.base.tendermint.v1beta1.Service/GetNodeInfo': () =>
-    encode({ 1: encode({ 4: chain.network, 8: encode({ 1: 'on' }) }) }),
+    encode({ 1: { 4: chain.network, 8: { 1: 'on' } } }),
 }
 const same = (bytes: Buffer) => bytes
 const asBytes = {

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Contract, FetchRequest, Interface, JsonRpcProvider, Network, Wallet } from 'ethers'
 import { describe, expect, test } from 'vitest'
+import { erc20Abi } from 'viem'
 import { firstNodes, routeChain } from './sim-chain.ts'
-import { tokenAbi } from './token-abi.ts'
 
-const abi = new Interface(tokenAbi)
+const abi = new Interface(erc20Abi)
 
 describe.each(firstNodes)('ethers, with one node of three %s', (firstNode) => {
   const connect = async () => {

@@ -5,6 +5,8 @@ import {
   ContractFunctionRevertedError,
   createPublicClient,
   createWalletClient,
+  erc20Abi,
+  getAbiItem,
   http,
   InvalidParamsRpcError,
 } from 'viem'
@@ -12,7 +14,6 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { mainnet } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { firstNodes, routeChain } from './sim-chain.ts'
-import { tokenAbi } from './token-abi.ts'
 
 const account = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
 
@@ -45,7 +46,7 @@ describe.each(firstNodes)('viem, with one node of three %s', (firstNode) => {
     expect((await client.getBlock({ blockHash: block.hash })).parentHash).toBe(block.parentHash)
     const balance = await client.getBalance({ address: account.address, blockNumber: 100n })
     expect(balance).toBe(chain.state.balance(account.address, 100))
-    const read = { address: token, abi: tokenAbi } as const
+    const read = { address: token, abi: erc20Abi } as const
     expect(await client.readContract({ ...read, functionName: 'symbol' })).toBe('SIM')
     expect(await client.readContract({ ...read, functionName: 'decimals' })).toBe(18)
   })
@@ -68,7 +69,7 @@ describe.each(firstNodes)('viem, with one node of three %s', (firstNode) => {
     await using _ = routed
     const from = chain.head - 20
     const logs = await client.getLogs({
-      event: tokenAbi[3],
+      event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }),
       fromBlock: BigInt(from),
       toBlock: BigInt(chain.head),
     })
@@ -89,7 +90,7 @@ describe.each(firstNodes)('viem, with one node of three %s', (firstNode) => {
     const reverted = await client
       .readContract({
         address: chain.population.revertingContract,
-        abi: tokenAbi,
+        abi: erc20Abi,
         functionName: 'symbol',
       })
       .catch((error: unknown) => error)

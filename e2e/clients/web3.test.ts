@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { Web3 } from 'web3'
+import { erc20Abi } from 'viem'
 import { firstNodes, routeChain } from './sim-chain.ts'
-import { tokenAbi } from './token-abi.ts'
 
 describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
   const connect = async () => {
@@ -19,9 +19,9 @@ describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
     const block = await web3.eth.getBlock(chain.head - 5)
     expect(block.hash).toBe(chain.block(chain.head - 5).block.hash)
     expect(await web3.eth.getBalance(token, 100)).toBe(chain.state.balance(token, 100))
-    const contract = new web3.eth.Contract(tokenAbi, token)
-    expect(await contract.methods.symbol().call()).toBe('SIM')
-    expect(await contract.methods.decimals().call()).toBe(18n)
+    const contract = new web3.eth.Contract(erc20Abi, token)
+    expect(await contract.methods['symbol']!().call()).toBe('SIM')
+    expect(await contract.methods['decimals']!().call()).toBe(18n)
   })
 
   test('every item of a batch has its own answer, be it an error', async () => {
@@ -66,8 +66,8 @@ describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
   test("a revert is the node's own, with its reason", async () => {
     const { routed, web3, chain } = await connect()
     await using _ = routed
-    const contract = new web3.eth.Contract(tokenAbi, chain.population.revertingContract)
-    await expect(contract.methods.symbol().call()).rejects.toMatchObject({
+    const contract = new web3.eth.Contract(erc20Abi, chain.population.revertingContract)
+    await expect(contract.methods['symbol']!().call()).rejects.toMatchObject({
       cause: { code: 3, message: 'execution reverted: always' },
     })
   })

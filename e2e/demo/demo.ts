@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildProcesses } from '../processes/child-processes.ts'
+import { interruptedExitCode, interruptSignal, wordsOf } from '../processes/interrupt.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { startRouter } from '../processes/router-process.ts'
 import { tourClients } from './clients-tour.ts'
@@ -15,23 +16,15 @@ import { tourSubscription } from './subscription-tour.ts'
 
 const names = ['node-a', 'node-b', 'node-c']
 const victim = 'node-b'
-const interruptedExitCode = 130
 
-const interrupt = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(name, () => {
-    interrupt.abort(new Error(`stopped by ${name}`))
-  })
+const interrupt = interruptSignal()
 const screen = new Screen((text) => process.stdout.write(text))
 const directory = await mkdtemp(join(tmpdir(), 'rpc-router-demo-'))
 try {
-  process.exitCode = (await demo(interrupt.signal)) ? 0 : 1
+  process.exitCode = (await demo(interrupt)) ? 0 : 1
 } catch (error) {
-  process.exitCode = interrupt.signal.aborted ? interruptedExitCode : 1
-  screen.verdict(
-    false,
-    interrupt.signal.aborted ? 'Stopped.' : `The demo failed: ${wordsOf(error)}`,
-  )
+  process.exitCode = interrupt.aborted ? interruptedExitCode : 1
+  screen.verdict(false, interrupt.aborted ? 'Stopped.' : `The demo failed: ${wordsOf(error)}`)
 }
 if (process.exitCode === 1) screen.note(`The logs of all processes are kept in ${directory}`)
 else await rm(directory, { recursive: true, force: true })
@@ -91,10 +84,4 @@ async function keepRunning(url: string, adminUrl: string, signal: AbortSignal): 
   screen.note('\nEverything keeps running until Ctrl-C.')
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-}
-
-/** The message of an error and of its causes. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${wordsOf(error.cause)}`
 }

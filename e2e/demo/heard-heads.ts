@@ -12,6 +12,8 @@ export interface HeardSum {
   readonly wrong: number
 }
 
+export const nothingHeard: HeardSum = { heads: 0, missed: 0, doubled: 0, wrong: 0 }
+
 interface Heard {
   readonly height: number
   /** Null when the client does not pass it on. */
@@ -34,7 +36,7 @@ export class HeardHeads {
 
   /** All that was heard of a chain which has so many blocks. */
   sum(head: number, hashOf: (height: number) => string): HeardSum {
-    const sum = { heads: 0, missed: 0, doubled: 0, wrong: 0 }
+    const sum: { -readonly [Figure in keyof HeardSum]: number } = { ...nothingHeard }
     const known = new Set<number>()
     let highest = 0
     for (const { height, hash } of this.#heard) {
@@ -53,22 +55,23 @@ export class HeardHeads {
 
 /** What was heard between two sums. */
 export function since(before: HeardSum, now: HeardSum): HeardSum {
-  return {
-    heads: now.heads - before.heads,
-    missed: now.missed - before.missed,
-    doubled: now.doubled - before.doubled,
-    wrong: now.wrong - before.wrong,
-  }
+  return combined(now, before, (later, earlier) => later - earlier)
 }
 
 /** The sums of several clients as one. */
 export function together(sums: readonly HeardSum[]): HeardSum {
-  const of = (figure: (sum: HeardSum) => number) =>
-    sums.reduce((whole, each) => whole + figure(each), 0)
+  const add = (one: number, other: number) => one + other
+  return sums.reduce((whole, each) => combined(whole, each, add), nothingHeard)
+}
+
+function combined(
+  one: HeardSum,
+  other: HeardSum,
+  combine: (one: number, other: number) => number,
+): HeardSum {
+  const figure = (name: keyof HeardSum) => combine(one[name], other[name])
   return {
-    heads: of(({ heads }) => heads),
-    missed: of(({ missed }) => missed),
-    doubled: of(({ doubled }) => doubled),
-    wrong: of(({ wrong }) => wrong),
+    ...{ heads: figure('heads'), missed: figure('missed') },
+    ...{ doubled: figure('doubled'), wrong: figure('wrong') },
   }
 }

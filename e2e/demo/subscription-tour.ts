@@ -6,7 +6,7 @@ import { mainnet } from 'viem/chains'
 import type { RouterProcess } from '../processes/router-process.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 import type { Devnet } from './devnet.ts'
-import { HeardHeads, type HeardSum, since, together } from './heard-heads.ts'
+import { HeardHeads, type HeardSum, nothingHeard, since, together } from './heard-heads.ts'
 import { getPage, metricValues } from './metrics-page.ts'
 import type { Screen } from './screen.ts'
 
@@ -16,7 +16,6 @@ const rushBlocks = 5
 const deaths = 2
 const toldTimeoutMs = 15_000
 const widths = [16, 8, 8, 6, 6, 7, 0]
-const nothing: HeardSum = { heads: 0, missed: 0, doubled: 0, wrong: 0 }
 
 interface Listening {
   readonly name: string
@@ -107,8 +106,8 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
   stack.defer(() => ethers.destroy())
   await ethers.on('block', (height: number) => byEthers.add(height, null))
   return [
-    { name: 'viem', heard: byViem, reported: nothing },
-    { name: 'ethers', heard: byEthers, reported: nothing },
+    { name: 'viem', heard: byViem, reported: nothingHeard },
+    { name: 'ethers', heard: byEthers, reported: nothingHeard },
   ]
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, ProbeCall } from '../../proxy/chain/types.ts'
-import { protoMessage, type ProtoTree } from './proto-message.ts'
+import { encode, type Fields } from '../upstream-sim/chains/protobuf.ts'
 
 /** What a node says to one question of the router's own. */
 export interface SpecAnswer {
@@ -43,7 +43,7 @@ export function specAnswers({
     add(latestBlock, isHex ? `0x${specHead.toString(16)}` : `${specHead}`)
   }
   const bodyOf = (root: unknown = {}) => {
-    if (apiInterface === 'grpc') return protoMessage(root as ProtoTree)
+    if (apiInterface === 'grpc') return encode(root as Fields)
     if (apiInterface === 'rest') return Buffer.from(JSON.stringify(root))
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: root }))
   }

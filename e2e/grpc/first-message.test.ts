@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { protoMessage } from '../every-interface/proto-message.ts'
+import { encode } from '../upstream-sim/chains/protobuf.ts'
 import { rawCall, valuesOf } from './raw-call.ts'
 import { begin, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
@@ -10,8 +10,8 @@ import { served } from './served-nodes.ts'
 function tallNode(statusAfterMs = 0): Manner {
   return (stream, headers) => {
     const answers: Readonly<Record<string, Buffer>> = {
-      '/test.Tall/Name': protoMessage({ 1: 'tall' }),
-      '/test.Tall/Height': protoMessage({ 1: '100' }),
+      '/test.Tall/Name': encode({ 1: 'tall' }),
+      '/test.Tall/Height': encode({ 1: '100' }),
     }
     begin(stream)
     stream.write(framed(answers[String(headers[':path'])] ?? ''))

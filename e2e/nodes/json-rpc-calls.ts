@@ -28,6 +28,11 @@ const nonsense: readonly unknown[] = [{ nonsense: true }, 'zz', -1, null, [[]], 
  * nonsense, with one too few and with one too many: answers, nulls, and errors of the node.
  */
 export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
+  return jsonRpcTexts(table).map((text) => postJson(text.slice(0, 160), text))
+}
+
+/** The same as texts. */
+export function jsonRpcTexts(table: CallTable): string[] {
   const { good, never = new Set(), version = '2.0' } = table
   const methods = new Set([...table.methods, ...Object.keys(good)])
   const asked = [...methods].filter((method) => !never.has(method))
@@ -36,8 +41,7 @@ export function jsonRpcCalls(table: CallTable): WireCall<HttpTarget>[] {
     .map(({ method, params }, at) => {
       const head = `"jsonrpc":"${version}","id":${ids[at % ids.length]}`
       const tail = params === null ? '' : `,"params":${JSON.stringify(params)}`
-      const text = `{${head},"method":${JSON.stringify(method)}${tail}}`
-      return postJson(text.slice(0, 160), text)
+      return `{${head},"method":${JSON.stringify(method)}${tail}}`
     })
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildProcesses } from '../processes/child-processes.ts'
+import { interruptedExitCode, interruptSignal, wordsOf } from '../processes/interrupt.ts'
 import { buildPrograms } from './build/build-programs.ts'
 import { type NodeCache, nodeCache } from './build/node-cache.ts'
 import { lackingTools } from './build/toolchain.ts'
@@ -11,15 +12,10 @@ import { prepareHubChain } from './hub-chain.ts'
 import { runNodes } from './run-nodes.ts'
 
 const usage = 'usage: node e2e/nodes/main.ts [run]'
-const interruptedExitCode = 130
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const complain = (line: string) => void process.stderr.write(`rpc-router: ${line}\n`)
 
-const interrupt = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(name, () => {
-    interrupt.abort(new Error(`stopped by ${name}`))
-  })
+const signal = interruptSignal()
 
 const [command, ...rest] = process.argv.slice(2)
 if (rest.length > 0 || (command !== undefined && command !== 'run')) {
@@ -27,13 +23,12 @@ if (rest.length > 0 || (command !== undefined && command !== 'run')) {
   process.exitCode = 2
 } else
   try {
-    const { signal } = interrupt
     if (await prepare(nodeCache(process.env), signal)) {
       if (command === 'run') await runNodes(signal, say)
     } else process.exitCode = 1
   } catch (error) {
-    process.exitCode = interrupt.signal.aborted ? interruptedExitCode : 1
-    complain(interrupt.signal.aborted ? 'stopped' : wordsOf(error))
+    process.exitCode = signal.aborted ? interruptedExitCode : 1
+    complain(signal.aborted ? 'stopped' : wordsOf(error))
   }
 
 /** Makes what is not there yet. False when the machine lacks a tool for it, which is said. */
@@ -57,10 +52,4 @@ async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> 
   }
   say(`The nodes are ready in ${cache.directory}`)
   return true
-}
-
-/** The message of an error and of its causes. */
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${wordsOf(error.cause)}`
 }

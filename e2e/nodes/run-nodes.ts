@@ -13,16 +13,11 @@ import { builtNodes } from './build/node-cache.ts'
 import { startGeth } from './geth.ts'
 import { startHub } from './hub-chain.ts'
 import type { NodeSite } from './node-site.ts'
+import { type Leg, routerConfig } from './router-config.ts'
+import type { WasmdNode } from './wasmd.ts'
 
 const blockSeconds = 1
 const bitcoinBlockMs = 10_000
-
-/** A node as it is shown, and what serves it. */
-interface Shown {
-  readonly name: string
-  readonly chain: string
-  readonly urls: Readonly<Record<string, string>>
-}
 
 /**
  * Starts every kind of node, mining, and prints where they are and a config of the router for them.
@@ -35,12 +30,19 @@ export async function runNodes(signal: AbortSignal, say: (line: string) => void)
     const site: NodeSite = { cache: builtNodes(process.env), children, directory, signal }
     say('starting the nodes ...')
     const started = await startAll(site)
-    for (const { name, chain, urls } of started.shown) {
-      say(`  ${name.padEnd(12)} ${chain}`)
-      for (const [kind, url] of Object.entries(urls)) say(`  ${' '.repeat(12)} ${kind}: ${url}`)
+    for (const { chainId, apiInterface, nodes } of started.legs) {
+      say(`  ${chainId} ${apiInterface}`)
+      for (const { name, urls } of nodes)
+        say(`    ${name.padEnd(12)} ${urls.map(({ url }) => url).join('  ')}`)
     }
+    say(
+      `  a chain of its own, id 1337; not in the config below\n    geth         ${started.gethUrls}`,
+    )
     const file = join(directory, 'router.yml')
-    const text = stringify(started.config)
+    const text = stringify({
+      ...routerConfig(started.legs),
+      'metrics-listen-address': '127.0.0.1:7779',
+    })
     await writeFile(file, text, { mode: 0o600 })
     say(`\n${text}\nThis config is in ${file}. In another terminal:\n`)
     say(`  npx router ${file}\n\nThe nodes run until Ctrl-C.`)
@@ -51,9 +53,10 @@ export async function runNodes(signal: AbortSignal, say: (line: string) => void)
 }
 
 interface Started {
-  readonly shown: readonly Shown[]
+  /** On the ports that the documentation gives them. */
+  readonly legs: readonly Leg[]
+  readonly gethUrls: string
   readonly bitcoin: [BtcdNode, BtcdNode]
-  readonly config: object
 }
 
 async function startAll(site: NodeSite): Promise<Started> {
@@ -67,91 +70,38 @@ async function startAll(site: NodeSite): Promise<Started> {
     startHub(site, { name: 'wasmd-a', blockMs: blockSeconds * 1000 }),
   ])
   const follower = await startHub(site, { name: 'wasmd-b', blockMs: 1000, peer: hub })
-  const hubs = [hub, follower]
-
-  const shown: Shown[] = [
-    { ...anvil, chain: 'ETH1', urls: { http: anvil.url, ws: anvil.webSocketUrl } },
-    { ...perp, chain: 'PERPEVM', urls: { http: perp.url } },
-    {
-      ...geth,
-      chain: 'a chain of its own, id 1337; not in the config below',
-      urls: { http: geth.url, ws: geth.webSocketUrl },
-    },
-    ...bitcoin.map((node) => ({ ...node, chain: 'BTC-REGTEST', urls: { http: node.url } })),
-    ...hubs.map((node) => ({
-      ...node,
-      chain: 'HUBCHAIN',
-      urls: {
-        rest: node.restUrl,
-        grpc: node.grpcAddress,
-        tendermint: node.tendermintUrl,
-        ws: node.webSocketUrl,
-      },
+  const hubLeg = (
+    at: number,
+    apiInterface: Leg['apiInterface'],
+    urlsOf: (node: WasmdNode) => readonly string[],
+  ): Leg => ({
+    ...{ port: at, chainId: 'HUBCHAIN', apiInterface },
+    nodes: [hub, follower].map((node) => ({
+      name: node.name,
+      urls: urlsOf(node).map((url) => ({ url })),
     })),
-  ]
+  })
+  const jsonRpc = (at: number, chainId: string, nodes: Leg['nodes']): Leg => ({
+    ...{ port: at, chainId, apiInterface: 'jsonrpc', nodes },
+  })
   const legs = [
-    leg(3360, 'ETH1', 'jsonrpc', [
-      { name: 'anvil', url: anvil.url, webSocketUrl: anvil.webSocketUrl },
+    jsonRpc(3360, 'ETH1', [
+      { name: 'anvil', urls: [{ url: anvil.url }, { url: anvil.webSocketUrl }] },
     ]),
-    leg(
+    jsonRpc(
       3362,
       'BTC-REGTEST',
-      'jsonrpc',
       bitcoin.map(({ name, url, authorization }) => ({
         name,
-        url,
-        'auth-config': { 'auth-headers': { authorization } },
+        urls: [{ url, 'auth-config': { 'auth-headers': { authorization } } }],
       })),
     ),
-    leg(3363, 'PERPEVM', 'jsonrpc', [{ name: 'anvil-999', url: perp.url }]),
-    leg(
-      3364,
-      'HUBCHAIN',
-      'rest',
-      hubs.map(({ name, restUrl }) => ({ name, url: restUrl })),
-    ),
-    leg(
-      3365,
-      'HUBCHAIN',
-      'tendermintrpc',
-      hubs.map(({ name, tendermintUrl, webSocketUrl }) => ({
-        name,
-        url: tendermintUrl,
-        webSocketUrl,
-      })),
-    ),
-    leg(
-      3366,
-      'HUBCHAIN',
-      'grpc',
-      hubs.map(({ name, grpcAddress }) => ({ name, url: `grpc://${grpcAddress}` })),
-    ),
+    jsonRpc(3363, 'PERPEVM', [{ name: 'anvil-999', urls: [{ url: perp.url }] }]),
+    hubLeg(3364, 'rest', ({ restUrl }) => [restUrl]),
+    hubLeg(3365, 'tendermintrpc', (node) => [node.tendermintUrl, node.webSocketUrl]),
+    hubLeg(3366, 'grpc', ({ grpcAddress }) => [`grpc://${grpcAddress}`]),
   ]
-  const config = {
-    endpoints: legs.map(({ endpoint }) => endpoint),
-    'direct-rpc': legs.flatMap(({ upstreams }) => upstreams),
-    'metrics-listen-address': '127.0.0.1:7779',
-  }
-  return { shown, bitcoin, config }
-}
-
-type Upstream = Readonly<Record<string, unknown>> & {
-  readonly name: string
-  readonly url: string
-  readonly webSocketUrl?: string
-}
-
-/** A listener of the config, on the port that the documentation gives it, and its upstreams. */
-function leg(port: number, chainId: string, apiInterface: string, nodes: readonly Upstream[]) {
-  const chain = { 'chain-id': chainId, 'api-interface': apiInterface }
-  return {
-    endpoint: { 'network-address': `127.0.0.1:${port}`, ...chain },
-    upstreams: nodes.map(({ name, webSocketUrl, ...url }) => ({
-      name,
-      ...chain,
-      'node-urls': [url, ...(webSocketUrl === undefined ? [] : [{ url: webSocketUrl }])],
-    })),
-  }
+  return { legs, bitcoin, gethUrls: `${geth.url}  ${geth.webSocketUrl}` }
 }
 
 /** The other nodes mine by themselves. */

@@ -30,45 +30,19 @@ const vmLibrary =
 /** A small contract, for queries and for events. */
 export const contractFile = 'share/hackatom.wasm'
 
+const plain = (module: string, source: string): GoProgram => ({
+  ...{ module, source, usesC: false, files: [] },
+})
+
 /** The programs that are built from Go modules. */
 export const goPrograms = {
-  btcd: { module: 'btcd', source: 'github.com/btcsuite/btcd', usesC: false, files: [] },
-  btcctl: {
-    module: 'btcd',
-    source: 'github.com/btcsuite/btcd/cmd/btcctl',
-    usesC: false,
-    files: [],
-  },
-  grpcurl: {
-    module: 'grpcurl',
-    source: 'github.com/fullstorydev/grpcurl/cmd/grpcurl',
-    usesC: false,
-    files: [],
-  },
-  'grpc-interop-client': {
-    module: 'interop',
-    source: 'google.golang.org/grpc/interop/client',
-    usesC: false,
-    files: [],
-  },
-  'grpc-interop-server': {
-    module: 'interop',
-    source: 'google.golang.org/grpc/interop/server',
-    usesC: false,
-    files: [],
-  },
-  h2spec: {
-    module: 'h2spec',
-    source: 'github.com/summerwind/h2spec/cmd/h2spec',
-    usesC: false,
-    files: [],
-  },
-  geth: {
-    module: 'geth',
-    source: 'github.com/ethereum/go-ethereum/cmd/geth',
-    usesC: false,
-    files: [],
-  },
+  btcd: plain('btcd', 'github.com/btcsuite/btcd'),
+  btcctl: plain('btcd', 'github.com/btcsuite/btcd/cmd/btcctl'),
+  grpcurl: plain('grpcurl', 'github.com/fullstorydev/grpcurl/cmd/grpcurl'),
+  'grpc-interop-client': plain('interop', 'google.golang.org/grpc/interop/client'),
+  'grpc-interop-server': plain('interop', 'google.golang.org/grpc/interop/server'),
+  h2spec: plain('h2spec', 'github.com/summerwind/h2spec/cmd/h2spec'),
+  geth: plain('geth', 'github.com/ethereum/go-ethereum/cmd/geth'),
   wasmd: {
     module: 'wasmd',
     source: 'github.com/CosmWasm/wasmd/cmd/wasmd',
@@ -86,7 +60,7 @@ export const goPrograms = {
       },
     ],
   },
-} as const satisfies Readonly<Record<string, GoProgram>>
+} satisfies Readonly<Record<string, GoProgram>>
 
 export type GoProgramName = keyof typeof goPrograms
 

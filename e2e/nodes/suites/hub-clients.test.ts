@@ -12,9 +12,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { hubAccounts, hubChainId, hubDenomination, startHub } from '../hub-chain.ts'
 import { runTool } from '../run-tool.ts'
 import { heightOf, type WasmdNode } from '../wasmd.ts'
+import type { Leg } from '../router-config.ts'
 import { openGround } from './ground.ts'
 import { type HubFacts, hubFacts } from './hub-facts.ts'
-import { type Leg, routeTo } from './routed.ts'
+import { routeTo } from './routed.ts'
 
 const ground = await openGround()
 const blockMs = 700

@@ -5,6 +5,7 @@ import { compare, type WireCall } from '../byte-equality.ts'
 import { grpcCall, GrpcTarget } from '../grpc-call.ts'
 import { startHaltedHub } from '../hub-chain.ts'
 import type { WasmdNode } from '../wasmd.ts'
+import { encode } from '../../upstream-sim/chains/protobuf.ts'
 import { openGround } from './ground.ts'
 import { type HubFacts, hubFacts } from './hub-facts.ts'
 import { routeTo } from './routed.ts'
@@ -41,27 +42,16 @@ async function expectEqual(calls: readonly WireCall<GrpcTarget>[], atLeast: numb
   expect(found.equal).toBeGreaterThanOrEqual(atLeast)
 }
 
-/** A protobuf field that holds a text. */
-function text(number: number, value: string): Buffer {
-  const bytes = Buffer.from(value)
-  return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes])
-}
-
-/** A protobuf field that holds a small number. */
-function small(number: number, value: number): Buffer {
-  return Buffer.from([number << 3, value])
-}
-
 test('every method of the spec, with messages that are understood and with others', async () => {
   const { user, operator, contract, transactions } = facts
   const messages = {
     nothing: Buffer.alloc(0),
-    user: text(1, user),
-    operator: text(1, operator),
-    contract: text(1, contract),
-    transaction: text(1, transactions[0] ?? ''),
-    one: small(1, 1),
-    'two fields': Buffer.concat([text(1, user), text(2, 'uatom')]),
+    user: encode({ 1: user }),
+    operator: encode({ 1: operator }),
+    contract: encode({ 1: contract }),
+    transaction: encode({ 1: transactions[0] ?? '' }),
+    one: encode({ 1: 1 }),
+    'two fields': encode({ 1: user, 2: 'uatom' }),
     nonsense: Buffer.from([0xff, 0xff, 0x01]),
   }
   const calls = methods.flatMap((method) =>
@@ -74,7 +64,7 @@ test('every method of the spec, with messages that are understood and with other
 
 test('heights, other names, several messages, no message', async () => {
   const balance = 'cosmos.bank.v1beta1.Query/AllBalances'
-  const message = text(1, facts.user)
+  const message = encode({ 1: facts.user })
   const heights = ['1', '3', String(facts.head), String(facts.head + 100), '0', '-1', 'abc']
   const call = (method: string, metadata: Record<string, string>, messages = [message]) =>
     grpcCall(`${method} ${JSON.stringify(metadata)} ${messages.length}`, {

@@ -3,19 +3,10 @@
 import { waitUntil } from '../../processes/wait-until.ts'
 import { type Program, startProgram } from '../../program/program.ts'
 import { createWorkspace } from '../../program/workspace.ts'
+import { type Leg, type NodeUrl, routerConfig } from '../router-config.ts'
 import type { Ground } from './ground.ts'
 
 const readyTimeoutMs = 20_000
-
-/** A URL of an upstream, with its settings by their names in the file. */
-export type NodeUrl = Readonly<Record<string, unknown>> & { readonly url: string }
-
-/** One listener and the nodes behind it. */
-export interface Leg {
-  readonly chainId: string
-  readonly apiInterface: 'jsonrpc' | 'rest' | 'tendermintrpc' | 'grpc'
-  readonly nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[]
-}
 
 /** The router as its users start it, in front of real nodes. */
 export interface Routed {
@@ -31,23 +22,7 @@ export async function routeTo(
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<Routed> {
   const workspace = ground.stack.use(await createWorkspace())
-  const config = {
-    endpoints: legs.map(({ chainId, apiInterface }) => ({
-      'network-address': '127.0.0.1:0',
-      'chain-id': chainId,
-      'api-interface': apiInterface,
-    })),
-    'direct-rpc': legs.flatMap(({ chainId, apiInterface, nodes }) =>
-      nodes.map(({ name, urls }) => ({
-        name,
-        'chain-id': chainId,
-        'api-interface': apiInterface,
-        'node-urls': urls,
-      })),
-    ),
-    'skip-websocket-verification': true,
-    ...settings,
-  }
+  const config = { ...routerConfig(legs), 'skip-websocket-verification': true, ...settings }
   const program = ground.stack.use(await startProgram(workspace, config))
   await waitUntil('every chain is served', readyTimeoutMs, ground.signal, async () => {
     const response = await fetch(`${program.adminUrl}/readyz`)

@@ -110,4 +110,4 @@ function abciQuery({ head }: HubView, [path]: RpcParams) {
 }
 
 /** The same for all accounts. */
-export const balanceAnswer = encode({ 1: encode({ 1: denom, 2: givenAmount }) })
+export const balanceAnswer = encode({ 1: { 1: denom, 2: givenAmount } })

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A value of a field: an integer, a text, or the bytes of a message. */
-type FieldValue = number | string | Buffer
+/** Integers, texts and messages, by the numbers of their fields. */
+export interface Fields {
+  readonly [number: number]: number | string | Fields
+}
 
-/** A message of these fields, by their numbers. */
-export function encode(fields: Readonly<Record<number, FieldValue>>): Buffer {
+/** A message of these fields. */
+export function encode(fields: Fields): Buffer {
   return Buffer.concat(
-    Object.entries(fields).flatMap(([number, value]) => {
+    Object.entries(fields).flatMap(([number, value]: [string, Fields[number]]) => {
       const key = Number(number) * 8
       if (typeof value === 'number') return [varint(key), varint(value)]
-      const bytes = Buffer.from(value)
+      const bytes = typeof value === 'string' ? Buffer.from(value) : encode(value)
       return [varint(key + 2), varint(bytes.length), bytes]
     }),
   )

@@ -6,33 +6,11 @@ import {
   getTransactionDecoder,
 } from '@solana/kit'
 
-/** A transaction as nodes write it in JSON, and the bytes that it came in. */
-export interface SlotTransaction {
-  /** Its first signature, which names it. */
-  readonly signature: string
-  readonly signatures: readonly string[]
-  readonly message: {
-    readonly accountKeys: readonly string[]
-    readonly header: {
-      readonly numRequiredSignatures: number
-      readonly numReadonlySignedAccounts: number
-      readonly numReadonlyUnsignedAccounts: number
-    }
-    readonly recentBlockhash: string
-    readonly instructions: readonly {
-      readonly programIdIndex: number
-      readonly accounts: readonly number[]
-      readonly data: string
-      readonly stackHeight: null
-    }[]
-  }
-  readonly version: 'legacy' | number
-  /** As it was sent; null for the chain's own. */
-  readonly wire: Buffer | null
-}
+/** A transaction as nodes write it in JSON, named by its first signature, and the bytes that it came in. */
+export type SlotTransaction = ReturnType<typeof readTransaction>
 
 /** Reads a transaction from its wire form. @throws when the bytes are none */
-export function readTransaction(wire: Buffer): SlotTransaction {
+export function readTransaction(wire: Buffer) {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
   // The newest version compiles instructions in a form of its own, and is not simulated.
@@ -43,7 +21,7 @@ export function readTransaction(wire: Buffer): SlotTransaction {
     signature,
     signatures: written,
     message: {
-      accountKeys: message.staticAccounts,
+      accountKeys: message.staticAccounts.map(String),
       header: {
         numRequiredSignatures: message.header.numSignerAccounts,
         numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
@@ -58,7 +36,8 @@ export function readTransaction(wire: Buffer): SlotTransaction {
       })),
     },
     version: message.version,
-    wire,
+    /** Null for the chain's own. */
+    wire: wire as Buffer | null,
   }
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ApiInterface } from '../../proxy/config/types.ts'
+
+/** A URL of an upstream, with its settings by their names in the file. */
+export type NodeUrl = Readonly<Record<string, unknown>> & { readonly url: string }
+
+/** One listener and the nodes behind it. */
+export interface Leg {
+  readonly chainId: string
+  readonly apiInterface: ApiInterface
+  /** Of loopback; any free one when not said. */
+  readonly port?: number
+  readonly nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[]
+}
+
+/** A config file for these legs. */
+export function routerConfig(legs: readonly Leg[]) {
+  const chainOf = ({ chainId, apiInterface }: Leg) => ({
+    'chain-id': chainId,
+    'api-interface': apiInterface,
+  })
+  return {
+    endpoints: legs.map((leg) => ({
+      'network-address': `127.0.0.1:${leg.port ?? 0}`,
+      ...chainOf(leg),
+    })),
+    'direct-rpc': legs.flatMap((leg) =>
+      leg.nodes.map(({ name, urls }) => ({ name, ...chainOf(leg), 'node-urls': urls })),
+    ),
+  }
+}
