@@ -8,7 +8,7 @@ import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import type { AnswerFault } from './chaos/faults.ts'
 import { ChaosProxy } from './chaos/proxy.ts'
-import { clientOf } from './cluster-access.ts'
+import { clientOf } from './access.ts'
 import { eventually } from './eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 

@@ -17,7 +17,7 @@ import {
   type Deployment,
   deployments,
 } from '../../operator/resources/kinds.ts'
-import { clientOf, clusterOf } from './cluster-access.ts'
+import { clientOf, clusterOf } from './access.ts'
 import { eventually } from './eventually.ts'
 import { type Condition, pods } from './resources.ts'
 import { accessFor, writeKubeconfig } from './test-cluster.ts'

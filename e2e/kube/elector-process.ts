@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs'
 import { sleep, systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { LeaderElector, LeaseLostError } from '../../operator/kube/leader-elector.ts'
 import { configMaps } from '../../operator/resources/kinds.ts'
-import { clientOf } from './cluster-access.ts'
-import type { Access } from './kubeconfig-file.ts'
+import { clientOf, type Access } from './access.ts'
 
 /*
  * A process for the tests of leader election: as long as it leads it writes its name into a ConfigMap,

@@ -16,15 +16,19 @@ import {
 } from '../../operator/resources/kinds.ts'
 import { childSelector } from '../../operator/resources/labels.ts'
 import { isUnbuilt } from '../../proxy/config/capabilities.ts'
+import { providerObject, routerObject } from './operator/fleet.ts'
 
-const pools = ['blue', 'green'] as const
+const pools = ['blue', 'green']
 const routers = ['mainnet', 'testnet', 'archive']
 const providers = ['alpha', 'beta', 'gamma', 'refused']
 const secretNames = ['keys', 'more-keys']
-const poolLabel = 'rpc.example.com/pool'
 
 /** A router that asks for what is not built yet is refused as a whole, and then its last good config stays. */
 const canShareState = ['shared-state', 'resp-cache'].every((key) => !isUnbuilt(key))
+
+function pick<T>(all: readonly T[], random: Random): T {
+  return all[Math.floor(random.next() * all.length)] as T
+}
 
 interface Put {
   readonly resource: Resource
@@ -50,14 +54,14 @@ export class FleetScript {
 
   /** One change. */
   async act(random: Random): Promise<void> {
-    const pick = <T>(all: readonly T[]): T => all[Math.floor(random.next() * all.length)] as T
+    const one = (names: readonly string[]) => pick(names, random)
     const lot = random.next()
-    if (lot < 0.3) await this.#put(rpcRouters, this.#router(pick(routers), random))
-    else if (lot < 0.6) await this.#put(upstreamProviders, this.#provider(pick(providers), random))
-    else if (lot < 0.7) await this.#put(secrets, this.#secret(pick(secretNames), random))
-    else if (lot < 0.76) await this.#remove(rpcRouters, 'RpcRouter', pick(routers))
-    else if (lot < 0.82) await this.#remove(upstreamProviders, 'UpstreamProvider', pick(providers))
-    else if (lot < 0.87) await this.#remove(secrets, 'Secret', pick(secretNames))
+    if (lot < 0.3) await this.#put(rpcRouters, this.#router(one(routers), random))
+    else if (lot < 0.6) await this.#put(upstreamProviders, this.#provider(one(providers), random))
+    else if (lot < 0.7) await this.#put(secrets, this.#secret(one(secretNames), random))
+    else if (lot < 0.76) await this.#remove(rpcRouters, one(routers))
+    else if (lot < 0.82) await this.#remove(upstreamProviders, one(providers))
+    else if (lot < 0.87) await this.#remove(secrets, one(secretNames))
     else await this.#vandalize(random)
   }
 
@@ -69,17 +73,7 @@ export class FleetScript {
     for (const name of secretNames)
       if (!this.#wanted.has(`Secret ${name}`)) await this.#put(secrets, this.#secret(name, random))
     for (const pool of pools)
-      await this.#put(
-        upstreamProviders,
-        this.#object(upstreamProviders, `base-${pool}`, {
-          metadata: { labels: { [poolLabel]: pool } },
-          spec: {
-            chainId: 'ETH1',
-            apiInterface: 'jsonrpc',
-            nodeUrls: [{ url: `https://${pool}.base.example` }],
-          },
-        }),
-      )
+      await this.#put(upstreamProviders, providerObject(this.#namespace, pool, `base-${pool}`))
   }
 
   /** The same wishes at once, in another namespace. */
@@ -92,88 +86,59 @@ export class FleetScript {
 
   #router(name: string, random: Random): KubeObject {
     const chance = (of: number) => random.next() < of
-    const isScaled = chance(0.2)
-    const endpoints = [
-      { name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc', port: 3360 },
-      ...(chance(0.4)
-        ? [{ name: 'second', chainId: 'ETH1', apiInterface: 'jsonrpc', port: 3361 }]
-        : []),
-    ]
-    return this.#object(rpcRouters, name, {
-      spec: {
-        endpoints,
-        skipWebsocketVerification: true,
-        providerSelector: { matchLabels: { [poolLabel]: pools[chance(0.5) ? 0 : 1] } },
-        ...(isScaled
-          ? { autoscaling: { minReplicas: 1, maxReplicas: 3 } }
-          : { replicas: 1 + Math.floor(random.next() * 2) }),
-        ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
-        ...(chance(0.3) && { networkPolicy: { enabled: false } }),
-        logging: { level: chance(0.5) ? 'info' : 'debug' },
-        pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 1 } },
-      },
+    const ofEthereum = { chainId: 'ETH1', apiInterface: 'jsonrpc' }
+    const second = { name: 'second', ...ofEthereum, port: 3361 }
+    return routerObject(this.#namespace, name, {
+      endpoints: [{ name: 'eth1', ...ofEthereum, port: 3360 }, ...(chance(0.4) ? [second] : [])],
+      skipWebsocketVerification: true,
+      providerSelector: { matchLabels: { pool: pick(pools, random) } },
+      ...(chance(0.2)
+        ? { autoscaling: { minReplicas: 1, maxReplicas: 3 } }
+        : { replicas: pick([1, 2], random) }),
+      ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
+      ...(chance(0.3) && { networkPolicy: { enabled: false } }),
+      logging: { level: pick(['info', 'debug'], random) },
+      pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 1 } },
     })
   }
 
   #provider(name: string, random: Random): KubeObject {
-    const labels = { [poolLabel]: pools[random.next() < 0.5 ? 0 : 1] }
-    const key = secretNames[random.next() < 0.5 ? 0 : 1]
-    const valueFrom = { secretKeyRef: { name: key, key: 'token' } }
+    const secretKeyRef = { name: pick(secretNames, random), key: 'token' }
     const url = `https://${name}-${Math.floor(random.next() * 4)}.example`
-    const spec =
-      // The chain has no such add-on. It never was good: one that was keeps its last good form.
-      name === 'refused'
-        ? { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
-        : random.next() < 0.5
-          ? { nodeUrls: [{ url }] }
-          : { nodeUrls: [{ url: `${url}/\${TOKEN}` }], variables: [{ name: 'TOKEN', valueFrom }] }
-    return this.#object(upstreamProviders, name, {
-      metadata: { labels },
-      spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', ...spec },
-    })
+    const keyed = {
+      nodeUrls: [{ url: `${url}/\${TOKEN}` }],
+      variables: [{ name: 'TOKEN', valueFrom: { secretKeyRef } }],
+    }
+    const spec = pick([{ nodeUrls: [{ url }] }, keyed], random)
+    // The chain has no such add-on. It never was good: one that was keeps its last good form.
+    const refused = { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
+    const pool = pick(pools, random)
+    return providerObject(this.#namespace, pool, name, name === 'refused' ? refused : spec)
   }
 
   #secret(name: string, random: Random): KubeObject {
     const data = { token: btoa(`token-${Math.floor(random.next() * 1000)}`), other: btoa('x') }
-    return this.#object(secrets, name, { data })
+    const metadata = { namespace: this.#namespace, name }
+    return { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject
   }
 
   /** Deletes something of the operator's, or overwrites it. */
   async #vandalize(random: Random): Promise<void> {
-    const kinds = [deployments, services, podDisruptionBudgets, configMaps] as const
-    const resource: Resource = kinds[Math.floor(random.next() * kinds.length)]!
+    const kinds: readonly Resource[] = [deployments, services, podDisruptionBudgets, configMaps]
+    const resource = pick(kinds, random)
     const selection = { namespace: this.#namespace, labelSelector: childSelector }
     const { items } = await this.#client.list(resource, selection, this.#signal)
-    const victim = items[Math.floor(random.next() * items.length)]
-    if (victim === undefined) return
+    if (items.length === 0) return
+    const { metadata } = pick(items, random)
+    const labels = { 'app.kubernetes.io/managed-by': 'vandal', 'app.kubernetes.io/part-of': 'x' }
+    const patch = { metadata: { labels } }
     try {
       if (random.next() < 0.5 || resource === configMaps)
-        await this.#client.delete(resource, victim.metadata, {}, this.#signal)
-      else {
-        const labels = {
-          'app.kubernetes.io/managed-by': 'vandal',
-          'app.kubernetes.io/part-of': 'x',
-        }
-        await this.#client.mergePatch(
-          resource,
-          victim.metadata,
-          { metadata: { labels } },
-          this.#signal,
-        )
-      }
+        await this.#client.delete(resource, metadata, {}, this.#signal)
+      else await this.#client.mergePatch(resource, metadata, patch, this.#signal)
     } catch (error) {
       // It went by itself meanwhile.
       if (!isNotFound(error)) throw error
-    }
-  }
-
-  #object({ kind, group, version }: Resource, name: string, rest: object): KubeObject {
-    const { metadata, ...fields } = rest as { metadata?: object }
-    return {
-      apiVersion: group === '' ? version : `${group}/${version}`,
-      kind,
-      metadata: { namespace: this.#namespace, name, ...metadata },
-      ...fields,
     }
   }
 
@@ -182,8 +147,8 @@ export class FleetScript {
     await this.#apply(resource, object)
   }
 
-  async #remove(resource: Resource, kind: string, name: string): Promise<void> {
-    this.#wanted.delete(`${kind} ${name}`)
+  async #remove(resource: Resource, name: string): Promise<void> {
+    this.#wanted.delete(`${resource.kind} ${name}`)
     await this.#client.delete(resource, { namespace: this.#namespace, name }, {}, this.#signal)
   }
 

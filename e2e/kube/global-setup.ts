@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { TestProject } from 'vitest/node'
 import { ensureAssets } from './build-assets.ts'
-import type { Access } from './kubeconfig-file.ts'
+import type { Access } from './access.ts'
 import { startCluster } from './test-cluster.ts'
 
 declare module 'vitest' {

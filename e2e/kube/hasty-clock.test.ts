@@ -4,7 +4,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { ChaosProxy } from './chaos/proxy.ts'
 import { eventually } from './eventually.ts'
 import { hastyClock } from './hasty-clock.ts'
-import { createOperator } from './in-process-operator.ts'
+import { clientOf } from './access.ts'
+import { createOperator, run } from './in-process-operator.ts'
 import { installCrds } from './install-crds.ts'
 import { kubectlFor } from './kubectl.ts'
 import { useNamespace } from './test-namespace.ts'
@@ -20,15 +21,16 @@ test('an operator whose time flies waits for the answers of a slow API server', 
   await using proxy = await ChaosProxy.start(access, { answer: () => slow, watch: () => null })
   const failures: string[] = []
   const stop = new AbortController()
-  const { run, operator } = createOperator({
-    access: proxy.access,
+  const client = clientOf(proxy.access)
+  const operator = createOperator(client, {
     namespaces: [namespace],
     observer: { reflectFailed: (_, __, { message }) => void failures.push(message) },
     clock,
   })
-  const running = run(stop.signal)
+  const running = run(operator, stop.signal)
   await eventually(() => expect(operator.hasSynced || failures.length > 0).toBe(true), 30_000)
   stop.abort()
   await running
+  await client.close()
   expect(failures).toEqual([])
 })

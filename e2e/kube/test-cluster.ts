@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Subject } from './certificates.ts'
 import { Authority } from './certificates.ts'
 import type { ControlPlaneOptions } from './control-plane.ts'
-import { type Access, kubeconfigOf } from './kubeconfig-file.ts'
+import { type Access, kubeconfigOf } from './access.ts'
 
 /** A Kubernetes API of one's own. */
 export interface TestCluster extends AsyncDisposable {

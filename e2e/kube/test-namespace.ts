@@ -3,8 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { clientOf } from './cluster-access.ts'
-import type { Access } from './kubeconfig-file.ts'
+import { clientOf, type Access } from './access.ts'
 import { namespaces } from './resources.ts'
 
 /** What a test file has of the cluster that all share. */

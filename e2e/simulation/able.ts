@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena, Seat, ClientCall, Exchange } from './arena.ts'
+import type { Arena, ClientCall, Seat } from './arena.ts'
 
 /**
  * An upstream is able to answer a call when, from the call's beginning to its end, one of its URLs
@@ -53,17 +53,6 @@ export function budgetLeft({ schedule, clock }: Arena, client: ClientCall): bool
   return triesOf(client, 'some') <= retryLimit
 }
 
-/** The honest word of one that had not got the block yet: asking on costs no retry. */
-function saidNothing(
-  { head, fate, isTakenBack }: Exchange,
-  { question, call: { asked } }: ClientCall,
-): boolean {
-  if (isTakenBack) return false
-  const isByHash = asked.block.kind === 'hash' || (asked.block.kind === 'none' && asked.byHash)
-  const { neededBlock } = question
-  return isByHash && fate.kind === 'honest' && neededBlock !== null && head < neededBlock
-}
-
 /**
  * Tries that are over or under way, apart from the one that was just begun: a first attempt or a
  * retry with all that ran beside it. `some`: those in which some request reached its upstream;
@@ -77,7 +66,7 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     if (kind === 'first' || kind === 'retry') tries.push([])
     const { fate } = exchange
     const isUnsent = fate.kind === 'ill' && (fate.illness === 'refuse' || fate.illness === 'crash')
-    tries.at(-1)?.push(!isUnsent && !saidNothing(exchange, client))
+    tries.at(-1)?.push(!isUnsent)
   }
   return tries.filter((all) => all[reached](Boolean)).length
 }

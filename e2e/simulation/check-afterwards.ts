@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metrics } from '../../proxy/telemetry/metrics.ts'
-import { upstreamNamed, type Arena, type ClientCall } from './arena.ts'
+import type { Arena, ClientCall } from './arena.ts'
 import { checkTakenBack } from './check-ending.ts'
 import type { UrlPlan } from './schedule.ts'
 
@@ -47,21 +47,9 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       const what = typeof result === 'object' && result ? result.name : String(result)
       // The operator's wish: the honest null of a node that is behind is asked elsewhere.
       if (what === 'block-missing') continue
-      // It told another head, by its other URL or before it caught up: a block above that may be made
-      // up, and nobody is blamed.
-      const { urls } = upstreamNamed(arena, upstream)
-      const hasLagged = arena.schedule.nodes.some(
-        (node) => node.name === upstream && node.urls.some(lagsAtTimes),
-      )
-      const isOfTwoMinds = urls.length > 1 || hasLagged
-      if (what === 'integrity-doubted' && isOfTwoMinds) continue
       arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
-}
-
-function lagsAtTimes({ ailments }: UrlPlan): boolean {
-  return ailments.some(({ kind }) => kind === 'lag')
 }
 
 /** It practically always answers a probe within the time that a probe has. */

@@ -9,9 +9,9 @@ import { runSchedule } from './schedule.ts'
 import { type Picture, pictureOf } from '../cluster-picture.ts'
 import { FleetScript } from '../fleet-script.ts'
 import { hastyClock } from '../hasty-clock.ts'
-import { createOperator } from '../in-process-operator.ts'
+import { createOperator, run } from '../in-process-operator.ts'
 import { installCrds } from '../install-crds.ts'
-import type { Access } from '../kubeconfig-file.ts'
+import { type Access, clientOf, impatient } from '../access.ts'
 import { kubectlFor } from '../kubectl.ts'
 import { PretendKubelet } from '../pretend-kubelet.ts'
 import { namespaces } from '../resources.ts'
@@ -57,10 +57,11 @@ class Journal {
 async function live(through: Access, where: string, stop: AbortSignal, { observer }: Journal) {
   // Ten times faster: what it waits for after a failure must not make the test wait.
   const clock = hastyClock(10)
-  const place = { access: through, namespaces: [where] }
-  const { run } = createOperator({ ...place, observer, clock, silenceMs })
+  const own = impatient(clientOf(through, { observer }), silenceMs)
+  const operator = createOperator(own, { namespaces: [where], observer, clock })
   const kubelet = new PretendKubelet({ client, namespace: where })
-  await Promise.all([run(stop), kubelet.run(stop)])
+  await Promise.all([run(operator, stop), kubelet.run(stop)])
+  await own.close()
 }
 
 async function withNamespace<T>(name: string, use: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { type AnswerFault, type FaultSource, noFaults, type RequestKind } from './faults.ts'
 import { relayWatch } from './watch.ts'
-import type { Access } from '../kubeconfig-file.ts'
+import type { Access } from '../access.ts'
 
 /**
  * Stands between a client and an API server and disturbs what passes. Plain HTTP on loopback towards

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../proxy/clock/random.ts'
 import { drawnFaults } from './faults.ts'
 import { ChaosProxy } from './proxy.ts'
 import { eventually } from '../eventually.ts'
-import type { Access } from '../kubeconfig-file.ts'
+import type { Access } from '../access.ts'
 
 /** One run of something that lives with an API server, through faults that a seed draws. */
 export interface Schedule {

@@ -2,12 +2,64 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { WatchFault } from './faults.ts'
 
-/**
- * Passes a watch on event by event, until it is time for the fault. `version` is where the watch began;
- * `calm` ends a silence.
- */
+/** A watch under way. */
+interface Watching {
+  readonly response: ServerResponse
+  /** The event that was sent last. */
+  readonly last: string
+  /** The version at which the watch began. */
+  readonly version: string
+  /** Ends a silence. */
+  readonly calm: AbortSignal
+}
+
+function sendError({ response }: Watching, code: number, reason: string): void {
+  const object = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason }
+  response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`)
+}
+
+const halfOf = (text: string) => text.slice(0, text.length / 2)
+
+/** What goes wrong inside of a watch. All but `twice` are the last that it sends. */
+export const watchFaults = {
+  /** The connection breaks. */
+  cut: ({ response }: Watching) => void response.destroy(),
+  /** The server ends the watch in order. */
+  end: ({ response }: Watching) => void response.end(),
+  /** An ERROR event: the version is too old. */
+  expired: (watching: Watching) => {
+    sendError(watching, 410, 'Expired')
+  },
+  /** An ERROR event: an internal error. */
+  failed: (watching: Watching) => {
+    sendError(watching, 500, 'InternalError')
+  },
+  /** A bookmark for the version at which the watch began, and then a cut. */
+  'stale-bookmark': ({ response, version }: Watching) => {
+    const object = { kind: 'Stale', apiVersion: 'v1', metadata: { resourceVersion: version } }
+    response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`, () => response.destroy())
+  },
+  /** Half of an event and a line end. */
+  'broken-line': ({ response, last }: Watching) => void response.write(`${halfOf(last)}\n`),
+  /** Half of an event and the end of the stream. */
+  'half-line': ({ response, last }: Watching) => void response.end(halfOf(last)),
+  /** Nothing more comes, and the connection stays. */
+  silence: ({ response, calm }: Watching) => {
+    calm.addEventListener('abort', () => response.destroy(), { once: true })
+  },
+  /** The last event comes twice, and then what follows. */
+  twice: ({ response, last }: Watching) => void response.write(`${last}\n`),
+}
+
+/** After so many events or so long, whatever comes first. */
+export interface WatchFault {
+  readonly do: keyof typeof watchFaults
+  readonly afterEvents: number
+  readonly afterMs: number
+}
+
+/** Passes a watch on event by event, until it is time for the fault. */
 export async function relayWatch(
   response: ServerResponse,
   answer: Dispatcher.ResponseData,
@@ -18,16 +70,15 @@ export async function relayWatch(
   response.writeHead(200, { 'content-type': 'application/json' })
   response.flushHeaders()
   let last = '{"type":"ADDED","object":{"kind":"ConfigMap"}}'
+  let events = 0
   let isOver = false
   let isStruck = false
   const strike = () => {
     if (isOver || isStruck || fault === null || calm.aborted) return
     isStruck = true
-    if (fault.do === 'twice') return void (events > 0 && response.write(`${last}\n`))
-    isOver = true
-    disturb(response, { ...fault, do: fault.do }, last, version, calm)
+    isOver = fault.do !== 'twice'
+    if (isOver || events > 0) watchFaults[fault.do]({ response, last, version, calm })
   }
-  let events = 0
   const timer = fault && setTimeout(strike, fault.afterMs)
   let rest = ''
   try {
@@ -46,42 +97,5 @@ export async function relayWatch(
   } finally {
     if (timer) clearTimeout(timer)
     if (!isOver) response.destroy()
-  }
-}
-
-function disturb(
-  response: ServerResponse,
-  fault: WatchFault & { readonly do: Exclude<WatchFault['do'], 'twice'> },
-  last: string,
-  version: string,
-  calm: AbortSignal,
-): void {
-  const error = (code: number, reason: string) => {
-    const object = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason }
-    response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`)
-  }
-  const half = last.slice(0, last.length / 2)
-  const cut = () => {
-    response.destroy()
-  }
-  switch (fault.do) {
-    case 'cut':
-      return cut()
-    case 'end':
-      return void response.end()
-    case 'expired':
-      return error(410, 'Expired')
-    case 'failed':
-      return error(500, 'InternalError')
-    case 'stale-bookmark': {
-      const object = { kind: 'Stale', apiVersion: 'v1', metadata: { resourceVersion: version } }
-      return void response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`, cut)
-    }
-    case 'broken-line':
-      return void response.write(`${half}\n`)
-    case 'half-line':
-      return void response.end(half)
-    case 'silence':
-      calm.addEventListener('abort', cut, { once: true })
   }
 }

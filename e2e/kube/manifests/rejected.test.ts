@@ -8,7 +8,7 @@ import type { Condition } from '../../../operator/api/status.ts'
 import type { KubeObject } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { startOperator } from '../in-process-operator.ts'
+import { createOperator, run } from '../in-process-operator.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
@@ -59,17 +59,21 @@ function objectsOf({ name, router = {}, providers = { alpha: {} } }: (typeof row
   ]
 }
 
-let operator: AsyncDisposable
+const stop = new AbortController()
+let running: Promise<void>
 
 beforeAll(async () => {
   await installCrds(kubectl)
   const stringData = { alpha: 'secret-of-alpha', broken: 'first\nsecond' }
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData }
   await printed(kubectl(['apply', '-f', '-'], secret, ...rows.flatMap(objectsOf)))
-  operator = startOperator(client, namespace)
+  running = run(createOperator(client, { namespaces: [namespace] }), stop.signal)
 })
 
-afterAll(() => operator[Symbol.asyncDispose]())
+afterAll(() => {
+  stop.abort()
+  return running
+})
 
 function told(message: string, name: string): string {
   return message.replaceAll('NAMESPACE', namespace).replaceAll('NAME', name)

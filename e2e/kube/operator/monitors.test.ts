@@ -5,7 +5,8 @@ import { networkPolicies, podMonitors, rpcRouters } from '../../../operator/reso
 import { createDefinition, deleteDefinition } from '../custom-kind.ts'
 import { eventually } from '../eventually.ts'
 import { hastyClock } from '../hasty-clock.ts'
-import { createOperator } from '../in-process-operator.ts'
+import { clientOf } from '../access.ts'
+import { createOperator, run } from '../in-process-operator.ts'
 import { installCrds } from '../install-crds.ts'
 import { kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
@@ -22,7 +23,9 @@ beforeAll(async () => {
   const namespaces = [place.namespace]
   const access = await grantRules({ ...place, namespaces })
   // A minute is two seconds.
-  running = createOperator({ access, namespaces, clock: hastyClock(30) }).run(stop.signal)
+  const client = clientOf(access)
+  const operator = createOperator(client, { namespaces, clock: hastyClock(30) })
+  running = run(operator, stop.signal).then(() => client.close())
 })
 
 afterAll(async () => {

@@ -7,10 +7,9 @@ import type { Operator } from '../../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { rbacManifests } from '../../../operator/rbac/manifests.ts'
-import { clientOf } from '../cluster-access.ts'
+import { clientOf, type Access } from '../access.ts'
 import { eventually } from '../eventually.ts'
-import { operatorOn } from '../in-process-operator.ts'
-import type { Access } from '../kubeconfig-file.ts'
+import { createOperator } from '../in-process-operator.ts'
 import { accessFor } from '../test-cluster.ts'
 
 /** One request of the operator, as the API server answered it. */
@@ -84,7 +83,7 @@ export async function runOperator(
     },
   })
   const client = clientOf(access, { observer })
-  const operator = operatorOn(client, { namespaces: place.namespaces, observer, workers: 8 })
+  const operator = createOperator(client, { namespaces: place.namespaces, observer, workers: 8 })
   metrics.follow(operator)
   const end = new AbortController()
   const stopWatching = new AbortController()
