@@ -6,24 +6,22 @@ import {
   ServerCredentials,
   status,
   type Deadline,
-  type ServerDuplexStream,
-  type ServerReadableStream,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type ServiceDefinition,
-  type StatusObject,
   type sendUnaryData,
+  type ServerDuplexStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 
 /*
  * A service of bytes that does whatever gRPC can: nothing of it is known to any chain's spec.
  */
 
+const same = (value: Buffer) => value
 const bytes = {
-  requestSerialize: (value: Buffer) => value,
-  requestDeserialize: (value: Buffer) => value,
-  responseSerialize: (value: Buffer) => value,
-  responseDeserialize: (value: Buffer) => value,
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
 }
 
 function method(name: string, requestStream: boolean, responseStream: boolean) {
@@ -43,6 +41,66 @@ export const echoService = {
   Reflect: method('Reflect', true, true),
 } satisfies ServiceDefinition
 
+/** What any kind of call has, and `request` where it has one message. */
+type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer }
+type Handler = (call: Call, done: sendUnaryData<Buffer>) => void
+
+const both: Handler = (call) => {
+  call.on('data', (piece: Buffer) => call.write(piece))
+  call.on('end', () => {
+    call.end()
+  })
+}
+
+const handlers: Readonly<Record<keyof typeof echoService, Handler>> = {
+  Unary(call, done) {
+    call.sendMetadata(echoed(call.metadata, 'initial'))
+    done(null, call.request, echoed(call.metadata, 'trailing'))
+  },
+  Fail({ request }, done) {
+    const [code, details] = JSON.parse(request.toString()) as [status, string]
+    const metadata = new Metadata()
+    metadata.set('grpc-status-details-bin', Buffer.from([1, 2, 254, 255]))
+    done({ code, details, metadata })
+  },
+  Silent() {},
+  Down(call) {
+    const count = Number(call.request.toString())
+    for (let at = 0; at < count; at++) call.write(Buffer.from(`${at}`))
+    call.end(echoed(call.metadata, 'trailing'))
+  },
+  FailLater(call) {
+    call.write(Buffer.from('one'))
+    setImmediate(() => {
+      call.emit('error', { code: status.DATA_LOSS, details: 'lost' })
+    })
+  },
+  Up(call, done) {
+    let length = 0
+    call.on('data', (piece: Buffer) => (length += piece.length))
+    call.on('end', () => {
+      done(null, Buffer.from(`${length}`))
+    })
+  },
+  Late(call) {
+    setTimeout(() => {
+      call.write(Buffer.from('late'))
+      call.end()
+    }, Number(call.request.toString()))
+  },
+  LateSum(call, done) {
+    let sum = 0
+    call.on('data', (piece: Buffer) => (sum += Number(piece.toString())))
+    call.on('end', () => {
+      setTimeout(() => {
+        done(null, Buffer.from(`${sum}`))
+      }, sum)
+    })
+  },
+  Both: both,
+  Reflect: both,
+}
+
 /** What its calls have seen. */
 export class EchoServer implements AsyncDisposable {
   readonly #server = new Server({ 'grpc.max_receive_message_length': 64 * 1024 * 1024 })
@@ -54,73 +112,18 @@ export class EchoServer implements AsyncDisposable {
 
   /** @param port 0 takes a free one */
   async start(port = 0, credentials = ServerCredentials.createInsecure()): Promise<this> {
-    const both = (call: ServerDuplexStream<Buffer, Buffer>) => {
-      this.#saw(call)
-      call.on('data', (piece: Buffer) => call.write(piece))
-      call.on('end', () => {
-        call.end()
-      })
-      call.on('cancelled', () => (this.cancelled += 1))
-    }
-    this.#server.addService(echoService, {
-      Unary: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-        this.#saw(call)
-        call.sendMetadata(echoed(call.metadata, 'initial'))
-        done(null, call.request, echoed(call.metadata, 'trailing'))
-      },
-      Fail: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-        this.#saw(call)
-        const [code, details] = JSON.parse(call.request.toString()) as [status, string]
-        const metadata = new Metadata()
-        metadata.set('grpc-status-details-bin', Buffer.from([1, 2, 254, 255]))
-        const error: Partial<StatusObject> = { code, details, metadata }
-        done(error)
-      },
-      Silent: (call: ServerUnaryCall<Buffer, Buffer>) => {
-        this.#saw(call)
+    const serving = Object.entries(handlers).map(([name, handler]) => {
+      const serve: Handler = (call, done) => {
+        this.calls += 1
+        this.metadata.push(call.metadata)
+        this.deadlines.push(call.getDeadline())
         call.on('cancelled', () => (this.cancelled += 1))
-      },
-      Down: (call: ServerWritableStream<Buffer, Buffer>) => {
-        this.#saw(call)
-        const count = Number(call.request.toString())
-        for (let at = 0; at < count; at++) call.write(Buffer.from(`${at}`))
-        call.end(echoed(call.metadata, 'trailing'))
-      },
-      FailLater: (call: ServerWritableStream<Buffer, Buffer>) => {
-        this.#saw(call)
-        call.write(Buffer.from('one'))
-        setImmediate(() => {
-          call.emit('error', { code: status.DATA_LOSS, details: 'lost' })
-        })
-      },
-      Up: (call: ServerReadableStream<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-        this.#saw(call)
-        let length = 0
-        call.on('data', (piece: Buffer) => (length += piece.length))
-        call.on('end', () => {
-          done(null, Buffer.from(`${length}`))
-        })
-      },
-      Late: (call: ServerWritableStream<Buffer, Buffer>) => {
-        this.#saw(call)
-        setTimeout(() => {
-          call.write(Buffer.from('late'))
-          call.end()
-        }, Number(call.request.toString()))
-      },
-      LateSum: (call: ServerReadableStream<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
-        this.#saw(call)
-        let sum = 0
-        call.on('data', (piece: Buffer) => (sum += Number(piece.toString())))
-        call.on('end', () => {
-          setTimeout(() => {
-            done(null, Buffer.from(`${sum}`))
-          }, sum)
-        })
-      },
-      Both: both,
-      Reflect: both,
+        handler(call, done)
+      }
+      return [name, serve] as const
     })
+    const implementation = Object.fromEntries(serving) as unknown as UntypedServiceImplementation
+    this.#server.addService(echoService, implementation)
     this.port = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => {
         if (error) reject(error)
@@ -128,12 +131,6 @@ export class EchoServer implements AsyncDisposable {
       })
     })
     return this
-  }
-
-  #saw(call: { getDeadline(): Deadline; metadata: Metadata }): void {
-    this.calls += 1
-    this.metadata.push(call.metadata)
-    this.deadlines.push(call.getDeadline())
   }
 
   [Symbol.asyncDispose](): Promise<void> {

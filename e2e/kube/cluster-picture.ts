@@ -6,24 +6,16 @@ import type { KubeObject } from '../../operator/kube/object.ts'
 import type { Resource } from '../../operator/kube/resource.ts'
 import {
   childKinds,
-  configMaps,
-  type Deployment,
-  deployments,
   horizontalPodAutoscalers,
   monitorKinds,
-  networkPolicies,
-  type ReplicaSet,
-  replicaSets,
   rpcRouters,
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
 import {
   appliedAnnotation,
   childSelector,
-  configHashAnnotation,
   secretHashAnnotation,
 } from '../../operator/resources/labels.ts'
-import { portsIn } from '../../operator/resources/ports.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -35,8 +27,7 @@ export type Picture = Readonly<Record<string, unknown>>
 
 /**
  * What the operator made of the objects of one namespace, without what tells one run from another: versions,
- * instants, addresses, uids, the name of the namespace, configs that only old ReplicaSets refer to with their ports, and counts that an
- * autoscaler owns. Two namespaces whose pictures are equal are in the same state.
+ * instants, addresses, uids, the name of the namespace, and counts that an autoscaler owns. Two namespaces whose pictures are equal are in the same state.
  */
 export async function pictureOf(
   client: KubeClient,
@@ -62,22 +53,10 @@ export async function pictureOf(
   const isScaled = new Set(
     (await list(horizontalPodAutoscalers)).map(({ metadata }) => metadata.name),
   )
-  const running = await list<Deployment>(deployments, childSelector)
-  const kept = await list<ReplicaSet>(replicaSets, childSelector)
-  const current = new Set(
-    running.map(
-      ({ metadata, spec }) =>
-        `${metadata.name}-${spec?.template?.metadata?.annotations?.[configHashAnnotation]}`,
-    ),
-  )
   for (const resource of childKinds) {
     if (monitorKinds.includes(resource)) continue
-    for (const object of await list<KubeObject>(resource, childSelector)) {
-      if (resource.plural === configMaps.plural && !current.has(object.metadata.name)) continue
-      const shown = childOf(object, isScaled.has(object.metadata.name))
-      const isPolicy = resource.plural === networkPolicies.plural
-      add(object, isPolicy ? withoutOldPorts(object.metadata.name, shown, running, kept) : shown)
-    }
+    for (const object of await list<KubeObject>(resource, childSelector))
+      add(object, childOf(object, isScaled.has(object.metadata.name)))
   }
   for (const object of await list<KubeObject>(rpcRouters)) {
     const { spec } = object as KubeObject & { spec?: Json }
@@ -86,29 +65,6 @@ export async function pictureOf(
   for (const object of await list<KubeObject>(upstreamProviders))
     add(object, statusOf(object, false))
   return picture
-}
-
-/** A NetworkPolicy without the ports that only the pods of old ReplicaSets have. */
-function withoutOldPorts(
-  name: string,
-  policy: unknown,
-  running: readonly Deployment[],
-  kept: readonly ReplicaSet[],
-): unknown {
-  const portsOf = (all: readonly (Deployment | ReplicaSet)[]) =>
-    new Set(
-      all
-        .map(({ spec }) => portsIn(spec?.template?.metadata?.annotations))
-        .flatMap(({ listen, egress }) => [...listen, ...egress]),
-    )
-  const needed = portsOf(running.filter(({ metadata }) => metadata.name === name))
-  const own = kept.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
-  const old = portsOf(own).difference(needed)
-  return JSON.parse(JSON.stringify(policy), (_, value: unknown) =>
-    Array.isArray(value)
-      ? value.filter((item: { readonly port?: number } | null) => !old.has(item?.port ?? 0))
-      : value,
-  )
 }
 
 /** All that is not the server's own addition. */

@@ -98,7 +98,7 @@ export class FleetScript {
       ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
       ...(chance(0.3) && { networkPolicy: { enabled: false } }),
       logging: { level: pick(['info', 'debug'], random) },
-      pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 1 } },
+      pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 0 } },
     })
   }
 
