@@ -10,7 +10,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TopicClient } from './client.ts'
 import type { ChainReader, Family } from './family.ts'
-import { Feed, type FeedListener } from './feed.ts'
+import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
 import { SocketUrls } from './socket-urls.ts'
@@ -42,13 +42,17 @@ export interface HubOptions {
 
 const leastStallMs = 3_000
 /** Sent logs that are kept for reorganisations: for each filter, and for all of them. */
-const mostKeptBytes = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
+const mostKept = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 /** What makes the events of a topic. */
 interface TopicRun {
-  /** @throws NodeRefused @throws RelayError */
-  open(): Promise<void>
+  /** Rejects with a NodeRefused or a RelayError. */
+  readonly opened: Promise<void>
   close(): void
+}
+
+interface SharedTopic extends TopicRun {
+  readonly clients: Set<TopicClient>
 }
 
 /** How a run reaches the clients of its topic. */
@@ -59,42 +63,24 @@ interface TopicAudience {
   over(): void
 }
 
-interface SharedTopic {
-  readonly clients: Set<TopicClient>
-  readonly run: TopicRun
-  readonly opened: Promise<void>
-}
-
-interface SharedSequence {
-  readonly sequence: Sequence
-  readonly opened: Promise<void>
-}
-
 /** All topics of one chain and interface. Clients that ask the same share one. */
 export class Hub implements Subscriptions {
   readonly #options: HubOptions
-  readonly #stallMs: number
-  readonly #urls: SocketUrls
-  readonly #sources: Sources
-  readonly #watches: SocketWatches
+  readonly #feedParts: Omit<FeedOptions, 'name' | 'request'>
   readonly #topics = new Map<string, SharedTopic>()
-  readonly #sequences = new Map<string, SharedSequence>()
+  readonly #sequences = new Map<string, { sequence: Sequence; opened: Promise<void> }>()
   readonly #clientCounts = new Map<string, number>()
   #filters = 0
 
   constructor(options: HubOptions) {
-    const { chain, pool, clock, strategy, stallBlocks } = options
+    const { chain, pool, clock, observer, strategy, stallBlocks } = options
     const { failures, allowedLagBlocks } = chain
     this.#options = options
-    this.#stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
-    this.#urls = new SocketUrls(pool, clock, strategy)
-    this.#sources = new Sources({ ...options, failures })
-    this.#watches = new SocketWatches({
-      ...options,
-      sources: this.#sources,
-      allowedLagBlocks,
-      stallMs: this.#stallMs,
-    })
+    const stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
+    const urls = new SocketUrls(pool, clock, strategy)
+    const sources = new Sources({ ...options, failures })
+    const watches = new SocketWatches({ ...options, sources, allowedLagBlocks, stallMs })
+    this.#feedParts = { urls, sources, watches, clock, observer }
   }
 
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
@@ -119,7 +105,7 @@ export class Hub implements Subscriptions {
 
   /** Leaves every upstream. No client gets anything any more. */
   close(): void {
-    for (const { run } of this.#topics.values()) run.close()
+    for (const topic of this.#topics.values()) topic.close()
     this.#topics.clear()
   }
 
@@ -139,8 +125,8 @@ export class Hub implements Subscriptions {
       },
     }
     const reader = topic.sequence === null ? null : this.#options.family.readers[topic.sequence]
-    const run = reader ? this.#sequenceRun(topic, reader, audience) : this.#liveRun(topic, audience)
-    const shared = { clients, run, opened: run.open() }
+    const run = reader ? this.#sequenced(topic, reader, audience) : this.#live(topic, audience)
+    const shared: SharedTopic = { clients, ...run }
     this.#topics.set(topic.key, shared)
     shared.opened.catch(() => {
       this.#forget(topic, shared)
@@ -149,7 +135,7 @@ export class Hub implements Subscriptions {
   }
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
-  #liveRun(topic: Topic, audience: TopicAudience): TopicRun {
+  #live(topic: Topic, audience: TopicAudience): TopicRun {
     const feed = this.#createFeed(topic.name, topic, {
       event: (event) => {
         audience.event(topic.shared?.(event) ?? event)
@@ -159,19 +145,26 @@ export class Hub implements Subscriptions {
       },
       moved() {},
     })
-    return {
-      open: () => feed.open(),
-      close: () => {
-        feed.close()
-      },
+    const close = () => {
+      feed.close()
     }
+    return { opened: feed.open(), close }
   }
 
   /** The blocks of a sequence, or the logs in them. */
-  #sequenceRun(topic: Topic, reader: ChainReader, audience: TopicAudience): TopicRun {
-    const name = topic.sequence as string
-    const { sequence, opened } = this.#sequences.get(name) ?? this.#beginSequence(name, reader)
-    const logs = topic.logFilter && this.#logsOf(topic, topic.logFilter, sequence, audience)
+  #sequenced(topic: Topic, reader: ChainReader, audience: TopicAudience): TopicRun {
+    const key = topic.sequence as string
+    const { sequence, opened } = this.#sequences.get(key) ?? this.#beginSequence(key, reader)
+    const { name, logFilter: filter } = topic
+    const { fetchLogs } = this.#options.family
+    const mostKeptBytes = () => Math.min(mostKept.each, mostKept.all / Math.max(this.#filters, 1))
+    const logs =
+      filter && fetchLogs
+        ? new LogsTopic(
+            { ...this.#options, name, filter, fetchLogs, sequence, mostKeptBytes },
+            audience,
+          )
+        : null
     if (logs) this.#filters += 1
     const listener: SequenceListener = logs ?? {
       appended: ({ event }) => {
@@ -180,54 +173,27 @@ export class Hub implements Subscriptions {
       removed() {},
       ended: audience.ended,
     }
-    return {
-      open() {
-        sequence.attach(listener)
-        return opened
-      },
-      close: () => {
-        logs?.close()
-        if (logs) this.#filters -= 1
-        if (sequence.detach(listener)) return
-        if (this.#sequences.get(name)?.sequence === sequence) this.#sequences.delete(name)
-        sequence.close()
-      },
+    sequence.attach(listener)
+    const close = () => {
+      logs?.close()
+      if (logs) this.#filters -= 1
+      if (sequence.detach(listener)) return
+      if (this.#sequences.get(key)?.sequence === sequence) this.#sequences.delete(key)
+      sequence.close()
     }
+    return { opened, close }
   }
 
-  #logsOf(
-    topic: Topic,
-    filter: object,
-    sequence: Sequence,
-    audience: TopicAudience,
-  ): LogsTopic | null {
-    const { fetchLogs } = this.#options.family
-    if (fetchLogs === null) return null
-    const { name } = topic
-    const { each, all } = mostKeptBytes
-    const options = {
-      ...this.#options,
-      ...{ name, filter, fetchLogs, sequence },
-      mostKeptBytes: () => Math.min(each, all / Math.max(this.#filters, 1)),
-    }
-    return new LogsTopic(options, audience)
-  }
-
-  #beginSequence(name: string, reader: ChainReader): SharedSequence {
-    const sequence = new Sequence({
-      ...this.#options,
-      ...{ name, reader },
-      createFeed: (listener) => this.#createFeed(name, reader.request, listener),
-    })
+  #beginSequence(name: string, reader: ChainReader): { sequence: Sequence; opened: Promise<void> } {
+    const createFeed = (listener: FeedListener) => this.#createFeed(name, reader.request, listener)
+    const sequence = new Sequence({ ...this.#options, name, reader, createFeed })
     const shared = { sequence, opened: sequence.open() }
     this.#sequences.set(name, shared)
     return shared
   }
 
   #createFeed(name: string, request: TopicRequest, listener: FeedListener): Feed {
-    const { clock, observer } = this.#options
-    const [urls, sources, watches] = [this.#urls, this.#sources, this.#watches]
-    return new Feed({ name, request, urls, sources, watches, clock, observer }, listener)
+    return new Feed({ ...this.#feedParts, name, request }, listener)
   }
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {
@@ -240,7 +206,7 @@ export class Hub implements Subscriptions {
   #forget(topic: Topic, shared: SharedTopic): void {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
-    shared.run.close()
+    shared.close()
   }
 
   #count(topic: string, change: 1 | -1): void {
