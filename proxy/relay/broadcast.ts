@@ -49,7 +49,7 @@ export class Broadcast implements AttemptOwner {
   }
 
   start(nowMs: number): void {
-    const named = this.#parts.pool.preferred(this.#needs)
+    const named = this.#parts.pool.pick.preferred(this.#needs)
     if (!named) return this.#sendToAll(nowMs)
     this.#isNamedAlone = true
     const attempt = this.#begin(named, 'first', nowMs)
@@ -93,7 +93,7 @@ export class Broadcast implements AttemptOwner {
     this.#isNamedAlone = false
     const { pool } = this.#parts
     const tried = (name: string) => this.#call.journal.tried(name)
-    const untried = pool.chooseAll(this.#needs).filter(({ name }) => !tried(name))
+    const untried = pool.pick.all(this.#needs).filter(({ name }) => !tried(name))
     for (const upstream of untried) this.#begin(upstream, 'broadcast', nowMs)
     if (untried.length === 0) this.#goOn(nowMs)
   }
@@ -115,7 +115,7 @@ export class Broadcast implements AttemptOwner {
     // Nothing new is begun for a client that has left.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#parts
-      const upstream = pool.choose(this.#needs, config.strategy)
+      const upstream = pool.pick.next(this.#needs, config.strategy)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
       if (upstream) return void this.#begin(upstream, kind, nowMs)
     }

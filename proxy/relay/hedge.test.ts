@@ -134,10 +134,11 @@ describe('hedging', () => {
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
     let looks = 0
-    const { choose } = relay.pool
-    relay.pool.choose = (...wanted) => {
+    const { pick } = relay.pool
+    const { next } = pick
+    pick.next = (...wanted) => {
       looks += 1
-      return choose.apply(relay.pool, wanted)
+      return next.apply(pick, wanted)
     }
     void relay.begin()
     await relay.clock.advance(9_990)

@@ -92,8 +92,8 @@ export function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
 
 function stateOf(pool: Pool, upstream: Upstream): string {
   const state = pool.stateOf(upstream)
-  if (!isServing(state) || !pool.isFull(upstream)) return state
-  const { maxSessions } = pool
+  if (!isServing(state) || !pool.pick.isFull(upstream)) return state
+  const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }

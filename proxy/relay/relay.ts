@@ -197,7 +197,7 @@ class InTurn implements AttemptOwner {
   /** Before upstreams are asked again: a node that restarts refuses connections, which takes no time. */
   #pauseMs(nowMs: number): number {
     this.#needs.untriedOnly = false
-    if (!this.#parts.pool.repeats(this.#needs)) return 0
+    if (!this.#parts.pool.pick.repeats(this.#needs)) return 0
     const { attempts, deadlineMs } = this.#call.journal
     const times = new Map<string, number>()
     for (const { upstream, kind } of attempts)
@@ -226,7 +226,7 @@ class InTurn implements AttemptOwner {
     const keep: Explain | undefined = selectionStats
       ? (candidates) => (call.journal.candidates = candidates)
       : undefined
-    const upstream = pool.choose(this.#needs, config.strategy, keep)
+    const upstream = pool.pick.next(this.#needs, config.strategy, keep)
     if (!upstream) return false
     const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)

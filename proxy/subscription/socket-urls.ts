@@ -73,7 +73,7 @@ export class SocketUrls {
       tried: () => false,
       untriedOnly: false,
     } as const
-    const upstream = this.#pool.choose(wanted, this.#strategy)
+    const upstream = this.#pool.pick.next(wanted, this.#strategy)
     const url = upstream?.sockets.find(isOpen)
     return upstream && url ? { upstream, url } : null
   }

@@ -57,6 +57,8 @@ const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
 
 /** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
 export class Picker {
+  /** How many calls each upstream may answer at a time. */
+  readonly maxSessions: number
   readonly #upstreams: readonly Upstream[]
   readonly #tip: Tip
   readonly #options: PickOptions
@@ -67,6 +69,7 @@ export class Picker {
   #turn = 0
 
   constructor(upstreams: readonly Upstream[], tip: Tip, options: PickOptions) {
+    this.maxSessions = options.maxSessions
     this.#upstreams = upstreams
     this.#tip = tip
     this.#options = options
@@ -117,7 +120,7 @@ export class Picker {
 
   /** It answers as many calls as it may, and gets no other until one ends. */
   isFull({ sessions }: Upstream): boolean {
-    return sessions >= this.#options.maxSessions
+    return sessions >= this.maxSessions
   }
 
   /** An upstream changed its state: weights are worked out anew. */

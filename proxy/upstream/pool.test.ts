@@ -106,7 +106,7 @@ describe('the choice', () => {
     fixture.sees('a', 99)
     fixture.sees('b', 100)
     let told: unknown
-    fixture.pool.choose(fixture.wanted(), 'sync-freshness', (candidates) => (told = candidates))
+    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', (candidates) => (told = candidates))
     expect(told).toMatchObject([
       { name: 'a', sync: 1 / 2, weight: 1 / 8 },
       { name: 'b', sync: 1, weight: 1 },
@@ -115,12 +115,12 @@ describe('the choice', () => {
 
   it('tells whether it would be a repetition', () => {
     const fixture = new PoolFixture('ab')
-    expect(fixture.pool.repeats(fixture.wanted())).toBe(false)
+    expect(fixture.pool.pick.repeats(fixture.wanted())).toBe(false)
     fixture.tried.add('a')
-    expect(fixture.pool.repeats(fixture.wanted())).toBe(false)
+    expect(fixture.pool.pick.repeats(fixture.wanted())).toBe(false)
     fixture.tried.add('b')
-    expect(fixture.pool.repeats(fixture.wanted())).toBe(true)
-    expect(fixture.pool.repeats(fixture.wanted({ untriedOnly: true }))).toBe(false)
+    expect(fixture.pool.pick.repeats(fixture.wanted())).toBe(true)
+    expect(fixture.pool.pick.repeats(fixture.wanted({ untriedOnly: true }))).toBe(false)
   })
 })
 
@@ -188,7 +188,7 @@ describe('a lagging upstream', () => {
   ])('comes before those that have failed a read of a block %s', (_, different) => {
     const fixture = pool()
     for (const name of 'bc') fixture.tried.add(name)
-    expect(fixture.pool.repeats(fixture.wanted(different))).toBe(false)
+    expect(fixture.pool.pick.repeats(fixture.wanted(different))).toBe(false)
     expect(fixture.chosen(different)).toBe('a')
   })
 

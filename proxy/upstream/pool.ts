@@ -6,7 +6,7 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver, UpstreamState } from './observer.ts'
-import { Picker, type Explain, type Wanted } from './pick.ts'
+import { Picker, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
 import { hasJumped, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
@@ -23,18 +23,19 @@ export interface PoolOptions {
   readonly observer: PoolObserver
 }
 
-/** The upstreams of one chain and interface, and the choice among them. */
+/** The upstreams of one chain and interface. */
 export class Pool {
   readonly upstreams: readonly Upstream[]
+  /** Which of them an attempt goes to. */
+  readonly pick: Picker
   readonly #options: PoolOptions
   readonly #tip: Tip
-  readonly #picker: Picker
 
   constructor(upstreams: readonly Upstream[], options: PoolOptions) {
     this.upstreams = upstreams
     this.#options = options
     this.#tip = new Tip(upstreams, options)
-    this.#picker = new Picker(upstreams, this.#tip, options)
+    this.pick = new Picker(upstreams, this.#tip, options)
   }
 
   /** The chain's latest block; null while no upstream in service has reported one lately. */
@@ -57,21 +58,6 @@ export class Pool {
     return this.upstreams.some((each) => each.serves([]))
   }
 
-  /** Whether the next one to ask would be one that was asked already. */
-  repeats(wanted: Wanted): boolean {
-    return this.#picker.repeats(wanted)
-  }
-
-  /** The one that is asked for by name, where it can serve and was not asked yet. */
-  preferred(wanted: Wanted): Upstream | null {
-    return this.#picker.preferred(wanted)
-  }
-
-  /** The upstream to ask next, or null when none may be asked. */
-  choose(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
-    return this.#picker.next(wanted, strategy, explain)
-  }
-
   /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
   nextInCooldown({
     excluded,
@@ -84,11 +70,6 @@ export class Pool {
         .map((url) => ({ upstream, url })),
     )
     return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null
-  }
-
-  /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
-  chooseAll(wanted: Wanted): readonly Upstream[] {
-    return this.#picker.all(wanted)
   }
 
   /** Is called with a URL whose head has jumped: it is out of service until it is verified again. */
@@ -113,18 +94,8 @@ export class Pool {
 
   /** An upstream changed its state. */
   changed(): void {
-    this.#picker.forget()
+    this.pick.forget()
     this.#tip.update()
-  }
-
-  /** How many calls each upstream may answer at a time. */
-  get maxSessions(): number {
-    return this.#options.maxSessions
-  }
-
-  /** It answers as many calls as it may, and gets no other until one ends. */
-  isFull(upstream: Upstream): boolean {
-    return this.#picker.isFull(upstream)
   }
 
   stateOf(upstream: Upstream): UpstreamState {

@@ -56,26 +56,18 @@ export class Watch {
     }
     const firstRound = pool.upstreams.map((upstream) => this.#verify(upstream))
     this.#firstRound = Promise.allSettled(firstRound)
+    const retries = [
+      [isDisabled, (each: Upstream) => this.#probe(each)],
+      [needsVerification, (each: Upstream) => this.#verify(each, mayShowMore)],
+      [hasSocketToVerify, (each: Upstream) => this.#verifySockets(each, isUnverified)],
+    ] as const
     for (const [index, upstream] of pool.upstreams.entries()) {
       const isVerified = firstRound[index] as Promise<void>
+      for (const [isDue, run] of retries) this.#run(this.#retry(isVerified, upstream, isDue, run))
       this.#run(this.#verifySockets(upstream))
-      this.#run(this.#retry(isVerified, isDisabled, upstream, () => this.#probe(upstream)))
-      this.#run(
-        this.#retry(isVerified, needsVerification, upstream, () =>
-          this.#verify(upstream, mayShowMore),
-        ),
-      )
-      this.#run(
-        this.#retry(isVerified, hasSocketToVerify, upstream, () =>
-          this.#verifySockets(upstream, isUnverified),
-        ),
-      )
-      this.#run(
-        this.#every(healthCheckIntervalMs, async () => {
-          await Promise.all([this.#verify(upstream), this.#verifySockets(upstream)])
-        }),
-      )
       this.#run(this.#followTip(upstream))
+      const check = () => Promise.all([this.#verify(upstream), this.#verifySockets(upstream)])
+      this.#run(this.#every(healthCheckIntervalMs, check))
       if (livenessProbeIntervalMs !== null)
         this.#run(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
     }
@@ -101,21 +93,21 @@ export class Watch {
   /** Runs again and again as long as it is due: 1 s doubling to 30 s, and from 1 s on the next time. */
   async #retry(
     after: Promise<void>,
-    isDue: (upstream: Upstream) => boolean,
     upstream: Upstream,
-    run: () => Promise<void>,
+    isDue: (upstream: Upstream) => boolean,
+    run: (upstream: Upstream) => Promise<void>,
   ): Promise<void> {
     const { clock, random } = this.#options
     await after
     const backoff = new Backoff(retryBackoff, random)
     for (;;) {
       await sleep(clock, backoff.next(), this.#stop.signal)
-      if (isDue(upstream)) await run()
+      if (isDue(upstream)) await run(upstream)
       else backoff.reset()
     }
   }
 
-  async #every(intervalMs: number, run: () => Promise<void>): Promise<void> {
+  async #every(intervalMs: number, run: () => Promise<unknown>): Promise<void> {
     for (;;) {
       await this.#sleep(intervalMs)
       await run()

@@ -87,7 +87,7 @@ export class PoolFixture {
   chosen(different: Partial<Wanted> = {}, strategy: Strategy = 'balanced'): string {
     const names = new Set<string>()
     for (let each = 0; each < 300; each++)
-      names.add(this.pool.choose(this.wanted(different), strategy)?.name ?? '-')
+      names.add(this.pool.pick.next(this.wanted(different), strategy)?.name ?? '-')
     return [...names].toSorted().join('')
   }
 
@@ -97,7 +97,7 @@ export class PoolFixture {
     different: Partial<Wanted> = {},
     strategy: Strategy = 'round-robin',
   ): string {
-    const turn = () => this.pool.choose(this.wanted(different), strategy)?.name ?? '-'
+    const turn = () => this.pool.pick.next(this.wanted(different), strategy)?.name ?? '-'
     return Array.from({ length: count }, turn).join('')
   }
 

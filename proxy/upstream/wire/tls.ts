@@ -31,23 +31,19 @@ export function readTls(config: TlsConfig | null): TlsOptions {
   }
   const fault = judgeTls(options)
   if (fault === null) return options
-  const paths = {
+  const path = {
     'ca-file': config.caFile,
     'cert-file': config.certFile,
     'key-file': config.keyFile,
   }
-  throw new TlsFileError(`tls.${fault.key}: ${paths[fault.key]} ${fault.message}`)
+  throw new TlsFileError(`tls.${fault.key}: ${path[fault.key]} ${fault.message}`)
 }
 
 function readPem(key: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new TlsFileError(
-      `tls.${key}: cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`,
-      {
-        cause,
-      },
-    )
+    const { code } = cause as NodeJS.ErrnoException
+    throw new TlsFileError(`tls.${key}: cannot read ${path}: ${code}`, { cause })
   }
 }
