@@ -15,9 +15,8 @@ import { grpcReplyReader } from './grpc/grpc-messages.ts'
 import { createHttp2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
-import { aboveRootMessage, leadsAboveRoot } from './http/above-root.ts'
-import { healthAnswer } from './http/listener-health.ts'
-import { fragmentMessage } from './http/request-target.ts'
+import { aboveRootMessage, fragmentMessage, leadsAboveRoot } from './http/request-target.ts'
+import { healthAnswer } from './http/http-exchange.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */

@@ -7,7 +7,12 @@ import { answerCall } from './answer-call.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
-import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
+import {
+  answerHealth,
+  type HttpAnswer,
+  type HttpExchange,
+  type HttpHandler,
+} from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-listener.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { batchPieces, collectShort } from './jsonrpc/jsonrpc-batch.ts'
@@ -17,7 +22,6 @@ import { answerItem, bodyOf, type ItemContext } from './jsonrpc/jsonrpc-item.ts'
 import { jsonRpcSockets } from './session/jsonrpc-session.ts'
 import { RequestRefused, readBody, readRequest } from './jsonrpc/jsonrpc-request.ts'
 import type { Span } from '../json/cursor.ts'
-import { answerHealth } from './http/listener-health.ts'
 import { refuseSubscription } from './session/session-subscriptions.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 

@@ -4,9 +4,13 @@ import type { Question } from '../chain/types.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import { header } from '../upstream/wire.ts'
 import { forwardHeaders } from './http/forwarded-headers.ts'
-import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
+import {
+  answerHealth,
+  type HttpAnswer,
+  type HttpExchange,
+  type HttpHandler,
+} from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-listener.ts'
-import { answerHealth } from './http/listener-health.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls, type PathForm } from './path-calls.ts'
 import { RestReplyReader, otherTypes } from './rest/rest-reply-reader.ts'
@@ -25,7 +29,6 @@ const alwaysForwarded = ['content-type', 'accept']
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class RestHandler implements HttpHandler {
-  readonly takesUploads = true
   readonly #options: ListenerOptions
   readonly #calls: PathCalls
 
@@ -60,7 +63,7 @@ class RestHandler implements HttpHandler {
 function restForm({ iface }: ListenerOptions): PathForm {
   const requestHeaders = new Set([...alwaysForwarded, ...iface.requestHeaders])
   return {
-    read({ verb, path, query, headers, body, upload }) {
+    read({ verb, path, query, headers, body }) {
       const question: Question = {
         apiInterface: 'rest',
         verb,
@@ -73,7 +76,7 @@ function restForm({ iface }: ListenerOptions): PathForm {
       return {
         asked,
         headers: forwardHeaders(headers, requestHeaders, []),
-        body: upload ?? (body.length === 0 ? null : body),
+        body: body.length === 0 ? null : body,
         reader: new RestReplyReader(verb, expected),
       }
     },

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { ErrorKind } from '../../relay/errors.ts'
-import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
+import type { Body, HeaderList } from '../../upstream/wire.ts'
 
 /** One HTTP request of a client and the way to answer it, in terms of no HTTP library. */
 export interface HttpExchange {
@@ -15,8 +15,6 @@ export interface HttpExchange {
   readonly headers: HeaderList
   /** The whole body, decoded from its content coding; empty when there is none. */
   readonly body: Uint8Array
-  /** A body too long to be collected, where the handler takes streams; `body` is empty then. */
-  readonly upload: ByteStream | null
   /** Aborted when the client went away before it was answered. */
   readonly signal: CancelSignal
   /** The client went away before it was answered. Cheaper to ask than `signal`. */
@@ -40,10 +38,24 @@ export interface HttpAnswer {
 
 /** What is served: it puts requests into calls, and refusals into its interface's own words. */
 export interface HttpHandler {
-  /** Takes bodies that are announced as long as streams; absent: collects every body. */
-  readonly takesUploads?: boolean
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
   /** The answer to what never became an exchange: too large, not HTTP, too slow. */
   refuse(kind: ErrorKind, message: string): HttpAnswer
+}
+
+export interface HealthAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** What `GET /health` of a listener says: whether it can serve, for load balancers. */
+export function healthAnswer(isHealthy: boolean): HealthAnswer {
+  return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
+}
+
+export function answerHealth(exchange: HttpExchange, isHealthy: boolean, version: string): void {
+  const { status, text } = healthAnswer(isHealthy)
+  const headers = ['Content-Type', 'text/plain', 'Router-Version', version]
+  void exchange.respond(status, headers, Buffer.from(text))
 }

@@ -8,11 +8,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { aboveRootMessage, leadsAboveRoot } from './above-root.ts'
 import { decodeBody, tooLarge } from './compression.ts'
 import { Connections, type Connection } from './connections.ts'
 import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
@@ -25,9 +24,16 @@ import {
   listenOn,
 } from '../listener.ts'
 import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
-import { collectBody, uploadOf } from './request-body.ts'
-import { fragmentMessage, readTarget, targetMessage, type RequestTarget } from './request-target.ts'
-import { unparsedMessage, type ParseError } from './unparsed-message.ts'
+import {
+  aboveRootMessage,
+  fragmentMessage,
+  leadsAboveRoot,
+  readTarget,
+  targetMessage,
+  unparsedMessage,
+  type ParseError,
+  type RequestTarget,
+} from './request-target.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
 
 /** How long a client may take for what. */
@@ -53,8 +59,6 @@ const defaultTimeouts: HttpTimeouts = {
 }
 
 const maxHeaderBytes = 16 * 1024
-/** Longer bodies are passed on as they come, where the interface can do that. */
-const collectedBytes = 1024 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
 /** A drain waits until who is in the middle of sending a request has paused for this long. */
@@ -110,19 +114,11 @@ class NodeHttpServer implements Listener {
       .on('checkContinue', (request, response) => {
         this.#receive(request, response, true)
       })
-      .on('checkExpectation', (request, response) => {
-        const message = 'the only Expect that this router knows is 100-continue'
-        const exchange = this.#begin(request, response, readHead(request.rawHeaders), noTarget)
-        this.#refuse(request, exchange, new RelayError(errorKinds.expectationFailed, message))
-      })
       .on('upgrade', (request, wire, head) => {
         // Node no longer hears errors of a wire that leaves HTTP, and one that nobody hears ends the process.
         wire.on('error', () => {})
         this.#connections.upgraded(request.socket)
         options.sockets?.upgrade(request, wire, head)
-      })
-      .on('connect', (request, wire) => {
-        this.#refuseTunnel(request.socket, wire)
       })
       .on('clientError', (error: ParseError, socket) => {
         this.#refuseBytes(error, socket as Socket)
@@ -177,8 +173,6 @@ class NodeHttpServer implements Listener {
     response.on('close', () => {
       this.#connections.ended(connection)
       exchange.closed()
-      // What nobody read of it would hold up the next request.
-      if (exchange.upload) request.resume()
     })
     return exchange
   }
@@ -195,10 +189,6 @@ class NodeHttpServer implements Listener {
     }
     if (head.contentLength > maxRequestBytes) return overflow()
     if (mustContinue) response.writeContinue()
-    if (head.contentLength > collectedBytes && isPlain(head) && handler.takesUploads === true) {
-      exchange.upload = uploadOf(request, head.contentLength)
-      return handler.serve(exchange)
-    }
     collectBody(
       request,
       maxRequestBytes,
@@ -241,15 +231,6 @@ class NodeHttpServer implements Listener {
       end()
     })
     request.resume()
-  }
-
-  /** Nobody is led on to another host. The wire is no longer HTTP's, so this is its last answer. */
-  #refuseTunnel(socket: Socket, wire: Duplex): void {
-    wire.on('error', () => {})
-    if (this.#connections.of(socket).inFlight > 0) return void wire.destroy()
-    const message = 'this is no proxy for CONNECT'
-    wire.end(rawAnswer(this.#options.handler.refuse(errorKinds.verbNotAllowed, message)))
-    this.#options.clock.after(lingerMs, () => wire.destroy())
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
@@ -307,10 +288,6 @@ function faultOf(
   return null
 }
 
-function isPlain({ contentEncoding }: RequestHead): boolean {
-  return contentEncoding === null || contentEncoding === 'identity'
-}
-
 /** An answer now would be taken for the one to an earlier request of the same connection. */
 function owesAnswers({ inFlight, newest }: Connection): boolean {
   return inFlight > (newest?.complete === false ? 1 : 0)
@@ -321,4 +298,38 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   lines.push(`Content-Length: ${body.length}`, 'Connection: close', '', '')
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), body])
+}
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Reads a stream to its end. Calls `done` with all bytes, or `overflow` as soon as there are more
+ * than `maxBytes`; never both, and neither when the stream breaks. The rest of a body that is too
+ * long is read and dropped.
+ */
+function collectBody(
+  stream: Readable,
+  maxBytes: number,
+  done: (body: Buffer) => void,
+  overflow: () => void,
+): void {
+  // Most bodies come in one piece, so there is no list until a second one comes.
+  let first: Buffer | null = null
+  let pieces: Buffer[] | null = null
+  let length = 0
+  let over = false
+  stream.on('data', (piece: Buffer) => {
+    if (over) return
+    length += piece.length
+    if (length > maxBytes) {
+      over = true
+      first = pieces = null
+      return overflow()
+    }
+    if (first === null) first = piece
+    else (pieces ??= [first]).push(piece)
+  })
+  stream.on('end', () => {
+    if (!over) done(pieces ? Buffer.concat(pieces, length) : (first ?? nothing))
+  })
 }

@@ -58,7 +58,6 @@ export class NodeExchange implements HttpExchange {
   readonly headers: HeaderList
   readonly head: RequestHead
   body: Uint8Array = nothing
-  upload: ByteStream | null = null
   gone = false
   readonly #response: ServerResponse
   /** A client that takes nothing of its answer for this long is cut off. */

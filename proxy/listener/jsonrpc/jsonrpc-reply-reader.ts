@@ -7,8 +7,7 @@ import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { readError } from './jsonrpc-node-error.ts'
-import { isIdOf } from './jsonrpc-reply-id.ts'
-import { JsonRpcReplyStream } from './jsonrpc-reply-stream.ts'
+import { JsonRpcReplyStream, isIdOf } from './jsonrpc-reply-stream.ts'
 
 const result: Finding = { kind: 'result' }
 const noError = 'an error without a code or a message'

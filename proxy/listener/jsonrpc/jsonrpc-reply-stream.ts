@@ -3,7 +3,7 @@
 import { ObjectStream, type StreamedMember } from '../../json/object-stream.ts'
 import { Utf8Stream } from '../../json/utf8-stream.ts'
 import { MalformedAnswer, type StreamJudge } from '../../relay/reply.ts'
-import { isIdOf } from './jsonrpc-reply-id.ts'
+import { bufferOf, parseSpan } from '../../json/text.ts'
 import type { Span } from '../../json/cursor.ts'
 
 /** An escape takes six bytes for a character; a long id must be spelled as it was sent. */
@@ -147,4 +147,14 @@ function isWhole({ start, end, first }: StreamedMember): boolean {
 
 function isNotEmpty(piece: Uint8Array): boolean {
   return piece.length > 0
+}
+
+/**
+ * Whether an answer with this id is to the request that was sent under `sent`: nodes spell an id
+ * anew, and leave it out of an error or make it null. Ids are JSON; `theirs` is null when absent.
+ */
+export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean): boolean {
+  if (theirs && sent.equals(theirs)) return true
+  const value = theirs ? parseSpan(bufferOf(theirs), 0, theirs.length) : null
+  return value === parseSpan(sent, 0, sent.length) || (isError && value === null)
 }

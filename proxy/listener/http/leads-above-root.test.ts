@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { leadsAboveRoot } from './above-root.ts'
+import { leadsAboveRoot } from './request-target.ts'
 
 test.each([
   '/..',
