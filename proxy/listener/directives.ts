@@ -70,7 +70,13 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         directives.selectProvider ??= value || null
         break
       case 'rpc-providers-block':
-        blocked = [...(blocked ?? []), ...namesOf(value)]
+        blocked ??= []
+        blocked.push(
+          ...value
+            .split(',')
+            .map((each) => each.trim())
+            .filter((each) => each !== ''),
+        )
         break
       case 'rpc-extension':
         directives.extension ??= value.toLowerCase() || null
@@ -93,13 +99,6 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
 /** Cheap, since it looks at every header of every request. */
 function isDirective(name: string): boolean {
   return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
-}
-
-function namesOf(list: string): string[] {
-  return list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
 }
 
 function badTimeout(): RelayError {

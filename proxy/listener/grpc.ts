@@ -12,7 +12,7 @@ import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { metadataForClient, metadataForNode, readTimeout, statusOf } from './grpc/grpc-headers.ts'
 import { grpcReplyReader } from './grpc/grpc-messages.ts'
-import { createHttp2Server } from './grpc/http2-server.ts'
+import { Http2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import { aboveRootMessage, fragmentMessage, leadsAboveRoot } from './http/request-target.ts'
@@ -22,7 +22,7 @@ import { ResponseMetadata } from './http/response-headers.ts'
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {
   const handler = new GrpcHandler(options)
-  return createHttp2Server({
+  return new Http2Server({
     ...options,
     serve: (exchange) => {
       void handler.serve(exchange)
@@ -149,7 +149,7 @@ class GrpcHandler {
   #letRest(journal: Journal, asked: Classification, exchange: Http2Exchange): void {
     journal.letRest()
     if (!isUsuallyUnary(asked)) return
-    exchange.whenEnded((messages) => {
+    void exchange.ended.then((messages) => {
       if (messages <= 1) journal.bound(this.#options.clock.nowMs())
     })
   }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import type { Body } from '../../upstream/wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
-import { createHttp2Server } from './http2-server.ts'
+import { Http2Server } from './http2-server.ts'
 
 const piece = Buffer.alloc(64 * 1024)
 
@@ -31,7 +31,7 @@ async function answered(body: Body) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
   const served = Promise.withResolvers<Http2Exchange>()
-  const server = createHttp2Server({
+  const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
     clock,

@@ -27,8 +27,7 @@ export class Http2Exchange {
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #abort = new AbortController()
-  #hasEnded = false
-  #whenEnded: (messages: number) => void = () => {}
+  readonly #ended = Promise.withResolvers<number>()
 
   /** @param maxMessageBytes of one message of the client */
   constructor(
@@ -50,7 +49,7 @@ export class Http2Exchange {
     this.body = body
     const frames = this.#frames
     const left = () => {
-      body.fail(new Error('the client left'))
+      body.end(new Error('the client left'))
     }
     stream
       .on('data', (chunk: Buffer) => {
@@ -66,16 +65,13 @@ export class Http2Exchange {
       .on('end', () => {
         if (stream.aborted) return
         if (frames.isWhole) {
-          this.#hasEnded = true
-          this.#whenEnded(frames.count)
-          return body.end()
+          this.#ended.resolve(frames.count)
+          return body.end('whole')
         }
         // A node would take it for trouble of its own, or for all there is.
-        const error = new RelayError(
-          errorKinds.badGrpc,
-          'the request ends in the middle of a message',
-        )
-        body.fail(error)
+        const message = 'the request ends in the middle of a message'
+        const error = new RelayError(errorKinds.badGrpc, message)
+        body.end(error)
         this.#refuse(error)
       })
       .on('close', () => {
@@ -109,10 +105,9 @@ export class Http2Exchange {
     return this.body.whole
   }
 
-  /** Calls `run` when the request has ended, with how many messages it was; at once when it has already. */
-  whenEnded(run: (messages: number) => void): void {
-    if (this.#hasEnded) run(this.#frames.count)
-    else this.#whenEnded = run
+  /** Of how many messages the request was, when it has ended well. */
+  get ended(): Promise<number> {
+    return this.#ended.promise
   }
 
   /** Answers in HTTP what is not gRPC. */

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/virtual-clock.ts'
 import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
-import { createHttp2Server } from './http2-server.ts'
+import { Http2Server } from './http2-server.ts'
 
 /** A server whose calls rest, behind a wire that can fall silent. */
 async function serving() {
@@ -14,7 +14,7 @@ async function serving() {
   const clock = new VirtualClock()
   const exchanges: Http2Exchange[] = []
   const seen = { connections: 0, exchanges }
-  const server = createHttp2Server({
+  const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
     clock,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
   createServer,
-  type Http2Server,
+  type Http2Server as NodeHttp2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
@@ -40,13 +40,9 @@ export interface Http2ServerOptions {
 }
 
 /** A plaintext HTTP/2 server on `node:http2`. Nothing of that library is seen beyond this and its exchange. */
-export function createHttp2Server(options: Http2ServerOptions): Listener {
-  return new NodeHttp2Server(options)
-}
-
-class NodeHttp2Server implements Listener {
+export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
-  readonly #server: Http2Server
+  readonly #server: NodeHttp2Server
   readonly #sessions = new Set<ServerHttp2Session>()
   #streams = 0
   #lastUsedMs = -Infinity
@@ -104,19 +100,8 @@ class NodeHttp2Server implements Listener {
     this.#sessions.add(session)
     this.#options.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
-    const pulse = this.#feel(session)
-    session.on('close', () => {
-      pulse.stop()
-      this.#sessions.delete(session)
-      this.#options.connectionsChanged(this.#sessions.size)
-    })
-    // A client that breaks the protocol loses its connection, and nobody else hears of it.
-    session.on('error', () => {})
-  }
-
-  /** A client that vanished without a word holds no stream and no connection for ever. */
-  #feel(session: ServerHttp2Session): Pulse {
-    return new Pulse({
+    // A client that vanished without a word holds no stream and no connection for ever.
+    const pulse = new Pulse({
       clock: this.#options.clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,
@@ -130,6 +115,13 @@ class NodeHttp2Server implements Listener {
         session.destroy()
       },
     })
+    session.on('close', () => {
+      pulse.stop()
+      this.#sessions.delete(session)
+      this.#options.connectionsChanged(this.#sessions.size)
+    })
+    // A client that breaks the protocol loses its connection, and nobody else hears of it.
+    session.on('error', () => {})
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {

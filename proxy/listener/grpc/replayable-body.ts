@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteStream } from '../../upstream/wire.ts'
 
-/** Where a reader stands: how many pieces it has taken. */
-interface Place {
-  taken: number
+/** Where the pieces come from. */
+interface Flow {
+  pause(): void
+  resume(): void
 }
 
 const done: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined }
@@ -12,12 +13,11 @@ const done: IteratorResult<Uint8Array, undefined> = { done: true, value: undefin
 /**
  * A request's body that is sent while it still comes in, and can be sent again from its beginning as
  * long as what came of it is short enough to be kept. Each reader gets all of it or fails: what is
- * too long to be kept goes when the slowest reader has taken it, and who begins after that fails.
+ * too long to be kept goes when a reader has taken it, and who comes after that fails.
  */
 export class ReplayableBody implements ByteStream {
   readonly #flow: Flow
   readonly #kept: Uint8Array[] = []
-  readonly #readers = new Set<Place>()
   readonly #keepBytes: number
   #keptBytes = 0
   /** How many pieces were let go of, since they are too many to keep. */
@@ -62,61 +62,44 @@ export class ReplayableBody implements ByteStream {
     this.#tell()
   }
 
-  end(): void {
-    this.#end ??= 'whole'
-    this.#tell()
-  }
-
-  fail(cause: Error): void {
-    this.#end ??= cause
+  end(as: 'whole' | Error): void {
+    this.#end ??= as
     this.#tell()
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    const place: Place = { taken: 0 }
-    const isLate = this.#dropped > 0
-    if (!isLate) this.#readers.add(place)
+    let taken = 0
+    let hasLeft = false
     return {
-      next: () => {
-        if (isLate) return Promise.reject(new Error('the beginning of the request is gone'))
-        return this.#next(place)
+      next: async () => {
+        while (!hasLeft) {
+          if (taken < this.#dropped) throw new Error('the beginning of the request is gone')
+          const piece = this.#kept[taken - this.#dropped]
+          if (piece) {
+            taken += 1
+            this.#drop(taken)
+            return { done: false, value: piece }
+          }
+          if (this.#end instanceof Error) throw this.#end
+          if (this.#end) break
+          await new Promise<void>((resolve) => this.#wake.push(resolve))
+        }
+        return done
       },
       return: () => {
-        this.#leave(place)
+        hasLeft = true
+        this.#tell()
         return Promise.resolve(done)
       },
     }
   }
 
-  async #next(place: Place): Promise<IteratorResult<Uint8Array, undefined>> {
-    while (this.#readers.has(place)) {
-      const piece = this.#kept[place.taken - this.#dropped]
-      if (piece) {
-        place.taken += 1
-        this.#drop()
-        return { done: false, value: piece }
-      }
-      if (this.#end instanceof Error) throw this.#end
-      if (this.#end) break
-      await new Promise<void>((resolve) => this.#wake.push(resolve))
-    }
-    return done
-  }
-
-  /** The others no longer wait for it. */
-  #leave(place: Place): void {
-    this.#readers.delete(place)
-    this.#drop()
-    this.#tell()
-  }
-
-  /** Too long to be kept: what all readers have taken goes, and more may come. */
-  #drop(): void {
-    if (this.isRepeatable || this.#readers.size === 0) return
-    const taken = Math.min(...[...this.#readers].map((place) => place.taken))
-    const gone = this.#kept.splice(0, taken - this.#dropped)
+  /** Too long to be kept: the first pieces go, which were taken, and more may come. */
+  #drop(pieces: number): void {
+    if (this.isRepeatable) return
+    const gone = this.#kept.splice(0, pieces - this.#dropped)
     for (const { length } of gone) this.#keptBytes -= length
-    this.#dropped = taken
+    this.#dropped = pieces
     if (this.#kept.length === 0) this.#flow.resume()
   }
 
@@ -125,10 +108,4 @@ export class ReplayableBody implements ByteStream {
     this.#wake = []
     for (const wake of waiting) wake()
   }
-}
-
-/** Where the pieces come from. */
-export interface Flow {
-  pause(): void
-  resume(): void
 }
