@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { orderProblems } from '../config/problem.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import type { Problem } from '../config/problem.ts'
+import { orderProblems, type Problem } from '../config/problem.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 
 /** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
@@ -26,3 +25,30 @@ export async function judgeConfig(
   const problems = orderProblems([...parsed.problems, ...(await checkReferences(parsed))])
   return { parsed, problems, valid: problems.every(({ severity }) => severity !== 'error') }
 }
+
+/**
+ * One line for one problem: `file:line:column: error: path: message. hint`; what is wrong with a flag or a variable is
+ * not of the file: `router: error: --flag: message. hint`.
+ */
+export function problemLine(file: string, problem: Problem): string {
+  const { severity, path, line, column, message, hint } = problem
+  const origin = /^(?:-|SR_)/.test(path) ? 'router' : file
+  const place = line === null ? origin : `${file}:${line}:${column ?? 1}`
+  const about = path === '' ? '' : `${path}: `
+  const remedy = hint === null ? '' : ` ${sentence(hint)}`
+  return `${place}: ${severity}: ${about}${sentence(message)}${remedy}`
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
+/** What the process tells its caller when it ends. */
+export const exitCodes = {
+  /** Done; a stopped router answered every call that was in flight. */
+  done: 0,
+  /** It could not do its work: an address is taken, or calls were cut off at the end. */
+  failed: 1,
+  /** The command line or the config cannot be served as it is. */
+  invalid: 2,
+} as const

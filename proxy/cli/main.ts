@@ -5,9 +5,8 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, parseFlags } from '../config/command-line.ts'
 import { helpText } from '../config/help.ts'
 import { createReferenceCheck } from './reference-check.ts'
+import { exitCodes, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'
-import { exitCodes } from './exit-codes.ts'
-import { problemLine } from './problem-text.ts'
 import { run } from './run.ts'
 import { runSchema, runValidate } from './validate.ts'
 

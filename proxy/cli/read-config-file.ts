@@ -6,7 +6,7 @@ import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 import { envFilesOf, parseConfig, unreadableConfig } from '../config/parse.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import type { Problem } from '../config/problem.ts'
+import { type Problem, problemAt } from '../config/problem.ts'
 
 /** The largest config or env file that is read. */
 export const mostFileBytes = 1024 * 1024
@@ -108,6 +108,5 @@ function reasonOf(error: unknown): string {
 }
 
 function refuse(subject: string, reason: string, hint: string | null): FileText {
-  const message = `${subject} cannot be read: ${reason}`
-  return { problem: { severity: 'error', path: '', line: null, column: null, message, hint } }
+  return { problem: problemAt('', null, `${subject} cannot be read: ${reason}`, hint) }
 }

@@ -4,11 +4,12 @@ import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import type { Problem } from '../config/problem.ts'
+import { type Problem, problemAt } from '../config/problem.ts'
+import type { RouterConfig } from '../config/types.ts'
+import { readTls, TlsFileError } from '../upstream/wire/tls.ts'
 import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import type { CheckReferences } from './judged-config.ts'
-import { checkTlsFiles } from './tls-check.ts'
 
 /**
  * Checks a config against what it refers to, chain specs and TLS files, and keeps the specs for the
@@ -61,12 +62,20 @@ function socketFacts(chains: ChainCatalog): SocketFacts {
 /** A problem of a spec file, told as one of the setting that named it. */
 function ofSpec({ file, line, path, message, hint }: SpecProblem): Problem {
   const place = [file, line, path].filter((part) => part !== null && part !== '').join(':')
-  return {
-    severity: 'error',
-    path: 'use-static-spec',
-    line: null,
-    column: null,
-    message: `${place}: ${message}`,
-    hint,
-  }
+  return problemAt('use-static-spec', null, `${place}: ${message}`, hint)
+}
+
+/** Reads the TLS files that the upstreams name, and tells which cannot be used. */
+function checkTlsFiles({ upstreams }: RouterConfig): readonly Problem[] {
+  return upstreams.flatMap(({ name, nodeUrls }) =>
+    nodeUrls.flatMap(({ tls }) => {
+      try {
+        readTls(tls)
+        return []
+      } catch (error) {
+        if (!(error instanceof TlsFileError)) throw error
+        return [problemAt('', null, `upstream ${name}: ${error.message}`)]
+      }
+    }),
+  )
 }

@@ -5,16 +5,29 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
-import type { Listener } from '../listener/listener.ts'
+import { createGrpcListener } from '../listener/grpc.ts'
+import { createJsonRpcListener } from '../listener/jsonrpc.ts'
+import type { ListenerOptions, Listener } from '../listener/listener.ts'
+import { createRestListener } from '../listener/rest.ts'
+import { createTendermintListener } from '../listener/tendermint.ts'
 import { createRelay } from '../relay/relay.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool } from '../upstream/create-pool.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
+import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
+import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
 import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
-import { createListener, createTransport, subscriptionsPerConnection } from './interfaces.ts'
 import { serveSubscriptions, type ServedSubscriptions } from './served-subscriptions.ts'
+
+/** How each interface is served. */
+const listeners: Readonly<Record<ApiInterface, (options: ListenerOptions) => Listener>> = {
+  jsonrpc: createJsonRpcListener,
+  tendermintrpc: createTendermintListener,
+  rest: createRestListener,
+  grpc: createGrpcListener,
+}
 
 export interface ServedChainParts {
   readonly catalog: ChainCatalog
@@ -76,6 +89,7 @@ function serveChain(
   const ownUpstreams = router.upstreams.filter(
     (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
   )
+  const createTransport = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
   const userAgent = `rpc-router/${parts.version}`
   const pool = createPool(ownUpstreams, {
     chain,
@@ -86,13 +100,14 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createTransport(apiInterface, url, { ...parts, userAgent }),
+    createTransport: (url) => createTransport(url, { ...parts, userAgent }),
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,
         random,
         userAgent,
-        subscriptionsPerConnection: subscriptionsPerConnection(apiInterface),
+        // So many nodes take: Tendermint, as it is shipped, five.
+        subscriptionsPerConnection: apiInterface === 'tendermintrpc' ? 5 : 100,
       }),
   })
   const watch = new Watch({
@@ -122,7 +137,7 @@ function serveChain(
   })
   const endpoints = configs.map((config) => ({
     config,
-    listener: createListener(apiInterface, {
+    listener: listeners[apiInterface]({
       address: config.address,
       iface,
       relay: relayFor(config),

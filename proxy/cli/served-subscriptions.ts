@@ -40,17 +40,7 @@ export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubsc
   const form = subscriptionFormOf(chain, iface)
   if (!form) return null
   const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
-  const hub = new Hub({
-    ...parts,
-    ...parts.config,
-    family: familyOf(chain, iface, ask, parts.clock),
-  })
-  return {
-    form,
-    hub,
-    random: unguessable,
-    close() {
-      hub.close()
-    },
-  }
+  const family = familyOf(chain, iface, ask, parts.clock)
+  const hub = new Hub({ ...parts, ...parts.config, family })
+  return { form, hub, random: unguessable, close: () => hub.close() }
 }

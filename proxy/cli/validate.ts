@@ -4,9 +4,7 @@ import type { OutputFormat } from '../config/command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { Problem } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { exitCodes } from './exit-codes.ts'
-import { type CheckReferences, judgeConfig } from './judged-config.ts'
-import { problemLine } from './problem-text.ts'
+import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { ConfigRequest } from './read-config-file.ts'
 
 /** Where a command writes. `process.stdout` is one. */
