@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { nearest } from './nearest.ts'
-import { type Locate, type Problem, problemAt } from './problem.ts'
+import { gather, type Locate, type Problem, type Report } from './problem.ts'
 import type { ApiInterface } from './types.ts'
 
 /** A word of the file and where it stands. */
@@ -53,35 +53,36 @@ export function checkChains(
   known: KnownChains,
   locate: Locate,
 ): readonly Problem[] {
-  return uses.flatMap(({ path, chainId, apiInterface, addons, skippedVerifications }) => {
-    const complain = (at: string, message: string, hint: string): readonly Problem[] => [
-      problemAt(at, locate(at), message, hint),
-    ]
-    const chain = known.find(chainId)
-    if (chain === null) {
-      const message = `No chain spec has the id "${chainId}".`
-      return complain(`${path}.chain-id`, message, chainHint(chainId, known))
-    }
-    if (apiInterface === null) return []
-    const { id } = chain
-    const offered = chain.interfaces.get(apiInterface)
-    if (offered === undefined) {
-      const message = `${id} is not served through ${apiInterface}.`
-      const has = `${id} has: ${[...chain.interfaces.keys()].join(', ')}.`
-      return complain(`${path}.api-interface`, message, has)
-    }
-    const checkWords = (words: readonly PlacedWord[], has: readonly string[], what: string) =>
-      words
-        .filter(({ word }) => !has.includes(word))
-        .flatMap(({ path: at, word }) => {
-          const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
-          return complain(at, message, suggestion(word, has, `${what}s`))
-        })
-    return [
-      ...checkWords(addons, [...offered.addons], 'add-on'),
-      ...checkWords(skippedVerifications, [...offered.verificationNames, '*'], 'verification'),
-    ]
+  return gather(locate, (report) => {
+    for (const use of uses) checkChain(use, known, report)
   })
+}
+
+function checkChain(
+  { path, chainId, apiInterface, addons, skippedVerifications }: ChainUse,
+  known: KnownChains,
+  report: Report,
+): void {
+  const chain = known.find(chainId)
+  if (chain === null)
+    report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
+  if (chain === null || apiInterface === null) return
+  const { id, interfaces } = chain
+  const offered = interfaces.get(apiInterface)
+  if (offered === undefined) {
+    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.`
+    report(`${path}.api-interface`, `${id} is not served through ${apiInterface}.`, has)
+    return
+  }
+  const checkWords = (words: readonly PlacedWord[], has: readonly string[], what: string) => {
+    for (const { path: at, word } of words)
+      if (!has.includes(word)) {
+        const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
+        report(at, message, suggestion(word, has, `${what}s`))
+      }
+  }
+  checkWords(addons, [...offered.addons], 'add-on')
+  checkWords(skippedVerifications, [...offered.verificationNames, '*'], 'verification')
 }
 
 function chainHint(chainId: string, { ids }: KnownChains): string {

@@ -8,7 +8,7 @@ import { checkEntries } from './checks/check-entries.ts'
 import { type ChainIdOf, checkServing } from './checks/check-serving.ts'
 import { chainUsesOf, readEntries } from './checks/entries.ts'
 import { explainIssues } from './explain.ts'
-import { type Locate, orderProblems, type Position } from './problem.ts'
+import { gather, type Locate, orderProblems, type Position } from './problem.ts'
 import { type Problem, problemAt } from './problem.ts'
 import { Settings } from './resolve.ts'
 import { createRedactor, hiddenInLogs } from './secret.ts'
@@ -73,8 +73,10 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     problems.push(
       ...unsupported,
       ...issues.filter(({ path }) => !unsupported.some((each) => isWithin(path, each.path))),
-      ...checkEntries(entries, locate),
-      ...checkAddresses(entries, metrics, locate),
+      ...gather(locate, (report) => {
+        checkEntries(entries, report)
+        checkAddresses(entries, metrics, locate, report)
+      }),
     )
   }
   const ordered = orderProblems(problems)
@@ -87,7 +89,8 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     chainUses: chainUsesOf(entries),
     specSources: settings.list('use-static-spec'),
     locate,
-    checkServing: (chainIdOf) => checkServing(entries, chainIdOf, locate),
+    checkServing: (chainIdOf) =>
+      gather(locate, (report) => checkServing(entries, chainIdOf, locate, report)),
     redact: createRedactor([...values, ...secrets]),
   }
 }

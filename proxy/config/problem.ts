@@ -39,6 +39,23 @@ export function problemAt(
   return { severity, path, line, column, message, hint }
 }
 
+/** Notes what is wrong at a path of the file. */
+export type Report = (
+  path: string,
+  message: string,
+  hint?: string | null,
+  severity?: Problem['severity'],
+) => void
+
+/** Gathers what is reported, each at its place in the file. */
+export function gather(locate: Locate, check: (report: Report) => void): readonly Problem[] {
+  const problems: Problem[] = []
+  check((path, message, hint, severity) =>
+    problems.push(problemAt(path, locate(path), message, hint, severity)),
+  )
+  return problems
+}
+
 /** Writes `endpoints[0].chain-id`; a key that would not read well is quoted. */
 export function formatPath(path: Path): string {
   let text = ''

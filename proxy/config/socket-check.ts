@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ParsedConfig } from './parse.ts'
-import type { Problem } from './problem.ts'
+import { gather, type Problem } from './problem.ts'
 import type { ApiInterface, RouterConfig, UpstreamConfig } from './types.ts'
 
 /** What is known of the chains of a config, by whatever name it calls them. */
@@ -61,12 +61,14 @@ export function checkSockets(
   locate: ParsedConfig['locate'],
 ): readonly Problem[] {
   if (config.skipWebsocketVerification) return []
-  const without = listenersWithoutSocket(config, facts).filter(({ isCertain }) => isCertain)
-  return without.map((listener) => {
-    const path = `endpoints[${listener.index}]`
-    const { line = null, column = null } = locate(path) ?? {}
-    const message = `${listener.serves} has subscriptions, and ${socketText(listener)}`
-    return { severity: 'error', path, line, column, message, hint }
+  return gather(locate, (report) => {
+    for (const each of listenersWithoutSocket(config, facts))
+      if (each.isCertain)
+        report(
+          `endpoints[${each.index}]`,
+          `${each.serves} has subscriptions, and ${socketText(each)}`,
+          hint,
+        )
   })
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { addressesOverlap, formatAddress, isLocalHost } from '../fields/address.ts'
 import { address } from '../fields/fields.ts'
-import { type Locate, type Problem, problemAt } from '../problem.ts'
+import type { Locate, Report } from '../problem.ts'
 import { defaultPort } from '../schema/schema.ts'
 import type { Address } from '../types.ts'
 import { child, Scalar, type Tree } from '../yaml/scalar.ts'
@@ -26,30 +26,25 @@ export function checkAddresses(
   { endpoints, upstreams }: Entries,
   metrics: Scalar | null,
   locate: Locate,
-): readonly Problem[] {
+  report: Report,
+): void {
   const adminKey = 'metrics-listen-address'
   const admin = metrics === null ? [] : listening(adminKey, adminKey, metrics)
   const listeners = endpoints.flatMap(({ tree, path }) => readListener(tree, path))
-  const collisions = listeners.flatMap((listener, index) =>
-    [...listeners.slice(0, index), ...admin]
-      .filter((other) => addressesOverlap(other.address, listener.address))
-      .map((other) => {
-        const { line = '?' } = locate(other.path) ?? {}
-        const where = other.of === adminKey ? '' : ` on line ${line}`
-        const message = `${listener.shown} collides with ${other.shown} of ${other.of}${where}`
-        return problemAt(listener.path, locate(listener.path), message, 'Give each its own port.')
-      }),
-  )
-  const loops = upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ url, path }) => {
-      const own = url && listeners.find(({ address: at }) => leadsTo(url.url.reveal(), at))
-      if (!own) return []
-      const message = `the URL is the router's own listener, ${own.shown} of ${own.of}`
-      const hint = 'Its calls would go round in a circle. Name the node itself.'
-      return [problemAt(`${path}.url`, locate(`${path}.url`), message, hint, 'warning')]
-    }),
-  )
-  return [...collisions, ...loops]
+  for (const [index, { address: own, path, shown }] of listeners.entries())
+    for (const other of [...listeners.slice(0, index), ...admin]) {
+      if (!addressesOverlap(other.address, own)) continue
+      const where = other.of === adminKey ? '' : ` on line ${locate(other.path)?.line ?? '?'}`
+      const message = `${shown} collides with ${other.shown} of ${other.of}${where}`
+      report(path, message, 'Give each its own port.')
+    }
+  for (const { url, path } of upstreams.flatMap(({ urls }) => urls)) {
+    const own = url && listeners.find(({ address: at }) => leadsTo(url.url.reveal(), at))
+    if (!own) continue
+    const message = `the URL is the router's own listener, ${own.shown} of ${own.of}`
+    const hint = 'Its calls would go round in a circle. Name the node itself.'
+    report(`${path}.url`, message, hint, 'warning')
+  }
 }
 
 function readListener(entry: Tree, path: string): readonly Listening[] {
@@ -63,14 +58,8 @@ function readListener(entry: Tree, path: string): readonly Listening[] {
 function listening(of: string, path: string, scalar: Scalar): readonly Listening[] {
   const found = scalar.reveal() === 'off' ? undefined : addressField.safeParse(scalar).data
   if (found === undefined) return []
-  return [
-    {
-      of,
-      path,
-      address: found,
-      shown: scalar.hasPlaceholder ? scalar.written : formatAddress(found),
-    },
-  ]
+  const shown = scalar.hasPlaceholder ? scalar.written : formatAddress(found)
+  return [{ of, path, address: found, shown }]
 }
 
 /** Whether a URL leads to this machine and the port of a listener. */

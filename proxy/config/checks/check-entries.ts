@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamUrl } from '../fields/upstream-url.ts'
-import { type Locate, formatPath, type Problem, problemAt } from '../problem.ts'
+import { formatPath, type Report } from '../problem.ts'
 import type { ApiInterface } from '../types.ts'
 import { child, isMap, Scalar, type Tree } from '../yaml/scalar.ts'
 import type { Entries, UpstreamEntry, UrlEntry } from './entries.ts'
 
-type Report = (
-  path: string,
-  message: string,
-  hint: string | null,
-  severity?: Problem['severity'],
-) => void
-
 /** What is wrong inside single entries though each of their keys is right by itself. */
-export function checkEntries({ endpoints, upstreams }: Entries, locate: Locate): Problem[] {
-  const problems: Problem[] = []
-  const report: Report = (path, message, hint, severity) =>
-    problems.push(problemAt(path, locate(path), message, hint, severity))
+export function checkEntries({ endpoints, upstreams }: Entries, report: Report): void {
   for (const { tree, path } of endpoints) checkEndpoint(tree, path, report)
   for (const upstream of upstreams)
     for (const entry of upstream.urls) checkUrl(entry, upstream, report)
   const labelled = upstreams.find(({ tree }) => child(tree, 'group-label') !== undefined)
-  if (labelled !== undefined) {
-    const message = 'group-label has an effect with cross-validation only, which is not built yet'
-    report(`${labelled.path}.group-label`, message, null, 'warning')
-  }
-  return problems
+  if (labelled === undefined) return
+  const message = 'group-label has an effect with cross-validation only, which is not built yet'
+  report(`${labelled.path}.group-label`, message, null, 'warning')
 }
 
 function checkEndpoint(endpoint: Tree, path: string, report: Report): void {
@@ -93,5 +81,5 @@ function checkAuth(auth: Tree | undefined, path: string, url: UpstreamUrl, repor
     ['key-file', 'cert-file'],
   ] as const)
     if (child(tls, key) !== undefined && child(tls, other) === undefined)
-      report(`${path}.tls.${key}`, `${key} needs ${other} beside it`, null)
+      report(`${path}.tls.${key}`, `${key} needs ${other} beside it`)
 }

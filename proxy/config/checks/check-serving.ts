@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Locate, type Problem, problemAt, quote } from '../problem.ts'
-import type { Entries, Entry, UpstreamEntry, UrlEntry } from './entries.ts'
+import { type Locate, quote, type Report } from '../problem.ts'
+import type { Entries, Entry, UpstreamEntry } from './entries.ts'
 
 /** The one id of a chain, whatever name the file has for it; null when nobody knows it, which is reported elsewhere. */
 export type ChainIdOf = (written: string) => string | null
@@ -14,56 +14,51 @@ export function checkServing(
   { endpoints, upstreams }: Entries,
   chainIdOf: ChainIdOf,
   locate: Locate,
-): readonly Problem[] {
+  report: Report,
+): void {
   /** `ETH1 jsonrpc`; null when the entry says nothing that can be understood. */
   const servesOf = ({ chainId, apiInterface }: Entry): string | null => {
     const id = chainId === null ? null : chainIdOf(chainId)
     return id === null || apiInterface === null ? null : `${id} ${apiInterface}`
   }
   const lineOf = (path: string): string => `line ${locate(path)?.line ?? '?'}`
-  const served = upstreams.map((upstream) => ({ upstream, serves: servesOf(upstream) }))
-  const offered = endpoints.map((endpoint) => ({ path: endpoint.path, serves: servesOf(endpoint) }))
-  const problems: Problem[] = []
-
+  const offered = new Map(endpoints.map((endpoint) => [endpoint.path, servesOf(endpoint)]))
+  const served = new Map(upstreams.map((upstream) => [upstream, servesOf(upstream)]))
   const byName = new Map<string, UpstreamEntry>()
-  const byUrl = new Map<string, { readonly upstream: UpstreamEntry; readonly entry: UrlEntry }>()
-  for (const { upstream, serves } of served) {
-    const { name, path } = upstream
+  const byUrl = new Map<string, { readonly upstream: UpstreamEntry; readonly path: string }>()
+  for (const [upstream, serves] of served) {
+    const { name, path, urls } = upstream
     if (serves === null) continue
     const first = byName.get(`${serves} ${name}`)
     if (name !== null && first !== undefined) {
       const message = `an upstream named ${quote(name)} serves ${serves} already`
       const hint = `It is on ${lineOf(`${first.path}.name`)}. Names are unique per chain and interface, over both tiers.`
-      problems.push(problemAt(`${path}.name`, locate(`${path}.name`), message, hint))
+      report(`${path}.name`, message, hint)
     } else byName.set(`${serves} ${name}`, upstream)
 
-    for (const entry of upstream.urls) {
-      const key = `${serves} ${entry.url?.url.reveal()}`
-      const same = byUrl.get(key)
-      byUrl.set(key, same ?? { upstream, entry })
-      if (entry.url === null || same === undefined || same.upstream === upstream) continue
-      const message = `upstream ${quote(same.upstream.name ?? '')} has the same URL, on ${lineOf(`${same.entry.path}.url`)}`
+    for (const { url, path: at } of urls) {
+      if (url === null) continue
+      const key = `${serves} ${url.url.reveal()}`
+      const same = byUrl.get(key) ?? { upstream, path: at }
+      byUrl.set(key, same)
+      if (same.upstream === upstream) continue
+      const message = `upstream ${quote(same.upstream.name ?? '')} has the same URL, on ${lineOf(`${same.path}.url`)}`
       const hint = 'A retry at one of them is no second chance, and its failures count twice.'
-      const at = `${entry.path}.url`
-      problems.push(problemAt(at, locate(at), message, hint, 'warning'))
+      report(`${at}.url`, message, hint, 'warning')
     }
   }
-
-  const primaries = served.filter(({ upstream }) => upstream.tier === 'primary')
-  const ids = new Set(primaries.map(({ serves }) => serves))
+  const primaries = [...served].filter(([{ tier }]) => tier === 'primary')
+  const ids = new Set(primaries.map(([, serves]) => serves))
   // An upstream that cannot be understood may be the one that is missed.
-  for (const { path, serves } of ids.has(null) ? [] : offered)
+  for (const [path, serves] of ids.has(null) ? [] : offered)
     if (serves !== null && !ids.has(serves)) {
       const hint = ids.size === 0 ? 'Add one.' : `Those there serve ${[...ids].join(', ')}.`
-      problems.push(
-        problemAt(path, locate(path), `no upstream of direct-rpc serves ${serves}`, hint),
-      )
+      report(path, `no upstream of direct-rpc serves ${serves}`, hint)
     }
-  const listened = new Set(offered.map(({ serves }) => serves))
-  for (const { upstream, serves } of listened.has(null) ? [] : served)
+  const listened = new Set(offered.values())
+  for (const [{ path }, serves] of listened.has(null) ? [] : served)
     if (serves !== null && !listened.has(serves)) {
       const message = `no listener of endpoints serves ${serves}, so this upstream is not used`
-      problems.push(problemAt(upstream.path, locate(upstream.path), message, null, 'warning'))
+      report(path, message, null, 'warning')
     }
-  return problems
 }
