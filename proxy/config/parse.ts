@@ -67,7 +67,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
   const parsed = configSchema.safeParse(tree)
   const entries = readEntries(tree)
   if (isMap(tree)) {
-    const unsupported = refuseUnsupported(tree, locate)
+    const unsupported = gather(locate, (report) => refuseUnsupported(tree, report))
     const issues = parsed.success ? [] : explainIssues(parsed.error.issues, file)
     const metrics = settings.given('metrics-listen-address').scalars.at(-1) ?? null
     problems.push(

@@ -40,11 +40,36 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
 }
 
 function extendInterface(base: NativeInterface, own: NativeInterface): NativeInterface {
-  const inherited = withoutReplaced(base, own)
-  const [lower, upper] = [inherited['add-ons'] ?? {}, own['add-ons'] ?? {}]
+  const placed = new Map(
+    partsOf(own).flatMap(({ addon, part }) =>
+      Object.keys(part.methods ?? {}).map((name) => [name, addon] as const),
+    ),
+  )
+  const extendPart = (lower: NativePart, upper: NativePart, addon: string | null) => ({
+    // What is left out, or stands in another part now, is not inherited.
+    methods: {
+      ...Object.fromEntries(
+        Object.entries(lower.methods ?? {})
+          .filter(([name]) => !own.without?.includes(name))
+          .filter(([name]) => !placed.has(name) || placed.get(name) === addon)
+          .map(([name, method]) => [name, withoutChecks(method, own['without-checks'])]),
+      ),
+      ...upper.methods,
+    },
+    verifications: {
+      ...lower.verifications,
+      ...Object.fromEntries(
+        Object.entries(upper.verifications ?? {}).map(([name, verification]) => [
+          name,
+          extendVerification(lower.verifications?.[name] ?? {}, verification),
+        ]),
+      ),
+    },
+  })
+  const [lower, upper] = [base['add-ons'] ?? {}, own['add-ons'] ?? {}]
   const addons = Object.keys({ ...lower, ...upper }).map((name) => [
     name,
-    extendPart(lower[name] ?? {}, upper[name] ?? {}),
+    extendPart(lower[name] ?? {}, upper[name] ?? {}, name),
   ])
   const both = (key: 'request-headers' | 'response-headers' | 'unasked-verifications') => [
     ...(base[key] ?? []),
@@ -53,7 +78,7 @@ function extendInterface(base: NativeInterface, own: NativeInterface): NativeInt
   return {
     ...base,
     ...own,
-    ...extendPart(inherited, own),
+    ...extendPart(base, own, null),
     'add-ons': Object.fromEntries(addons) as NonNullable<NativeInterface['add-ons']>,
     'request-headers': both('request-headers'),
     'response-headers': both('response-headers'),
@@ -62,39 +87,9 @@ function extendInterface(base: NativeInterface, own: NativeInterface): NativeInt
   }
 }
 
-/** What is left of an interface when another leaves methods out, or has them in another part. */
-function withoutReplaced(base: NativeInterface, own: NativeInterface): NativeInterface {
-  const dropped = own['without-checks'] ?? []
-  const left = (part: NativePart, addon: string | null) => {
-    const elsewhere = partsOf(own).filter((each) => each.addon !== addon)
-    const gone = new Set([
-      ...(own.without ?? []),
-      ...elsewhere.flatMap((each) => Object.keys(each.part.methods ?? {})),
-    ])
-    const methods = Object.entries(part.methods ?? {})
-      .filter(([name]) => !gone.has(name))
-      .map(([name, method]): [string, NativeMethod] => {
-        const checks = method.checks?.filter(({ check }) => !dropped.includes(check))
-        return [name, dropped.length === 0 ? method : { ...method, checks }]
-      })
-    return { ...part, methods: Object.fromEntries(methods) }
-  }
-  const addons = Object.entries(base['add-ons'] ?? {}).map(([name, part]) => [
-    name,
-    left(part, name),
-  ])
-  return {
-    ...base,
-    ...left(base, null),
-    'add-ons': Object.fromEntries(addons) as NonNullable<NativeInterface['add-ons']>,
-  }
-}
-
-function extendPart(base: NativePart, own: NativePart) {
-  const verifications = { ...base.verifications }
-  for (const [name, verification] of Object.entries(own.verifications ?? {}))
-    verifications[name] = extendVerification(verifications[name] ?? {}, verification)
-  return { methods: { ...base.methods, ...own.methods }, verifications }
+function withoutChecks(method: NativeMethod, dropped: readonly string[] = []): NativeMethod {
+  if (dropped.length === 0) return method
+  return { ...method, checks: method.checks?.filter(({ check }) => !dropped.includes(check)) }
 }
 
 /** One that asks nothing itself keeps the question. */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { parseDuration } from '../../config/duration.ts'
+import { parseDuration } from '../../config/units.ts'
 import { apiInterfaces } from '../../config/types.ts'
-import { checkSchema } from '../checks.ts'
 import { strict } from '../document.ts'
-import { headerName, pointPlace, position, resultPath as path, text } from '../checks.ts'
+import { checkSchema, headerName, pointPlace, position, resultPath as path, text } from '../checks.ts'
 import { blockTags } from '../types.ts'
 
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { CheckRule } from '../checks.ts'
 import type { NativeMethod } from '../native/schema.ts'
 import type { CallKind, StatefulUse } from '../types.ts'
 import { convertBlock, namedByHash } from './convert-block.ts'
-import { ethereumChecks } from './ethereum-checks.ts'
 import type { CatalogApi, CatalogCollectionData } from './schema.ts'
 
 /** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
@@ -30,7 +30,7 @@ export function convertMethod(
     'waits-for-block': api.category?.hanging_api === true,
     timeout: api.timeout_ms ? `${api.timeout_ms}ms` : undefined,
     'tells-tip': tip,
-    checks: data.api_interface === 'jsonrpc' ? ethereumChecks(api.name) : [],
+    checks: data.api_interface === 'jsonrpc' ? ethereumChecks.get(api.name) : [],
     answer: page.test(api.name) ? 'any' : 'json',
   }
 }
@@ -58,3 +58,17 @@ function kindOf(api: CatalogApi, inBody: boolean): CallKind {
   if (stateful === 1) return local ? 'local' : 'write'
   return 'read'
 }
+
+const identity = (member: string): CheckRule => ({ check: 'identity', param: 0, result: [member] })
+
+/** The catalog has no checks. These hold on every chain that speaks Ethereum's JSON-RPC. */
+const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRule[]>([
+  ['eth_getBlockByNumber', [{ check: 'block', number: ['number'] }]],
+  ['eth_getBlockByHash', [identity('hash')]],
+  ['eth_getTransactionByHash', [identity('hash')]],
+  ['eth_getTransactionReceipt', [identity('transactionHash')]],
+  ['eth_getTransactionByBlockNumberAndIndex', [{ check: 'block', number: ['blockNumber'] }]],
+  ['eth_getTransactionByBlockHashAndIndex', [identity('blockHash')]],
+  ['eth_getBlockReceipts', [{ check: 'block', each: true, number: ['blockNumber'] }]],
+  ['eth_getLogs', [{ check: 'logs', param: 0 }]],
+])

@@ -25,7 +25,6 @@ const blockParsing = z.object({
 const genericParser = z.object({
   parse_path: z.string(),
   parse_type: z.string(),
-  value: z.string().optional(),
 })
 
 const api = z.object({
@@ -61,7 +60,6 @@ const verification = z.object({
     .array(
       z.object({
         expected_value: z.string().optional(),
-        latest_distance: z.number().optional(),
         extension: z.string().optional(),
         severity: z.string().optional(),
       }),

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Address } from '../types.ts'
+import type { Reading } from './field.ts'
 
-const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
-const looksNumeric = /^[0-9.]+$/
 const hostLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/
-const ipv6 = /^(?=.*:.*:)[0-9A-Fa-f:]+(?:\.[0-9.]+)?(?:%[A-Za-z0-9]+)?$/
 
-/** Why a text is not an address, as a clause that follows the text itself, with the remedy. */
-interface AddressFault {
-  readonly message: string
-  readonly hint: string
-}
-
-const example =
+const hint =
   'Write host:port, such as 0.0.0.0:3360, "[::1]:3360" (in YAML with the quotes) or :3360.'
 
 /**
@@ -21,65 +14,38 @@ const example =
  *
  * @param defaultPort what a missing port means; null when there must be one
  */
-export function parseAddress(
-  text: string,
-  defaultPort: number | null,
-): { readonly address: Address } | { readonly fault: AddressFault } {
+export function parseAddress(text: string, defaultPort: number | null): Reading<Address> {
   if (/^\d+$/.test(text)) return withPort('0.0.0.0', text)
-  if (text.includes('://')) {
-    return { fault: { message: 'is a URL, and an address is wanted', hint: example } }
+  if (text.includes('://')) return { fault: 'is a URL, and an address is wanted', hint }
+  if (isIPv6(text)) {
+    const bracketed = `Write "[${text}]:${defaultPort ?? 443}", in YAML with the quotes.`
+    return { fault: 'needs brackets', hint: bracketed }
   }
-  const bracketed = /^\[([^\]]*)\](?::(.*))?$/s.exec(text)
-  if (bracketed !== null) {
-    const [, host = '', port] = bracketed
-    if (!isIpv6(host)) {
-      return { fault: { message: 'has no IPv6 address in its brackets', hint: example } }
-    }
-    return withPort(host, port ?? defaultPort?.toString())
-  }
-  if (isIpv6(text)) {
-    return {
-      fault: {
-        message: 'needs brackets',
-        hint: `Write "[${text}]:${defaultPort ?? 443}", in YAML with the quotes.`,
-      },
-    }
-  }
-  const colon = text.lastIndexOf(':')
-  const host = colon === -1 ? text : text.slice(0, colon)
-  const port = colon === -1 ? defaultPort?.toString() : text.slice(colon + 1)
-  if (host !== '' && !isHost(host)) {
-    return { fault: { message: 'is not an address', hint: example } }
-  }
-  return withPort(host === '' ? '0.0.0.0' : host, port)
+  const [, host = '', port = defaultPort?.toString()] = /^(.*?)(?::([^:\]]*))?$/s.exec(text) ?? []
+  const bracketed = /^\[(.*)\]$/s.exec(host)?.[1]
+  if (bracketed !== undefined && !isIPv6(bracketed))
+    return { fault: 'has no IPv6 address in its brackets', hint }
+  if (bracketed === undefined && host !== '' && !isHost(host))
+    return { fault: 'is not an address', hint }
+  return withPort(bracketed ?? (host === '' ? '0.0.0.0' : host), port)
 }
 
-function withPort(
-  host: string,
-  text: string | undefined,
-): { readonly address: Address } | { readonly fault: AddressFault } {
-  if (text === undefined) return { fault: { message: 'has no port', hint: example } }
-  const port = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(port)) return { fault: { message: 'has no valid port', hint: example } }
-  if (port > 65_535) {
-    return { fault: { message: 'has a port that does not exist', hint: 'The highest is 65535.' } }
-  }
-  return { address: { host, port } }
-}
-
-/** The URL parser's own idea of an IPv6 address, zone ids aside. */
-function isIpv6(text: string): boolean {
-  return ipv6.test(text) && URL.canParse(`http://[${text.replace(/%.*$/, '')}]`)
+function withPort(host: string, text: string | undefined): Reading<Address> {
+  if (text === undefined) return { fault: 'has no port', hint }
+  if (!/^\d{1,7}$/.test(text)) return { fault: 'has no valid port', hint }
+  const port = Number(text)
+  if (port <= 65_535) return { value: { host, port } }
+  return { fault: 'has a port that does not exist', hint: 'The highest is 65535.' }
 }
 
 function isHost(text: string): boolean {
-  if (looksNumeric.test(text)) return ipv4.test(text)
+  if (/^[0-9.]+$/.test(text)) return isIPv4(text)
   return text.length <= 253 && text.split('.').every((label) => hostLabel.test(label))
 }
 
 /** True for an IP address or `localhost`: something that is no secret. */
 export function isPlainHost(host: string): boolean {
-  return host === 'localhost' || ipv4.test(host) || isIpv6(host)
+  return host === 'localhost' || isIP(host) !== 0
 }
 
 /** True for a host that is this machine, whatever machine it is. */

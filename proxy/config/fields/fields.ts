@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { byteSizePattern, formatByteSize, parseByteSize } from './byte-size.ts'
+import { byteSizePattern, formatByteSize, parseByteSize } from '../units.ts'
 import { isPlainHost, parseAddress } from './address.ts'
-import { durationPattern, formatDuration, parseDuration } from '../duration.ts'
+import { durationPattern, formatDuration, parseDuration } from '../units.ts'
 import { type Field, type FieldMeta, field, orPlaceholder, type Reading } from './field.ts'
 import { nearest } from '../nearest.ts'
 import type { Address } from '../types.ts'
@@ -125,16 +125,13 @@ function addressMeta(defaultPort: number): FieldMeta {
 }
 
 function readAddress(text: string, defaultPort: number, rendered: boolean): Reading<Address> {
-  const parsed = parseAddress(text, defaultPort)
-  if ('fault' in parsed) return { fault: parsed.fault.message, hint: parsed.fault.hint }
+  const reading = parseAddress(text, defaultPort)
   // What something listens on is printed at the start: a number or an IP is no secret, a name might be.
-  if (rendered && !isPlainHost(parsed.address.host)) {
-    return {
-      fault: 'is not an IP address with a port',
-      hint: 'A placeholder can give nothing else here.',
-    }
+  if ('value' in reading && rendered && !isPlainHost(reading.value.host)) {
+    const hint = 'A placeholder can give nothing else here.'
+    return { fault: 'is not an IP address with a port', hint }
   }
-  return { value: parsed.address }
+  return reading
 }
 
 /** What a text field accepts. */
