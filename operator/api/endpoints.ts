@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { defaultPort } from '../../proxy/config/schema/schema.ts'
+import { defaultPort } from '../../proxy/config/schema.ts'
 import { integer, list, object, text } from './field.ts'
 import { apiInterface, chainId } from './names.ts'
 import { endpointRelay } from './relay.ts'

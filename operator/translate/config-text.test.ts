@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { renderPlaceholders } from '../../proxy/config/yaml/placeholder.ts'
+import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import { configText, type Piece } from './config-text.ts'
 
 const literal = fc

@@ -9,7 +9,7 @@ import {
   listenersWithoutSocket,
 } from '../../proxy/config/socket-check.ts'
 import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
-import { renderPlaceholders } from '../../proxy/config/yaml/placeholder.ts'
+import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
 import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'

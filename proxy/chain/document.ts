@@ -3,10 +3,8 @@
 import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { nearest } from '../config/nearest.ts'
-import { formatPath, type Path } from '../config/problem.ts'
+import { type Path, formatPath } from '../config/problem.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
-import { fileProblem } from './spec-error.ts'
-import type { SpecProblem } from './spec-error.ts'
 
 /** A YAML or JSON file as read: its value, and where each part of it stands. */
 export interface SpecDocument {
@@ -90,11 +88,11 @@ export function checkDocument<Schema extends z.ZodType>(
 ): z.output<Schema> | null {
   const checked = schema.safeParse(document.value, { reportInput: true })
   const complain = complainInto(problems, document)
-  for (const issue of checked.error?.issues ?? []) describe(issue, [], complain)
+  for (const issue of checked.error?.issues ?? []) describeIssue(issue, [], complain)
   return checked.success ? checked.data : null
 }
 
-function describe(issue: z.core.$ZodIssue, outer: Path, complain: Complain): void {
+function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain): void {
   const at = [...outer, ...(issue.path as Path)]
   const message = issue.message.replace(/\.?$/, '.')
   if (issue.code === 'unrecognized_keys') {
@@ -113,7 +111,7 @@ function describe(issue: z.core.$ZodIssue, outer: Path, complain: Complain): voi
       : []
   const isKey = issue.code === 'invalid_key' || issue.code === 'invalid_element'
   const inner = isKey ? issue.issues : others.length === 0 ? meant : undefined
-  if (inner !== undefined) for (const each of inner) describe(each, at, complain)
+  if (inner !== undefined) for (const each of inner) describeIssue(each, at, complain)
   else if (issue.input === undefined)
     complain(at, 'is missing.', message.replace(/^must/, 'It must'))
   else complain(at, message)
@@ -121,4 +119,43 @@ function describe(issue: z.core.$ZodIssue, outer: Path, complain: Complain): voi
 
 function isOfWrongType({ code, path }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+}
+
+/** One thing that is wrong with a chain spec, placed and with its remedy. */
+export interface SpecProblem {
+  /** Path, URL, or place in an archive. Never holds a URL's user, password or query. */
+  readonly file: string
+  /** 1-based; null where the file has no such place. */
+  readonly line: number | null
+  /** The place in the document, e.g. `interfaces.jsonrpc.methods.eth_call.cost`; may be empty. */
+  readonly path: string
+  readonly message: string
+  /** What would be right, as a sentence; null when the message says it already. */
+  readonly hint: string | null
+}
+
+/** Chain specs that cannot be used: all problems of all files. */
+export class SpecError extends Error {
+  override readonly name = 'SpecError'
+  readonly code = 'RPC_SPEC'
+  readonly problems: readonly SpecProblem[]
+
+  constructor(problems: readonly SpecProblem[], options?: ErrorOptions) {
+    super(problems.map(describe).join('\n'), options)
+    this.problems = problems
+  }
+}
+
+function describe({ file, line, path, message, hint }: SpecProblem): string {
+  const place = `${file}${line === null ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}`
+  return `${place}${message}${hint === null ? '' : ` ${hint}`}`
+}
+
+/** A problem of a file as a whole. */
+export function fileProblem(
+  file: string,
+  message: string,
+  hint: string | null = null,
+): SpecProblem {
+  return { file, line: null, path: '', message, hint }
 }

@@ -2,19 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readLocal } from './sources/local.ts'
+import { readLocal, type SourceFiles } from './sources/local.ts'
 import { readArchive } from './sources/remote.ts'
-import type { SourceFiles } from './sources/local.ts'
 import { compileChain, failureTablesOf } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import type { FailureTable } from './failure-table.ts'
-import { complainInto } from './document.ts'
+import { complainInto, SpecError, fileProblem, type SpecProblem } from './document.ts'
 import { resolveCatalog, resolveNatives } from './resolve.ts'
-import { readDocuments } from './read-documents.ts'
-import type { ChainEntry, SourceDocuments } from './read-documents.ts'
-import { SpecError, fileProblem } from './spec-error.ts'
-import type { SpecProblem } from './spec-error.ts'
+import { readDocuments, type ChainEntry, type SourceDocuments } from './read-documents.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
 export interface LoadCatalogOptions {

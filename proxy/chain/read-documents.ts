@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkDocument, parseSpecDocument, type SpecDocument } from './document.ts'
-import { failureFileSchema } from './failures/schema.ts'
-import type { FailureFile } from './failures/schema.ts'
-import { nativeSchema } from './native/schema.ts'
-import type { NativeSpec } from './native/schema.ts'
-import { catalogSpecsSchema } from './public-catalog/schema.ts'
-import type { CatalogSpec } from './public-catalog/schema.ts'
+import {
+  checkDocument,
+  parseSpecDocument,
+  type SpecDocument,
+  fileProblem,
+  type SpecProblem,
+} from './document.ts'
+import { failureFileSchema, type FailureFile } from './failures/schema.ts'
+import { nativeSchema, type NativeSpec } from './native/schema.ts'
+import { catalogSpecsSchema, type CatalogSpec } from './public-catalog/schema.ts'
 import type { SourceFiles, SpecFile } from './sources/local.ts'
-import { fileProblem } from './spec-error.ts'
-import type { SpecProblem } from './spec-error.ts'
 
 /** What one source says, checked for form. */
 export interface SourceDocuments {

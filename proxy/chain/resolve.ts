@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { nearest } from '../config/nearest.ts'
-import { complainInto } from './document.ts'
+import { complainInto, type SpecProblem } from './document.ts'
 import { extendSpec } from './native/extend.ts'
 import type { NativeSpec } from './native/schema.ts'
 import { validateSpec } from './native/validate.ts'
 import { convertSpec, neutralIds } from './public-catalog/convert-spec.ts'
 import { type Collections, expandCollections } from './public-catalog/inherit.ts'
 import type { ChainEntry, SourceDocuments } from './read-documents.ts'
-import type { SpecProblem } from './spec-error.ts'
 
 /** What specs build on: those that they extend or import, all ids in lower case. */
 interface Parents {

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, parseFlags } from '../config/command-line.ts'
-import { helpText } from '../config/help.ts'
+import { helpText } from '../config/command-line.ts'
 import { createReferenceCheck } from './reference-check.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'

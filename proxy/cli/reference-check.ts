@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
-import { SpecError, type SpecProblem } from '../chain/spec-error.ts'
+import { SpecError, type SpecProblem } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { type Problem, problemAt } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'

@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, defaultPort } from './schema/schema.ts'
+import { type ConfigFile, defaultPort, type tlsSchema, type upstreamSchema } from './schema.ts'
 import type { relaying, SettingValue } from './settings.ts'
 import type {
   EndpointConfig,
@@ -14,7 +14,6 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './types.ts'
-import type { tlsSchema, upstreamSchema } from './schema/upstream-schema.ts'
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseEnv } from 'node:util'
-import { variableName } from './yaml/placeholder.ts'
+import { variableName } from './yaml/scalar.ts'
 import type { Problem } from './problem.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -3,14 +3,12 @@
 import type { z } from 'zod'
 import { isUnbuilt } from './capabilities.ts'
 import { kindKeyword, paramsOf } from './fields/field.ts'
-import { foreignKeyHint } from './foreign-keys.ts'
-import { annotatedSchema, type JsonSchema, placesOfKey, sectionAt } from './json-schema.ts'
+import { type JsonSchema, annotatedSchema, placesOfKey, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
-import { formatPath, type Path, quote } from './problem.ts'
-import { type Problem, problemAt } from './problem.ts'
+import { type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
 import { isSettingName } from './settings.ts'
 import type { YamlFile } from './yaml/read-yaml.ts'
-import { child, isList, isMap, type Tree } from './yaml/scalar.ts'
+import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const mostListedKeys = 12
 
@@ -112,4 +110,31 @@ function unknownKeyHint(
   const listed = supported.filter((name) => isShort || !isSettingName(name))
   const others = listed.length < supported.length ? ', and the flags of router --help' : ''
   return `Known here: ${listed.join(', ')}${others}.`
+}
+
+/** Keys that files of kindred routers have, and what to write instead. */
+const hints: ReadonlyMap<string, string> = new Map([
+  ['static-providers', 'Primary upstreams are the entries of direct-rpc.'],
+  ['backup-providers', 'Upstreams that take over are the entries of backup-direct-rpc.'],
+  ['geolocation', 'Upstreams are chosen by what is measured of them. Remove the key.'],
+  ['stake', 'Upstreams are chosen by what is measured of them; see strategy. Remove the key.'],
+  [
+    'internal-path',
+    'Remove the key, and the path from the end of an http URL: the spec says which path a method has, and the router appends it. A ws URL stays whole, for nothing is appended to it.',
+  ],
+  ['ip-forwarding', 'The address of a client is never sent to an upstream. Remove the key.'],
+  ['methods', 'Which methods a URL serves follows from its addons. Remove the key.'],
+  ['use-tls', 'TLS follows from the scheme of the URL: https, wss or grpcs. Remove the key.'],
+  ['allow-insecure', 'Write tls: {insecure-skip-verify: true} in auth-config.'],
+  ['cacert-pem', 'Write tls: {ca-file: ...} in auth-config.'],
+  ['cert-pem', 'Write tls: {cert-file: ...} in auth-config.'],
+  ['key-pem', 'Write tls: {key-file: ...} in auth-config.'],
+  ['tls-enabled', 'Listeners speak plaintext; TLS ends at the edge in front. Remove the key.'],
+  ['disable-tls', 'Listeners speak plaintext. Remove the key.'],
+  ['health-check-path', 'Health is told on metrics-listen-address. Remove the key.'],
+])
+
+/** What to write instead of a key of a kindred router; null for any other key. */
+function foreignKeyHint(key: string): string | null {
+  return hints.get(key) ?? null
 }

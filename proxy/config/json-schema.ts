@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { isUnbuilt } from './capabilities.ts'
 import { kindKeyword } from './fields/field.ts'
-import { configSchema } from './schema/schema.ts'
+import { configSchema } from './schema.ts'
 
 /** The part of JSON Schema that describes a config file. */
 export interface JsonSchema {

@@ -12,7 +12,7 @@ import {
   switchableDuration,
   text,
 } from './fields/fields.ts'
-import { filePath } from './fields/names.ts'
+import { filePath } from './fields/fields.ts'
 import { hostAndPortPattern, urlWithoutPort } from './fields/address.ts'
 import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
 

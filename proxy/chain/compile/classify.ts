@@ -6,12 +6,22 @@ import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
 import { notationOf, pointWords } from './block-point.ts'
 import { withBlockHeaders, type BlockSyntax } from './block.ts'
-import { compileMethod, unknownMethod } from './method.ts'
-import type { Classify, NamedMethod } from './method.ts'
+import {
+  compileMethod,
+  unknownMethod,
+  type Classify,
+  type NamedMethod,
+  otherNames,
+} from './method.ts'
 import { PathTree } from './path-tree.ts'
-import { grpcPlace, namedCallPlace, restPlace } from './places.ts'
-import type { GrpcCall, NamedCall, RestCall } from './places.ts'
-import { otherNames } from './probe.ts'
+import {
+  grpcPlace,
+  namedCallPlace,
+  restPlace,
+  type GrpcCall,
+  type NamedCall,
+  type RestCall,
+} from './places.ts'
 
 /** The methods of an interface, the standard set before those of its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {

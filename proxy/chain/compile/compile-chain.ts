@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { apiInterfaces } from '../../config/types.ts'
-import type { ApiInterface } from '../../config/types.ts'
+import { type ApiInterface, apiInterfaces } from '../../config/types.ts'
 import type { FailureTable } from '../failure-table.ts'
-import { durationMs } from '../native/schema.ts'
-import type { NativeInterface, NativeSpec } from '../native/schema.ts'
-import type { Chain, ChainInterface, Finality } from '../types.ts'
+import { partsOf } from '../native/extend.ts'
+import {
+  type NativeInterface,
+  type NativeProbe,
+  type NativeSpec,
+  durationMs,
+} from '../native/schema.ts'
+import type {
+  Chain,
+  ChainInterface,
+  Finality,
+  ProbeCall,
+  ResultPath,
+  Verification,
+} from '../types.ts'
 import { compileClassify, methodsOf } from './classify.ts'
-import { compileProbe, compileVerifications } from './probe.ts'
+import { otherNames, type Aliases } from './method.ts'
 
 /** The failure tables of a chain, by name. */
 export function failureTablesOf({ failures, family = 'other' }: NativeSpec): readonly string[] {
@@ -69,4 +80,39 @@ function compileInterface(
     aliases: new Map(Object.entries(spec.aliases ?? {})),
     classify: compileClassify(chain, apiInterface, spec),
   }
+}
+
+/** The complete request of a probe. */
+function compileProbe(
+  apiInterface: ApiInterface,
+  probe: NativeProbe,
+  encoding: ResultPath['encoding'],
+  aliases?: Aliases,
+): ProbeCall {
+  const { method = '', path = '', body = null } = probe
+  const result = { path: probe.result ?? [], encoding: probe.encoding ?? encoding }
+  const timeoutMs = probe.timeout === undefined ? null : durationMs(probe.timeout)
+  if (apiInterface === 'rest') {
+    const call = { verb: body === null ? 'GET' : 'POST', body: body === '' ? null : body }
+    return { ...call, path, otherPaths: otherNames(path, aliases), result, timeoutMs }
+  }
+  if (apiInterface === 'grpc') {
+    const otherPaths = otherNames(method, aliases).map((name) => `/${name}`)
+    return { verb: 'POST', path: `/${method}`, otherPaths, body: null, result, timeoutMs }
+  }
+  const call = { jsonrpc: '2.0', id: 1, method, params: probe.params ?? [] }
+  return { verb: 'POST', path, body: body ?? JSON.stringify(call), result, timeoutMs }
+}
+
+/** What an upstream must show before it serves, of an interface and its add-ons. */
+function compileVerifications(apiInterface: ApiInterface, spec: NativeInterface): Verification[] {
+  return partsOf(spec).flatMap(({ addon, part }) =>
+    Object.entries(part.verifications ?? {}).map(([name, verification]) => ({
+      name,
+      addon,
+      call: compileProbe(apiInterface, verification, 'text', spec.aliases),
+      expected: verification.expected ?? null,
+      severity: verification.severity ?? 'fail',
+    })),
+  )
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
-import { SpecError } from '../spec-error.ts'
+import { SpecError } from '../document.ts'
 import type { ChainCatalog } from '../types.ts'
 
 let folder: string

@@ -4,7 +4,14 @@ import * as z from 'zod'
 import { parseDuration } from '../../config/units.ts'
 import { apiInterfaces } from '../../config/types.ts'
 import { strict } from '../document.ts'
-import { checkSchema, headerName, pointPlace, position, resultPath as path, text } from '../checks.ts'
+import {
+  checkSchema,
+  headerName,
+  pointPlace,
+  position,
+  resultPath as path,
+  text,
+} from '../checks.ts'
 import { blockTags } from '../types.ts'
 
 /*

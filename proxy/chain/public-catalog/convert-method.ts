@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule } from '../checks.ts'
-import type { NativeMethod } from '../native/schema.ts'
-import type { CallKind, StatefulUse } from '../types.ts'
-import { convertBlock, namedByHash } from './convert-block.ts'
-import type { CatalogApi, CatalogCollectionData } from './schema.ts'
+import type { CheckRule, Place } from '../checks.ts'
+import type { NativeBlock, NativeMethod } from '../native/schema.ts'
+import { type BlockTag, type CallKind, type StatefulUse, blockTags } from '../types.ts'
+import {
+  type CatalogApi,
+  type CatalogCollectionData,
+  type CatalogParsing,
+  parsePath,
+} from './schema.ts'
 
 /** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
 export function convertMethod(
@@ -72,3 +76,126 @@ const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRu
   ['eth_getBlockReceipts', [{ check: 'block', each: true, number: ['blockNumber'] }]],
   ['eth_getLogs', [{ check: 'logs', param: 0 }]],
 ])
+
+/** Words that chains of the catalog use for the named blocks. */
+export const catalogBlockWords: Readonly<Record<string, BlockTag>> = {
+  validated: 'latest',
+  closed: 'latest',
+  current: 'pending',
+  optimistic: 'latest',
+  'near-final': 'latest',
+  final: 'finalized',
+  head: 'latest',
+  genesis: 'earliest',
+  processed: 'latest',
+  confirmed: 'latest',
+  pre_confirmed: 'pending',
+  l1_accepted: 'finalized',
+}
+
+/** How a method of the catalog tells its block. */
+function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock {
+  const parsing = api.block_parsing
+  if (parsing === undefined || parsing.parser_func === 'EMPTY') return 'none'
+  if (parsing.parser_func === 'DEFAULT') return convertDefault(api, parsing)
+  const absent = tagOf(parsing.default_value) ?? 'latest'
+  const places = parsedPlaces(api, parsing, data)
+  const [first] = places
+  if (first === undefined) return absent
+  const range = filterRange(first, absent)
+  if (range !== null) return range
+  const alternatives = genericPlaces(api, 'DEFAULT_VALUE')
+  const field = parsing.parser_func.startsWith('PARSE_DICTIONARY') ? parsing.parser_arg[0] : null
+  return {
+    'first-of': [...places, ...alternatives],
+    default: absent,
+    ...(field && {
+      'number-field': field,
+      'hash-field': field.replace(/number|height|index/, 'hash'),
+    }),
+  }
+}
+
+/** Whether a method answers about one thing that its hash names. */
+function namedByHash(api: CatalogApi): boolean {
+  const kind = api.block_parsing?.parser_func ?? 'EMPTY'
+  if (kind !== 'EMPTY' && kind !== 'DEFAULT' && kind !== 'PARSE_BY_ARG') return false
+  return hashParsers(api).length > 0
+}
+
+// The catalog marks whatever names one thing as a hash, accounts among them.
+function hashParsers(api: CatalogApi) {
+  return (api.parsers ?? []).filter(
+    (parser) => parser.parse_type === 'BLOCK_HASH' && !parser.parse_path.endsWith('address'),
+  )
+}
+
+function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
+  if (hashParsers(api).length > 0) return 'none'
+  const absent = tagOf(parsing.parser_arg[0]) ?? 'latest'
+  const [to] = genericPlaces(api, 'BLOCK_LATEST')
+  if (to === undefined) return absent
+  const [from] = genericPlaces(api, 'BLOCK_EARLIEST')
+  const [toField, fromField] = [fieldOf(to), fieldOf(from)]
+  if (toField !== null && fromField !== null)
+    return { param: to.param, name: to.name, from: fromField, to: toField, default: absent }
+  return { 'first-of': [to], default: absent }
+}
+
+/** `fromBlock` or `toBlock` of a filter object: the catalog names one end, the call has both. */
+function filterRange({ param, name, field = [] }: Place, absent: BlockTag) {
+  if (field.length !== 1 || !['toBlock', 'fromBlock'].includes(String(field[0]))) return null
+  return { param, name, from: 'fromBlock', to: 'toBlock', hash: 'blockHash', default: absent }
+}
+
+function fieldOf(place: Place | undefined): string | null {
+  const { field = [] } = place ?? {}
+  return field.length === 1 ? String(field[0]) : null
+}
+
+function parsedPlaces(
+  api: CatalogApi,
+  parsing: CatalogParsing,
+  data: CatalogCollectionData,
+): Place[] {
+  const [first = '', second = '', third = ''] = parsing.parser_arg
+  const kind = parsing.parser_func
+  if (data.api_interface === 'grpc') return []
+  if (data.api_interface === 'rest')
+    return kind === 'PARSE_BY_ARG'
+      ? []
+      : [restPlace(api, kind === 'PARSE_CANONICAL' ? second : first)]
+  if (kind === 'PARSE_BY_ARG') return [{ param: Number(first) }]
+  if (kind === 'PARSE_DICTIONARY') return [{ name: first }]
+  const path = parsing.parser_arg.slice(1)
+  if (kind === 'PARSE_CANONICAL') return [{ param: Number(first), field: path }, ...named(path)]
+  // By name a block may also be given whole, under a name of its own.
+  const whole = first === 'block_number' ? [{ name: 'block_id' }] : []
+  return [{ param: Number(third) }, ...named([first]), ...whole]
+}
+
+/** The same path, where the params are one object instead of a list with it. */
+function named([name, ...path]: readonly string[]): Place[] {
+  return name === undefined ? [] : [{ name, field: path }]
+}
+
+function restPlace(api: CatalogApi, name: string): Place {
+  return api.name.includes(`{${name}}`) ? { 'path-parameter': name } : { query: name }
+}
+
+/** Places that `parsers` name: `.params.[0].toBlock`. */
+function genericPlaces(api: CatalogApi, type: string): Place[] {
+  return (api.parsers ?? [])
+    .filter((parser) => parser.parse_type === type)
+    .flatMap((parser): Place[] => {
+      const [root, first, ...field] = parsePath(parser.parse_path)
+      if (root !== 'params' || first === undefined) return []
+      if (api.name.startsWith('/')) return [restPlace(api, String(first))]
+      return [typeof first === 'number' ? { param: first, field } : { name: first, field }]
+    })
+}
+
+function tagOf(word: string | undefined): BlockTag | null {
+  const tag = blockTags.find((each) => each === word)
+  return tag ?? (word === undefined ? null : (catalogBlockWords[word] ?? null))
+}

@@ -10,7 +10,7 @@ import type {
   NativeVerification,
 } from '../native/schema.ts'
 import type { Family } from '../types.ts'
-import { catalogBlockWords } from './convert-block.ts'
+import { catalogBlockWords } from './convert-method.ts'
 import { convertMethod } from './convert-method.ts'
 import { convertProbe, convertVerifications, heightEncoding } from './convert-probe.ts'
 import type { Collections } from './inherit.ts'

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileProblem } from '../spec-error.ts'
-import type { SpecProblem } from '../spec-error.ts'
+import { fileProblem } from '../document.ts'
+import type { SpecProblem } from '../document.ts'
 
 /** One file of a source, as text. */
 export interface SpecFile {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import type { Header as EntryHeader } from 'tar-stream'
-import { fileProblem } from '../spec-error.ts'
+import { fileProblem } from '../document.ts'
 import { isSpecName, sourceLimits } from './local.ts'
 import type { SourceFiles, SourceLimits, SpecFile } from './local.ts'
 

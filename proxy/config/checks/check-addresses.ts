@@ -3,7 +3,7 @@
 import { addressesOverlap, formatAddress, isLocalHost } from '../fields/address.ts'
 import { address } from '../fields/fields.ts'
 import type { Locate, Report } from '../problem.ts'
-import { defaultPort } from '../schema/schema.ts'
+import { defaultPort } from '../schema.ts'
 import type { Address } from '../types.ts'
 import { child, Scalar, type Tree } from '../yaml/scalar.ts'
 import type { Entries } from './entries.ts'

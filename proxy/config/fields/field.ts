@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { quote } from '../problem.ts'
-import { placeholderPattern } from '../yaml/placeholder.ts'
+import { placeholderPattern } from '../yaml/scalar.ts'
 import { Scalar } from '../yaml/scalar.ts'
 
 /** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */

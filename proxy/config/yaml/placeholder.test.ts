@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { renderPlaceholders } from './placeholder.ts'
+import { renderPlaceholders } from './scalar.ts'
 
 const environment = { KEY: 'k3y', USER: 'me', EMPTY: '', ODD: 'a: ${KEY} $& $1' }
 
