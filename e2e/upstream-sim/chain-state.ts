@@ -57,13 +57,6 @@ export class ChainState {
     return `0x6080604052${toData(digest(this.#seed, 'code', known)).slice(2)}`
   }
 
-  /** Changes every 100 blocks, and is zero at addresses without code. */
-  storage(address: string, slot: string, height: number): Hex {
-    if (this.code(address) === '0x') return `0x${'0'.repeat(64)}`
-    const era = Math.floor(height / 100)
-    return toData(digest(this.#seed, 'storage', address.toLowerCase(), Number(slot), era))
-  }
-
   /** What a contract returns: the usual views of a token, else a digest. */
   call(to: string, data: string, height: number): Hex {
     if (this.code(to) === '0x') return '0x'

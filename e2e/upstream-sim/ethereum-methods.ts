@@ -36,7 +36,6 @@ export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
     net_version: method([], ({ chain }) => String(chain.chainId)),
     web3_clientVersion: method([], () => 'UpstreamSim/v1.0.0/linux-amd64'),
     web3_sha3: method([data], (_view, bytes) => toData(keccak256(bytesOf(bytes)))),
-    eth_syncing: method([], () => false),
     eth_accounts: method([], () => []),
 
     // Fees
@@ -55,10 +54,6 @@ export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
       asAnswer(view.block({ hash: of }), whole),
     ),
     eth_getBlockReceipts: method([blockOrHash], (view, ref) => view.mined(ref)?.receipts ?? null),
-    eth_getBlockTransactionCountByNumber: method([block], (view, ref) => count(view.block(ref))),
-    eth_getBlockTransactionCountByHash: method([hash], (view, of) =>
-      count(view.block({ hash: of })),
-    ),
     eth_getTransactionByBlockNumberAndIndex: method([block, quantity], (view, ref, index) =>
       transactionIn(view.block(ref), index),
     ),
@@ -86,9 +81,6 @@ export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
       view.stateHeight(ref)
       return view.chain.state.code(of)
     }),
-    eth_getStorageAt: method([address, z.string(), blockOrHash], (view, of, slot, ref) =>
-      view.chain.state.storage(of, slot, view.stateHeight(ref)),
-    ),
     eth_call: method([callObject, blockOrLatest, overrides, overrides], (view, call, ref) => {
       const height = view.stateHeight(ref)
       const to = runnable(view, call.to)
@@ -111,10 +103,6 @@ function bytesOf(text: Hex): Buffer {
 function asAnswer(found: ReturnType<ChainView['block']>, whole: boolean): unknown {
   if (found === null || whole) return found
   return { ...found, transactions: found.transactions.map((transaction) => transaction.hash) }
-}
-
-function count(found: ReturnType<ChainView['block']>): string | null {
-  return found === null ? null : toQuantity(found.transactions.length)
 }
 
 function waiting({ chain }: ChainView, of: string): unknown {

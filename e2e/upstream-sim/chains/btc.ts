@@ -55,10 +55,6 @@ const dialect: RpcDialect<View> = {
       const height = typeof which === 'number' ? heightAt(view, which) : heightOf(view, which)
       return { height, blockhash: view.chain.hashOf(height), txs: 1, subsidy, totalfee: 0 }
     },
-    getblockchaininfo: ({ chain, head }) => {
-      const bestblockhash = chain.hashOf(head)
-      return { chain: 'main', blocks: head, headers: head, bestblockhash, pruned: false }
-    },
     getrawtransaction: getRawTransaction,
   },
 }

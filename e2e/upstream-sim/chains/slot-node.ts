@@ -28,7 +28,6 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
   getGenesisHash: ({ chain }) => chain.genesisHash,
   getHealth: () => 'ok',
   getVersion: () => ({ 'feature-set': 3_271_415_109, 'solana-core': '3.0.0' }),
-  getFirstAvailableBlock: () => 0,
 
   // Slots and blocks
   getSlot: (view, params) => slotAt(view, params, 0),
@@ -56,10 +55,6 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
   getBalance: (view, params) => {
     const slot = slotAt(view, params, 1)
     return inContext(slot, view.chain.balance(addressOf(params[0]), slot))
-  },
-  getAccountInfo: (view, params) => {
-    const slot = slotAt(view, params, 1)
-    return inContext(slot, accountJson(view.chain, addressOf(params[0]), slot))
   },
   getMultipleAccounts: (view, params) => {
     const slot = slotAt(view, params, 1)
