@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../proxy/clock/clock.ts'
-import { createChainModel, type Built, type ChainModel } from '../upstream-sim/chain-model.ts'
+import { createChainModel, type ChainModel } from '../upstream-sim/chain-model.ts'
 import { Dice } from './dice.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -12,10 +12,9 @@ export const chainSeed = 'simulation'
 export function growChain(
   { seed, chain: plan }: Pick<Schedule, 'seed' | 'chain'>,
   clock: Clock,
-  built: Built,
   happened: (event: string) => void,
 ): { readonly chain: ChainModel; readonly stop: () => void } {
-  const chain = createChainModel({ seed: chainSeed, built })
+  const chain = createChainModel({ seed: chainSeed })
   const dice = new Dice(seed, 3)
   let cancel = () => {}
   const next = () => {

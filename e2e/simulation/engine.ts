@@ -13,8 +13,6 @@ import type { Pool } from '../../proxy/upstream/pool.ts'
 import { nodeUrlConfig } from '../../proxy/upstream/testing/node-url-config.ts'
 import type { SocketTransport } from '../../proxy/upstream/transport.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
-import { nothingBuilt, type Built } from '../upstream-sim/chain-model.ts'
-import { chainSeed } from './chain-growth.ts'
 import { Dice } from './dice.ts'
 import type { NodePlan, Settings } from './schedule.ts'
 import { SimulatedUrl, type Wire } from './simulated-url.ts'
@@ -23,8 +21,6 @@ import { SimulatedUrl, type Wire } from './simulated-url.ts'
 export interface Spec {
   readonly chain: Chain
   readonly iface: ChainInterface
-  /** What one schedule built of the chain need not be built for the next one. */
-  readonly built: Built
 }
 
 /** Ethereum as the bundled specs have it. */
@@ -32,7 +28,7 @@ export async function loadSpec(): Promise<Spec> {
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
   if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
-  return { chain, iface, built: nothingBuilt(chainSeed) }
+  return { chain, iface }
 }
 
 /** What the engine prints of a URL: it tells URLs apart, here and in what it reports. */

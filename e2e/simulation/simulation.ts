@@ -71,7 +71,7 @@ class Simulation implements Arena {
     this.#spec = { ...spec, chain }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, spec.built, (event) => {
+    const growth = growChain(schedule, clock, (event) => {
       this.#run.say(event)
     })
     this.chain = growth.chain

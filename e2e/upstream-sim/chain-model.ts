@@ -7,7 +7,7 @@ import { draftOf, draftOfSigned } from './drafts.ts'
 import { type ChainOptions, GrowingChain } from './growing-chain.ts'
 import { digest, type Hex, toData } from './hex.ts'
 
-const rememberedBlocks = 2_048
+const rememberedBlocks = 4_096
 /**
  * The parent hash of every so many-th block is made up, so that a hash does not need all blocks from
  * genesis on. It is so far below the head that a chain begins with; above that, all of them are true.
@@ -19,19 +19,10 @@ const gwei = 1_000_000_000
 export interface ChainModelOptions extends ChainOptions {
   /** Default 1, Ethereum's. */
   readonly chainId?: number
-  /** What other chains of the same seed, head and block time built. */
-  readonly built?: Built
 }
 
-/** What need not be built again: for whoever makes thousands of chains that are one at the start. */
-export interface Built {
-  readonly blocks: Map<string, MinedBlock>
-  readonly population: Population
-}
-
-export function nothingBuilt(seed: string): Built {
-  return { blocks: new Map(), population: new Population(seed) }
-}
+/** What was built already: of thousands of chains that are one at the start, each block is built once. */
+const built = new Map<string, MinedBlock>()
 
 /** What a hash stands for: a block, or a transaction in it. */
 interface Known {
@@ -62,17 +53,23 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
   readonly #mined = new Map<string, MinedBlock>()
   /** The highest block of each branch that was left. */
   readonly #tops = new Map<number, number>()
-  readonly #built: Map<string, MinedBlock>
   readonly #firstHead: number
+  /** What the chains that are one at the start have in common. */
+  readonly #kin: string
 
   constructor(options: ChainModelOptions = {}) {
     super(options, { blockTimeMs: 12_000, head: 20_000_000 })
     this.chainId = options.chainId ?? 1
     this.#firstHead = options.head ?? 20_000_000
-    const { blocks, population } = options.built ?? nothingBuilt(this.seed)
-    this.#built = blocks
-    this.population = population
-    this.state = new ChainState(this.seed, population, (height) => this.sentUpTo(height))
+    this.#kin = [
+      this.seed,
+      this.chainId,
+      this.#firstHead,
+      this.wallMsOf(0),
+      this.wallMsOf(1),
+    ].join()
+    this.population = new Population(this.seed)
+    this.state = new ChainState(this.seed, this.population, (height) => this.sentUpTo(height))
   }
 
   /** The block that a branch has at this height, which must not be above its newest one. */
@@ -125,13 +122,13 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     // What was there at the start is as the seed has it; what came later stands on what came before.
     const isOfSeed = branch === 0 && height <= this.#firstHead
     const under = isOfSeed ? '' : (this.#parentHash(branch, height) ?? '')
-    const key = `${place}<${under} ${clients.map(({ hash }) => hash).join(' ')}`
-    const built = this.#built.get(key) ?? this.#build(branch, height, clients, true)
-    this.#built.delete(key)
-    this.#built.set(key, built)
-    if (this.#built.size > rememberedBlocks) this.#built.delete(this.#built.keys().next().value!)
-    this.#remember(branch, built)
-    return built
+    const key = `${this.#kin} ${place}<${under} ${clients.map(({ hash }) => hash).join(' ')}`
+    const mined = built.get(key) ?? this.#build(branch, height, clients, true)
+    built.delete(key)
+    built.set(key, mined)
+    if (built.size > rememberedBlocks) built.delete(built.keys().next().value!)
+    this.#remember(branch, mined)
+    return mined
   }
 
   /** Null for genesis. */

@@ -84,7 +84,7 @@ class Simulation {
     }
     this.#schedule = schedule
     this.#spec = { ...spec, chain: { ...spec.chain, blockTimeMs: schedule.chain.blockTimeMs } }
-    const { chain, stop } = growChain(schedule, clock, spec.built, happened)
+    const { chain, stop } = growChain(schedule, clock, happened)
     this.#chain = chain
     this.#stopChain = stop
     this.#forks = new Forks(nodes, { chain, clock, dice: new Dice(seed, 55), changed: happened })
