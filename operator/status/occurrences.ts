@@ -38,37 +38,22 @@ export function templateOccurrences(
   return [occurrence('RolloutStarted', 'The template of the pods was changed')]
 }
 
-/** Events that a condition is told by when it gets a reason. */
-const eventOfReason: Readonly<Record<string, Readonly<Record<string, EventReason>>>> = {
-  ResolvedRefs: {
-    SecretNotFound: 'SecretNotFound',
-    SecretKeyNotFound: 'SecretNotFound',
-    ConfigMapNotFound: 'ConfigMapNotFound',
-    ConfigMapKeyNotFound: 'ConfigMapNotFound',
-  },
-  Programmed: {
-    NameConflict: 'NameConflict',
-    StillDeleting: 'StillDeleting',
-    FieldsContested: 'FieldsContested',
-    ApplyFailed: 'ApplyFailed',
-    Paused: 'Paused',
-  },
-  Progressing: { RolloutStalled: 'RolloutStalled', ReplicaFailure: 'ReplicaFailure' },
-}
+/** Reasons of conditions that are told by the Event of their name; one of a key by that of its object. */
+const toldByName: readonly EventReason[] = [
+  'SecretNotFound',
+  'ConfigMapNotFound',
+  'NameConflict',
+  'StillDeleting',
+  'FieldsContested',
+  'ApplyFailed',
+  'Paused',
+  'RolloutStalled',
+  'ReplicaFailure',
+]
 
 /** What people are told when the status of a router changes. */
 export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus): readonly Told[] {
-  const before = status?.conditions
-  const wasPaused = before?.find(({ type }) => type === 'Programmed')?.reason === 'Paused'
-  return changedConditions(before, after.conditions).flatMap((condition): readonly Told[] => {
-    const { type, reason, status: holds, message } = condition
-    const resumed = wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []
-    if (type === 'Accepted' && holds === 'False') return [occurrence('NotAccepted', message)]
-    // At first sight, all pods may be of the newest revision for a long time.
-    const isEnd = type === 'Progressing' && reason === 'RolloutComplete' && status !== undefined
-    if (isEnd) return [occurrence('RolloutComplete', message)]
-    return [...resumed, ...byReason(condition)]
-  })
+  return conditionOccurrences('NotAccepted', status, after)
 }
 
 /** What people are told when the status of a provider changes. */
@@ -76,17 +61,30 @@ export function providerOccurrences(
   { status }: { readonly status?: UpstreamProviderStatus | undefined },
   after: UpstreamProviderStatus,
 ): readonly Told[] {
-  const changed = changedConditions(status?.conditions, after.conditions)
-  return changed.flatMap((condition): readonly Told[] => {
-    const { type, status: holds, message } = condition
-    const isRefused = type === 'Accepted' && holds === 'False'
-    return isRefused ? [occurrence('InvalidProvider', message)] : byReason(condition)
-  })
+  return conditionOccurrences('InvalidProvider', status, after)
 }
 
-function byReason({ type, reason, message }: Condition): readonly Told[] {
-  const told = eventOfReason[type]?.[reason]
-  return told === undefined ? [] : [occurrence(told, message)]
+type Conditions = Pick<RpcRouterStatus, 'conditions'>
+
+/** @param refused what is told of an object that is not accepted */
+function conditionOccurrences(
+  refused: EventReason,
+  before: Conditions | undefined,
+  after: Conditions,
+): readonly Told[] {
+  const wasPaused = before?.conditions?.some(({ reason }) => reason === 'Paused')
+  const changed = changedConditions(before?.conditions, after.conditions)
+  return changed.flatMap(({ type, reason, status, message }): readonly Told[] => {
+    if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
+    // At first sight, all pods may be of the newest revision for a long time.
+    if (reason === 'RolloutComplete' && before) return [occurrence(reason, message)]
+    const name = reason.replace('KeyNotFound', 'NotFound')
+    const told = toldByName.find((known) => known === name)
+    return [
+      ...(wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []),
+      ...(told === undefined ? [] : [occurrence(told, message)]),
+    ]
+  })
 }
 
 function changedConditions(

@@ -8,40 +8,32 @@ import { portsIn } from '../resources/ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
-interface ReplicaCounts {
-  readonly wanted: number
-  readonly replicas: number
-  readonly updated: number
-  readonly ready: number
-  readonly available: number
+function countsOf(deployment: Deployment | null) {
+  const { replicas, updatedReplicas, readyReplicas, availableReplicas } = deployment?.status ?? {}
+  return {
+    replicas: replicas ?? 0,
+    updatedReplicas: updatedReplicas ?? 0,
+    readyReplicas: readyReplicas ?? 0,
+    availableReplicas: availableReplicas ?? 0,
+  }
 }
 
-function countReplicas({ spec, status }: Deployment): ReplicaCounts {
-  return {
-    wanted: spec.replicas ?? 1,
-    replicas: status?.replicas ?? 0,
-    updated: status?.updatedReplicas ?? 0,
-    ready: status?.readyReplicas ?? 0,
-    available: status?.availableReplicas ?? 0,
-  }
+function wantedBy({ spec }: Deployment): number {
+  return spec.replicas ?? 1
 }
 
 /** What the status says of the pods of a router, whatever becomes of its spec. */
 export function fleetFigures(deployment: Deployment | null) {
-  const counts = deployment === null ? null : countReplicas(deployment)
   return {
     configHash: deployment?.metadata.annotations?.[configHashAnnotation],
     image: deployment?.spec.template.spec?.containers[0]?.image,
-    replicas: counts?.replicas ?? 0,
-    updatedReplicas: counts?.updated ?? 0,
-    readyReplicas: counts?.ready ?? 0,
-    availableReplicas: counts?.available ?? 0,
+    ...countsOf(deployment),
   } satisfies RpcRouterStatus
 }
 
 /** How many ports are open: those of the config that pods were made with, while any of them is there. */
 export function openListeners(deployment: Deployment | null): number {
-  if (deployment === null || countReplicas(deployment).available === 0) return 0
+  if (deployment === null || countsOf(deployment).availableReplicas === 0) return 0
   return portsIn(deployment.spec.template.metadata?.annotations).listen.length
 }
 
@@ -61,8 +53,7 @@ function conditionOf({ status }: Deployment, type: string) {
 /** `2/3`. */
 export function readyOfWanted(deployment: Deployment | null): string {
   if (deployment === null) return '0/0'
-  const { ready, wanted } = countReplicas(deployment)
-  return `${ready}/${wanted}`
+  return `${countsOf(deployment).readyReplicas}/${wantedBy(deployment)}`
 }
 
 /**
@@ -79,7 +70,8 @@ export function availability(
     const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
     return routerFinding('Available', 'NotProgrammed', message)
   }
-  const { wanted, available } = countReplicas(deployment)
+  const wanted = wantedBy(deployment)
+  const { availableReplicas: available } = countsOf(deployment)
   if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
   const least = leastPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
@@ -95,10 +87,10 @@ export function availability(
  */
 export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null): boolean | null {
   if (deployment === null || !isSeen(deployment)) return null
-  const { wanted, replicas, updated, available } = countReplicas(deployment)
+  const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
   // The count does not say which pods are available: at worst all that are old.
-  const newest = available - Math.max(0, replicas - updated)
-  return newest >= leastPods(spec, wanted)
+  const newest = availableReplicas - Math.max(0, replicas - updatedReplicas)
+  return newest >= leastPods(spec, wantedBy(deployment))
 }
 
 /** Of a spec, how many pods may be away. */
@@ -138,9 +130,9 @@ export function progress(
 ): Finding {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
-  const { wanted, updated, available } = countReplicas(deployment)
-  const counts = `${updated} of ${wanted} pods are of the newest revision`
-  const underWay = `${counts}, ${available} are available.`
+  const { updatedReplicas, availableReplicas } = countsOf(deployment)
+  const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods are of the newest revision`
+  const underWay = `${counts}, ${availableReplicas} are available.`
   if (!isSeen(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? only(before) : routerFinding('Progressing', 'RolloutInProgress', underWay)

@@ -23,14 +23,18 @@ export type Applied =
   | { readonly result: 'applied' }
   /** Nothing was to be applied: the config is not good, or the router is paused. */
   | { readonly result: 'held' }
+  | { readonly result: keyof typeof failures; readonly message: string }
+
+const failures = {
   /** An object of somebody else has a name that is needed. */
-  | { readonly result: 'conflict'; readonly message: string }
+  conflict: 'NameConflict',
   /** An object of a name that is needed is still being deleted. */
-  | { readonly result: 'waiting'; readonly message: string }
+  waiting: 'StillDeleting',
   /** Somebody else goes on setting fields that are ours to say. */
-  | { readonly result: 'contested'; readonly message: string }
+  contested: 'FieldsContested',
   /** The API server refused an object, or failed at it. */
-  | { readonly result: 'refused'; readonly message: string }
+  refused: 'ApplyFailed',
+} as const
 
 /** All that the status of a router follows from. */
 export interface RouterObservation {
@@ -131,12 +135,8 @@ function acceptance({ refusals, providers, notes }: Translation): Finding<'Accep
 
 function resolution({ dangling }: Translation): Finding<'ResolvedRefs'> {
   const [first] = dangling
-  if (first === undefined)
-    return routerFinding(
-      'ResolvedRefs',
-      'ResolvedRefs',
-      'Nothing is missing that an endpoint needs.',
-    )
+  const text = 'Nothing is missing that an endpoint needs.'
+  if (first === undefined) return routerFinding('ResolvedRefs', 'ResolvedRefs', text)
   return routerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
@@ -150,25 +150,14 @@ function programming({
     const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
     return routerFinding('Programmed', 'Paused', message)
   }
-  switch (applied.result) {
-    case 'applied':
-      if (missingMonitor !== null) {
-        const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
-        return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
-      }
-      return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
-    case 'conflict':
-      return routerFinding('Programmed', 'NameConflict', applied.message)
-    case 'waiting':
-      return routerFinding('Programmed', 'StillDeleting', sentences([applied.message]))
-    case 'contested':
-      return routerFinding('Programmed', 'FieldsContested', sentences([applied.message]))
-    case 'refused':
-      return routerFinding('Programmed', 'ApplyFailed', applied.message)
-    case 'held': {
-      return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
-    }
-  }
+  if (applied.result === 'held')
+    return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
+  if (applied.result !== 'applied')
+    return routerFinding('Programmed', failures[applied.result], sentences([applied.message]))
+  if (missingMonitor === null)
+    return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
+  const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
+  return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
 }
 
 function heldText(deployment: Deployment | null): string {

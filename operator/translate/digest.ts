@@ -9,18 +9,9 @@ import { createHash } from 'node:crypto'
  * @returns 16 lower-case hexadecimal digits: 64 bits, short enough for the end of an object's name
  */
 export function digest(parts: Iterable<string>): string {
-  return sha256(parts).slice(0, 16)
-}
-
-/**
- * The same in full.
- *
- * @returns 64 lower-case hexadecimal digits
- */
-function sha256(parts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`)
-  return hash.digest('hex')
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** The hash of a map, whatever the order of its keys. */

@@ -79,19 +79,16 @@ export function settingSection(spec: RpcRouterSpec): YamlMap {
   )
 }
 
+const ofRelay = 'spec.relay.'
+
 /** What one listener does otherwise: the `relay` section of an endpoint. */
-export function relaySection(relay: EndpointRelay | undefined): YamlMap | undefined {
-  if (relay === undefined) return undefined
-  const section = {
-    strategy: relay.strategy,
-    'set-relay-retry-limit': relay.retryLimit,
-    'max-relay-attempts': relay.maxAttempts,
-    'default-processing-timeout': relay.processingTimeout,
-    'min-relay-timeout': relay.minRelayTimeout,
-    integrity: relay.integrity,
-    'retry-missing-blocks': relay.retryMissingBlocks,
-  }
-  return Object.values(section).every((value) => value === undefined) ? undefined : section
+export function relaySection(relay: EndpointRelay = {}): YamlMap | undefined {
+  const entries = settingSources
+    .filter(({ field }) => field.startsWith(ofRelay))
+    .map(
+      ({ key, field }) => [key, relay[field.slice(ofRelay.length) as keyof EndpointRelay]] as const,
+    )
+  return entries.every(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries)
 }
 
 /** `0.0.0.0:3360`, `[::]:3360`. */
