@@ -25,14 +25,18 @@ const holds = reason('True')
 const fails = reason('False')
 const unknown = reason('Unknown')
 
+function condition<Reasons extends ConditionMeaning['reasons']>(meaning: string, reasons: Reasons) {
+  return { meaning, reasons }
+}
+
 const pending = unknown(
   'A router that selects it has not judged this generation, a minute after its turn.',
   'Look at the conditions of the router, and whether the operator runs and has a leader.',
 )
 
-const resolvedRefs = {
-  meaning: 'Every Secret and ConfigMap that it refers to exists and has the key.',
-  reasons: {
+const resolvedRefs = condition(
+  'Every Secret and ConfigMap that it refers to exists and has the key.',
+  {
     ResolvedRefs: holds('All references are good.'),
     SecretNotFound: fails(
       'A Secret that is referred to does not exist, or is a release of Helm (type helm.sh/release.v1), which is not read.',
@@ -51,7 +55,7 @@ const resolvedRefs = {
       'Add the key to the ConfigMap, or correct the reference.',
     ),
   },
-} as const satisfies ConditionMeaning
+)
 
 const invalidSpec = fails(
   'A field of the spec cannot be right, though the API server let it pass.',
@@ -65,9 +69,9 @@ const invalidConfig = fails(
 
 /** Conditions of an RpcRouter. `docs/reference/conditions.md` is made of this table. */
 export const rpcRouterConditions = {
-  Accepted: {
-    meaning: 'The spec and the selected providers make a config that the router would start with.',
-    reasons: {
+  Accepted: condition(
+    'The spec and the selected providers make a config that the router would start with.',
+    {
       Accepted: holds('The config is good.'),
       PartiallyAccepted: holds(
         'The config is good without some of the selected providers, which the message names.',
@@ -88,49 +92,46 @@ export const rpcRouterConditions = {
         'Create an UpstreamProvider for it with labels that providerSelector matches, or look at the conditions of those that exist.',
       ),
     },
-  },
+  ),
   ResolvedRefs: {
     ...resolvedRefs,
     meaning:
       'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
   },
-  Programmed: {
-    meaning: 'The objects of this generation were applied.',
-    reasons: {
-      Programmed: holds('All objects are applied.'),
-      NotAccepted: fails(
-        'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
-        'Look at these conditions.',
-      ),
-      NameConflict: fails(
-        'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
-        'Rename the router, or delete the object that the message names.',
-      ),
-      StillDeleting: fails(
-        'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
-        'If it stays, look at the finalizers that the message names, and at who put them there.',
-      ),
-      FieldsContested: fails(
-        'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
-        'Stop the writer that the message names, or let the spec of the router say what it sets.',
-      ),
-      ApplyFailed: fails(
-        'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
-        'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
-      ),
-      Paused: fails(
-        'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
-        'Remove the annotation.',
-      ),
-      ProgrammedWithoutMonitor: holds(
-        'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
-        'Install the Prometheus operator: the monitor is then applied by itself.',
-      ),
-    },
-  },
-  Available: {
-    meaning: 'Enough pods are ready to serve, be they of this generation or of an older one.',
-    reasons: {
+  Programmed: condition('The objects of this generation were applied.', {
+    Programmed: holds('All objects are applied.'),
+    NotAccepted: fails(
+      'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
+      'Look at these conditions.',
+    ),
+    NameConflict: fails(
+      'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
+      'Rename the router, or delete the object that the message names.',
+    ),
+    StillDeleting: fails(
+      'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
+      'If it stays, look at the finalizers that the message names, and at who put them there.',
+    ),
+    FieldsContested: fails(
+      'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
+      'Stop the writer that the message names, or let the spec of the router say what it sets.',
+    ),
+    ApplyFailed: fails(
+      'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
+      'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
+    ),
+    Paused: fails(
+      'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
+      'Remove the annotation.',
+    ),
+    ProgrammedWithoutMonitor: holds(
+      'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
+      'Install the Prometheus operator: the monitor is then applied by itself.',
+    ),
+  }),
+  Available: condition(
+    'Enough pods are ready to serve, be they of this generation or of an older one.',
+    {
       MinimumReplicasAvailable: holds('The Deployment has its minimum of available pods.'),
       MinimumReplicasUnavailable: fails(
         'Too few pods are ready.',
@@ -145,11 +146,10 @@ export const rpcRouterConditions = {
         'Look at Accepted, ResolvedRefs and Programmed.',
       ),
     },
-  },
-  Progressing: {
-    meaning:
-      'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
-    reasons: {
+  ),
+  Progressing: condition(
+    'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
+    {
       RolloutInProgress: holds('Pods of the newest revision are on their way.'),
       RolloutComplete: fails('All pods are of the newest revision.'),
       ReplicaFailure: fails(
@@ -162,11 +162,10 @@ export const rpcRouterConditions = {
       ),
       NotProgrammed: fails('Nothing was applied, so nothing rolls out.', 'Look at Programmed.'),
     },
-  },
-  Ready: {
-    meaning:
-      'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
-    reasons: {
+  ),
+  Ready: condition(
+    'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
+    {
       Ready: holds('All of that holds.'),
       NotAccepted: fails(
         'Accepted is not True. With NoProviders and Programmed True, the endpoints that the message does not name are served as they are written; with Programmed False the last good config keeps serving.',
@@ -183,41 +182,37 @@ export const rpcRouterConditions = {
         'Wait for the rollout; if it does not end, look at Progressing.',
       ),
     },
-  },
-} as const satisfies Readonly<Record<string, ConditionMeaning>>
+  ),
+}
 
 /** Conditions of an UpstreamProvider; `status.routers[]` has the first and the last per router. */
 export const upstreamProviderConditions = {
-  Accepted: {
-    meaning: 'The provider makes an upstream that a router would start with.',
-    reasons: {
-      Accepted: holds('It is good.'),
-      InvalidSpec: invalidSpec,
-      InvalidConfig: invalidConfig,
-      UnknownVariable: fails(
-        'A text has a ${NAME} that is not among the variables of the provider.',
-        'Add the variable, or correct its name.',
-      ),
-      UnknownChain: fails(
-        'No chain spec has its chain, or the chain does not have its interface.',
-        'Create it again with the right chainId and apiInterface, or add the spec of the chain to the router.',
-      ),
-      DuplicateName: fails(
-        'An older provider that the same router selects has this name for the same chain and interface.',
-        'Give one of them another upstreamName, or other labels.',
-      ),
-      ChainNotServed: fails(
-        'The router that selects it has no endpoint for its chain and interface.',
-        'Add an endpoint to the router, or other labels to the provider.',
-      ),
-      Pending: pending,
-    },
-  },
+  Accepted: condition('The provider makes an upstream that a router would start with.', {
+    Accepted: holds('It is good.'),
+    InvalidSpec: invalidSpec,
+    InvalidConfig: invalidConfig,
+    UnknownVariable: fails(
+      'A text has a ${NAME} that is not among the variables of the provider.',
+      'Add the variable, or correct its name.',
+    ),
+    UnknownChain: fails(
+      'No chain spec has its chain, or the chain does not have its interface.',
+      'Create it again with the right chainId and apiInterface, or add the spec of the chain to the router.',
+    ),
+    DuplicateName: fails(
+      'An older provider that the same router selects has this name for the same chain and interface.',
+      'Give one of them another upstreamName, or other labels.',
+    ),
+    ChainNotServed: fails(
+      'The router that selects it has no endpoint for its chain and interface.',
+      'Add an endpoint to the router, or other labels to the provider.',
+    ),
+    Pending: pending,
+  }),
   ResolvedRefs: resolvedRefs,
-  Programmed: {
-    meaning:
-      'The newest config that was applied for the router holds the provider. Only in status.routers[].',
-    reasons: {
+  Programmed: condition(
+    'The newest config that was applied for the router holds the provider. Only in status.routers[].',
+    {
       Programmed: holds('It was applied.'),
       NotProgrammed: fails(
         'The newest config of the router could not be applied, or does not hold the provider.',
@@ -225,11 +220,10 @@ export const upstreamProviderConditions = {
       ),
       Pending: pending,
     },
-  },
-  Ready: {
-    meaning:
-      'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet, the condition Ready of that router tells.',
-    reasons: {
+  ),
+  Ready: condition(
+    'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet, the condition Ready of that router tells.',
+    {
       Ready: holds('A router that selects it has applied it as it is written.'),
       NotAccepted: fails('Accepted is not True.', 'Look at Accepted, and at status.routers[].'),
       RefsNotResolved: fails('ResolvedRefs is not True.', 'Look at ResolvedRefs.'),
@@ -243,8 +237,8 @@ export const upstreamProviderConditions = {
       ),
       Pending: pending,
     },
-  },
-} as const satisfies Readonly<Record<string, ConditionMeaning>>
+  ),
+}
 
 export type RpcRouterConditionType = keyof typeof rpcRouterConditions
 export type UpstreamProviderConditionType = keyof typeof upstreamProviderConditions

@@ -9,20 +9,18 @@ function count(description: string, example: number) {
   return integer(description, [1, 1000], example)
 }
 
-function bounds(name: string, description: string) {
+function bounds(description: string) {
   return object(
     description,
     {
       floor: count('The least; what a caller asks for is raised to it.', 2).optional(),
       cap: count('The most; what a caller asks for is cut to it.', 3).optional(),
     },
+    { floor: 2, cap: 3 },
     {
-      example: { floor: 2, cap: 3 },
-      rules: {
-        [`${name} must have floor, cap or both`]: 'has(self.floor) || has(self.cap)',
-        [`${name}.floor must be at most ${name}.cap`]:
-          '!has(self.floor) || !has(self.cap) || self.floor <= self.cap',
-      },
+      '{field} must have floor, cap or both': 'has(self.floor) || has(self.cap)',
+      '{field}.floor must be at most {field}.cap':
+        '!has(self.floor) || !has(self.cap) || self.floor <= self.cap',
     },
   )
 }
@@ -38,31 +36,26 @@ const examplePolicy = {
 const policy = object(
   'What holds for one method.',
   {
-    chainId: chainId('Chain.', { example: 'ETH1' }),
-    apiInterface: apiInterface('Interface.', { example: 'jsonrpc' }),
-    method: word('method', 'Method that the policy applies to.', 'eth_getBalance'),
+    chainId: chainId('Chain.', 'ETH1'),
+    apiInterface: apiInterface('Interface.', 'jsonrpc'),
+    method: word('Method that the policy applies to.', 'eth_getBalance'),
     enabled: boolean('Whether the policy is active.').default(true),
-    agreementThreshold: bounds('agreementThreshold', 'How many answers must match.').optional(),
-    maxParticipants: bounds('maxParticipants', 'How many upstreams are asked.').optional(),
-    minGroups: bounds(
-      'minGroups',
-      'How many groups the matching answers must come from.',
-    ).optional(),
+    agreementThreshold: bounds('How many answers must match.').optional(),
+    maxParticipants: bounds('How many upstreams are asked.').optional(),
+    minGroups: bounds('How many groups the matching answers must come from.').optional(),
     perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
     forbidCallers: boolean(
       'Whether callers may not ask for cross-validation of this method.',
     ).default(false),
   },
+  examplePolicy,
   {
-    example: examplePolicy,
-    rules: {
-      'agreementThreshold.floor must be at most maxParticipants.floor':
-        'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
-      'agreementThreshold.floor must be at most maxParticipants.cap':
-        'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
-      'minGroups.floor must be at most maxParticipants.cap':
-        'self.?minGroups.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
-    },
+    'agreementThreshold.floor must be at most maxParticipants.floor':
+      'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
+    'agreementThreshold.floor must be at most maxParticipants.cap':
+      'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
+    'minGroups.floor must be at most maxParticipants.cap':
+      'self.?minGroups.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
   },
 )
 
@@ -79,7 +72,7 @@ export const crossValidation = object(
       kind: ['chainId', 'apiInterface', 'method'],
     }),
   },
-  { example: { policies: [examplePolicy] } },
+  { policies: [examplePolicy] },
 )
 
 export type CrossValidation = z.output<typeof crossValidation>

@@ -26,15 +26,11 @@ const endpoint = object(
       'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
       [1024, 65_535],
     ).default(defaultPort),
-    chainId: chainId('Chain that is served, by the id or an alias of its spec.', {
-      example: 'ETH1',
-    }),
-    apiInterface: apiInterface('Interface that is served. The chain must have it.', {
-      example: 'jsonrpc',
-    }),
+    chainId: chainId('Chain that is served, by the id or an alias of its spec.', 'ETH1'),
+    apiInterface: apiInterface('Interface that is served. The chain must have it.', 'jsonrpc'),
     relay: endpointRelay.optional(),
   },
-  { example: { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' } },
+  { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
 )
 
 /** The listeners of a router. */

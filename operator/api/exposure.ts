@@ -16,7 +16,7 @@ export const serviceSettings = object(
       example: { 'external-dns.alpha.kubernetes.io/hostname': 'rpc.example.com' },
       max: 32,
     }).optional(),
-    labels: labelMap('labels', 'Further labels of the Service.', {
+    labels: labelMap('Further labels of the Service.', {
       example: { team: 'payments' },
       max: 32,
       rules: {
@@ -25,7 +25,6 @@ export const serviceSettings = object(
       },
     }).optional(),
     loadBalancerClass: labelKey(
-      'loadBalancerClass',
       'Which implementation serves a Service of type LoadBalancer.',
       'service.k8s.aws/nlb',
     ).optional(),
@@ -41,27 +40,25 @@ export const serviceSettings = object(
     externalTrafficPolicy: oneOf(
       'Whether traffic from outside stays on the node where it arrives.',
       ['Cluster', 'Local'],
-      { example: 'Local' },
+      'Local',
     ).optional(),
     trafficDistribution: oneOf(
       'Which pods are preferred for traffic from inside. Unset: all alike.',
       ['PreferClose', 'PreferSameZone', 'PreferSameNode'],
-      { example: 'PreferClose' },
+      'PreferClose',
     ).optional(),
     ipFamilyPolicy: oneOf(
       'IPv4, IPv6 or both. Unset: as the cluster does.',
       ['SingleStack', 'PreferDualStack', 'RequireDualStack'],
-      { example: 'PreferDualStack' },
+      'PreferDualStack',
     ).optional(),
   },
+  { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.0/8'] },
   {
-    example: { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.0/8'] },
-    rules: {
-      'loadBalancerClass and loadBalancerSourceRanges must be set with type LoadBalancer alone':
-        "self.type == 'LoadBalancer' || (!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges))",
-      'externalTrafficPolicy must be set with type NodePort or LoadBalancer alone':
-        "self.type != 'ClusterIP' || !has(self.externalTrafficPolicy)",
-    },
+    'loadBalancerClass and loadBalancerSourceRanges must be set with type LoadBalancer alone':
+      "self.type == 'LoadBalancer' || (!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges))",
+    'externalTrafficPolicy must be set with type NodePort or LoadBalancer alone':
+      "self.type != 'ClusterIP' || !has(self.externalTrafficPolicy)",
   },
 )
 
@@ -76,12 +73,10 @@ const peer = object(
       matchLabels: { app: 'wallet' },
     }).optional(),
   },
+  { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'apps' } } },
   {
-    example: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'apps' } } },
-    rules: {
-      'a peer must have a namespaceSelector, a podSelector or both':
-        'has(self.namespaceSelector) || has(self.podSelector)',
-    },
+    'a peer must have a namespaceSelector, a podSelector or both':
+      'has(self.namespaceSelector) || has(self.podSelector)',
   },
 )
 
@@ -106,7 +101,7 @@ export const networkPolicy = object(
       kind: 'atomic',
     }).optional(),
   },
-  { example: { clients: [{ podSelector: { matchLabels: { app: 'wallet' } } }] } },
+  { clients: [{ podSelector: { matchLabels: { app: 'wallet' } } }] },
 )
 
 export type NetworkPolicyPeer = z.output<typeof peer>

@@ -7,7 +7,10 @@ import { z } from 'zod'
  * reference. An example is a value that one would really write; a field with a default needs none.
  */
 
-/** What must hold, in words, and the rule in CEL, of at most 200 characters, by which the API server checks it. */
+/**
+ * What must hold, in words in which `{field}` stands for the name of the field, and the rule in CEL, of at most 200 characters, by which the
+ * API server checks it.
+ */
 export type Rules = Readonly<Record<string, string | PlacedRules>>
 
 interface PlacedRules {
@@ -41,8 +44,13 @@ export function withRules(rules: Rules = {}): { [rulesKeyword]?: readonly Rule[]
 }
 
 /** The rule that a field keeps its first value. */
-export function immutable(name: string, remedy: string): Rules {
-  return { [`${name} must not change: ${remedy}`]: 'self == oldSelf' }
+export function immutable(remedy: string): Rules {
+  return { [`{field} must not change: ${remedy}`]: 'self == oldSelf' }
+}
+
+/** A message about a field, with its name. */
+export function withName(message: string, field: string): string {
+  return message.replaceAll('{field}', field)
 }
 
 interface Options {
@@ -56,7 +64,7 @@ interface TextOptions extends Options {
   readonly min?: number
   /** What it must look like; in the syntax that RE2 and JavaScript share. */
   readonly pattern?: RegExp
-  /** The sentence that a wrong text gets: `chainId must be …`. Without it, only the pattern itself is told. */
+  /** The sentence that a wrong text gets: `{field} must be …`. Without it, only the pattern itself is told. */
   readonly must?: string
 }
 
@@ -67,8 +75,11 @@ export function text(description: string, options: TextOptions): z.ZodString {
   const meta = { description, example, maxLength: max }
   if (pattern === undefined) return bounded.meta({ ...meta, ...withRules(rules) })
   const read = portable(pattern)
-  const all = must === undefined ? rules : { [must]: matches(read), ...rules }
-  return bounded.regex(read, must).meta({ ...meta, ...withRules(all) })
+  if (must === undefined) return bounded.regex(read).meta({ ...meta, ...withRules(rules) })
+  const error = ({ path = [] }: { path?: readonly PropertyKey[] | undefined }) =>
+    withName(must, path.findLast((key) => typeof key === 'string') ?? 'it')
+  const all = { [must]: matches(read), ...rules }
+  return bounded.regex(read, { error }).meta({ ...meta, ...withRules(all) })
 }
 
 /** A text of so many code points at most, as the API server counts them: what it stored must be readable. */
@@ -105,7 +116,8 @@ export function boolean(description: string, example?: boolean): z.ZodBoolean {
 export function oneOf<const T extends readonly [string, ...string[]]>(
   description: string,
   words: T,
-  { example, rules }: Options = {},
+  example?: T[number],
+  rules?: Rules,
 ): z.ZodEnum<{ [K in T[number]]: K }> {
   return z.enum(words).meta({ description, example, ...withRules(rules) })
 }
@@ -114,7 +126,8 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
 export function object<T extends z.ZodRawShape>(
   description: string,
   shape: T,
-  { example, rules }: Options = {},
+  example?: unknown,
+  rules?: Rules,
 ): z.ZodObject<T> {
   return z.object(shape).meta({ description, example, ...withRules(rules) })
 }

@@ -37,14 +37,14 @@ export function isSubdomain(name: string): boolean {
 }
 
 /** A text in the form of a label's key. */
-export function labelKey(name: string, description: string, example: string) {
-  const must = `${name} must have ${keyForm}`
+export function labelKey(description: string, example: string) {
+  const must = `{field} must have ${keyForm}`
   return text(description, { example, max: mostOfKey, pattern: qualifiedName, must })
 }
 
 /** A text in the form of the name of an object. */
-export function subdomainName(name: string, description: string, example: string) {
-  const must = `${name} must have ${subdomainForm}`
+export function subdomainName(description: string, example: string) {
+  const must = `{field} must have ${subdomainForm}`
   return text(description, { example, max: mostOfSubdomain, pattern: wholeSubdomain, must })
 }
 
@@ -56,12 +56,11 @@ interface MapOptions {
 
 /** A map of labels. */
 export function labelMap(
-  name: string,
   description: string,
   { rules = {}, ...options }: MapOptions,
 ): z.ZodRecord<z.ZodString, z.ZodString> {
   const ofValues = {
-    [`${name} must have values of ${valueForm}`]: `self.all(k, self[k].matches(r'${labelValue.source}'))`,
+    [`{field} must have values of ${valueForm}`]: `self.all(k, self[k].matches(r'${labelValue.source}'))`,
   }
   const all = { ...rules, ...ofValues }
   return textMap(description, { ...options, maxValueLength: 63, rules: all, keyFault })
@@ -88,7 +87,7 @@ const requirement = object(
     operator: oneOf(
       'How the label relates to the values.',
       ['In', 'NotIn', 'Exists', 'DoesNotExist'],
-      { example: 'In' },
+      'In',
     ),
     values: list(
       'The values. Required with In and NotIn, refused with the others.',
@@ -96,12 +95,10 @@ const requirement = object(
       { example: ['paid', 'own'], max: 32, kind: 'atomic' },
     ).optional(),
   },
+  { key: 'tier', operator: 'In', values: ['paid'] },
   {
-    example: { key: 'tier', operator: 'In', values: ['paid'] },
-    rules: {
-      'values must be set with In and NotIn, and must not be set with Exists and DoesNotExist':
-        "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
-    },
+    'values must be set with In and NotIn, and must not be set with Exists and DoesNotExist':
+      "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
   },
 )
 

@@ -6,7 +6,7 @@ import { duration } from './quantity.ts'
 import { namedValue, tls } from './refs.ts'
 import type { z } from 'zod'
 
-const requestHeader = headerName('Authorization', {
+const requestHeader = headerName('Name of the header.', 'Authorization', {
   'name must not be a header that belongs to the connection, such as Connection or TE':
     "!self.lowerAscii().matches(r'^(connection|content-length|expect|http2-settings|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|transfer-encoding|upgrade)$')",
 })
@@ -50,7 +50,7 @@ const upstreamAuth = object(
       { clientCertificate: { secretName: 'alpha-mtls' } },
     ).optional(),
   },
-  { example: { headers: [{ name: 'Authorization', value: 'Bearer ${API_TOKEN}' }] } },
+  { headers: [{ name: 'Authorization', value: 'Bearer ${API_TOKEN}' }] },
 )
 
 const nodeUrl = object(
@@ -63,23 +63,22 @@ const nodeUrl = object(
         max: 2048,
         pattern: /^((https?|wss?|grpcs?):\/\/[^\s#/?]|[$][{])[^\s#]*$/,
         must: 'url must begin with http://, https://, ws://, wss://, grpc:// or grpcs:// and a host, or with ${NAME}, and have no space and no #',
-        rules: urlPort('url'),
+        rules: urlPort,
       },
     ),
     timeout: duration(
-      'timeout',
       'Time for one attempt at this URL. Unset: the router computes it from the method.',
       ['1ms', '24h'],
       '3s',
     ).optional(),
     addons: list(
       'Add-ons and extensions that this URL serves, such as debug, trace, archive and bundler. Methods that need one go to no other URL.',
-      word('addons', 'An add-on or an extension.', 'archive'),
+      word('An add-on or an extension.', 'archive'),
       { example: ['archive', 'debug'], max: 16, kind: 'set' },
     ).optional(),
     skipVerifications: list(
       'Names of start-up verifications to leave out, or * for all.',
-      word('skipVerifications', 'A verification, or *.', 'chain-id'),
+      word('A verification, or *.', 'chain-id'),
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
     auth: upstreamAuth.optional(),
@@ -88,14 +87,12 @@ const nodeUrl = object(
       { example: { 'max-message-size': '16MiB' }, max: 16, maxValueLength: 256 },
     ).optional(),
   },
+  { url: 'https://eth.alpha.example/v2/${API_KEY}', addons: ['archive'] },
   {
-    example: { url: 'https://eth.alpha.example/v2/${API_KEY}', addons: ['archive'] },
-    rules: {
-      'auth.tls must be set only beside an https, wss or grpcs URL':
-        "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
-      'grpc must be set only beside a grpc or grpcs URL':
-        "!has(self.grpc) || self.url.matches('^(grpc|[$])')",
-    },
+    'auth.tls must be set only beside an https, wss or grpcs URL':
+      "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
+    'grpc must be set only beside a grpc or grpcs URL':
+      "!has(self.grpc) || self.url.matches('^(grpc|[$])')",
   },
 )
 

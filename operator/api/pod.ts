@@ -22,14 +22,12 @@ const shutdown = object(
       45,
     ).optional(),
   },
+  { drainSeconds: 60 },
   {
-    example: { drainSeconds: 60 },
-    rules: {
-      'terminationGracePeriodSeconds must be at least preStopSeconds + drainSeconds + 10': at(
-        '.terminationGracePeriodSeconds',
-        '!has(self.terminationGracePeriodSeconds) || self.terminationGracePeriodSeconds >= self.preStopSeconds + self.drainSeconds + 10',
-      ),
-    },
+    'terminationGracePeriodSeconds must be at least preStopSeconds + drainSeconds + 10': at(
+      '.terminationGracePeriodSeconds',
+      '!has(self.terminationGracePeriodSeconds) || self.terminationGracePeriodSeconds >= self.preStopSeconds + self.drainSeconds + 10',
+    ),
   },
 )
 
@@ -37,7 +35,6 @@ const rollout = object(
   'How a change reaches the pods.',
   {
     maxSurge: countOrPercent(
-      'maxSurge',
       'Pods beyond the wanted count while a rollout runs. None is ever taken away before its successor is ready.',
     ).default('25%'),
     minReadySeconds: integer(
@@ -53,18 +50,16 @@ const rollout = object(
       [0, 20],
     ).default(3),
   },
+  { maxSurge: 1, minReadySeconds: 10 },
   {
-    example: { maxSurge: 1, minReadySeconds: 10 },
-    rules: {
-      'progressDeadlineSeconds must be more than minReadySeconds': at(
-        '.progressDeadlineSeconds',
-        'self.progressDeadlineSeconds > self.minReadySeconds',
-      ),
-      'maxSurge must be more than 0, for no pod goes before its successor is ready': at(
-        '.maxSurge',
-        "!(string(self.maxSurge) in ['0', '0%'])",
-      ),
-    },
+    'progressDeadlineSeconds must be more than minReadySeconds': at(
+      '.progressDeadlineSeconds',
+      'self.progressDeadlineSeconds > self.minReadySeconds',
+    ),
+    'maxSurge must be more than 0, for no pod goes before its successor is ready': at(
+      '.maxSurge',
+      "!(string(self.maxSurge) in ['0', '0%'])",
+    ),
   },
 )
 
@@ -85,8 +80,8 @@ export const pod = object(
       'Secrets to pull images with.',
       object(
         'A Secret of the same namespace.',
-        { name: objectName('name', 'Name of the Secret.', 'pull') },
-        { example: { name: 'pull' } },
+        { name: objectName('Name of the Secret.', 'pull') },
+        { name: 'pull' },
       ),
       { max: 16, kind: ['name'] },
     ).optional(),
@@ -95,7 +90,7 @@ export const pod = object(
       { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
     ).optional(),
     ...schedulingFields,
-    labels: labelMap('labels', 'Further labels of the pods.', {
+    labels: labelMap('Further labels of the pods.', {
       example: { team: 'payments' },
       max: 32,
       rules: {
@@ -112,11 +107,10 @@ export const pod = object(
     shutdown: shutdown.prefault({}),
     rollout: rollout.prefault({}),
     maxUnavailable: countOrPercent(
-      'maxUnavailable',
       'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
     ).default(1),
   },
-  { example: { resources: { requests: { cpu: '1', memory: '1Gi' } } } },
+  { resources: { requests: { cpu: '1', memory: '1Gi' } } },
 )
 
 export type Pod = z.output<typeof pod>
@@ -142,14 +136,12 @@ export const autoscaling = object(
       [0, 3600],
     ).default(300),
   },
+  { minReplicas: 2, maxReplicas: 10, targetCpuUtilizationPercent: 70 },
   {
-    example: { minReplicas: 2, maxReplicas: 10, targetCpuUtilizationPercent: 70 },
-    rules: {
-      'minReplicas must be at most maxReplicas': at(
-        '.minReplicas',
-        'self.minReplicas <= self.maxReplicas',
-      ),
-    },
+    'minReplicas must be at most maxReplicas': at(
+      '.minReplicas',
+      'self.minReplicas <= self.maxReplicas',
+    ),
   },
 )
 

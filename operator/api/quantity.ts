@@ -33,13 +33,8 @@ export function isSameQuantity(a: string | number, b: string | number): boolean 
 
 const durationPattern = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/
 
-/**
- * A duration as Go writes it, within bounds.
- *
- * @param name the field, as messages name it
- */
+/** A duration as Go writes it, within bounds. */
 export function duration(
-  name: string,
   description: string,
   [min, max]: readonly [min: string, max: string],
   example?: string,
@@ -49,9 +44,9 @@ export function duration(
     example,
     max: 32,
     pattern: durationPattern,
-    must: `${name} must be a duration such as 500ms, 5s or 1m30s`,
+    must: '{field} must be a duration such as 500ms, 5s or 1m30s',
     rules: {
-      [`${name} must be from ${min} to ${max}`]: `!self.matches(r'${durationPattern.source}') || (${bounds})`,
+      [`{field} must be from ${min} to ${max}`]: `!self.matches(r'${durationPattern.source}') || (${bounds})`,
     },
   })
 }
@@ -59,20 +54,15 @@ export function duration(
 const byteSizePattern = /^[1-9][0-9]{0,9}(Ki|Mi|Gi)?$/
 
 /** An amount of bytes, such as `10Mi`, up to a most. */
-export function byteSize(
-  name: string,
-  description: string,
-  max: string,
-  example?: string,
-): z.ZodString {
+export function byteSize(description: string, max: string, example?: string): z.ZodString {
   const bound = `quantity(self).compareTo(quantity('${max}')) <= 0`
   return text(description, {
     example,
     max: 16,
     pattern: byteSizePattern,
-    must: `${name} must be a size such as 512Ki, 10Mi or 1Gi`,
+    must: '{field} must be a size such as 512Ki, 10Mi or 1Gi',
     rules: {
-      [`${name} must be at most ${max}`]: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
+      [`{field} must be at most ${max}`]: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
     },
   })
 }
@@ -92,19 +82,19 @@ function intOrString(description: string, pattern: RegExp, must: string, example
 }
 
 /** A quantity of Kubernetes: `500m`, `256Mi`, `2`. */
-export function quantity(name: string, description: string, example: string) {
-  const must = `${name} must be a quantity such as 500m, 256Mi or 2`
+export function quantity(description: string, example: string) {
+  const must = '{field} must be a quantity such as 500m, 256Mi or 2'
   return intOrString(description, quantityPattern, must, example)
 }
 
 /** A number of pods or a share of them: `1`, `25%`. */
-export function countOrPercent(name: string, description: string) {
-  const must = `${name} must be a number of pods such as 1, or a share of them such as 25%`
+export function countOrPercent(description: string) {
+  const must = '{field} must be a number of pods such as 1, or a share of them such as 25%'
   return intOrString(description, /^(0|[1-9][0-9]{0,2})%$/, must, undefined)
 }
 
-function amounts(name: string, description: string, example: object) {
-  const amount = quantity(name, 'The amount.', '256Mi')
+function amounts(description: string, example: object) {
+  const amount = quantity('The amount.', '256Mi')
   return mapOf(description, amount, { example, max: 16, keyFault: resourceFault })
 }
 
@@ -119,24 +109,20 @@ export function resources(description: string, example: object) {
   return object(
     description,
     {
-      requests: amounts('requests', 'What is reserved for the container.', {
+      requests: amounts('What is reserved for the container.', {
         cpu: '500m',
         memory: '512Mi',
       }).optional(),
-      limits: amounts(
-        'limits',
-        'The most it may use. A CPU limit is seldom wise: it adds latency.',
-        { memory: '512Mi' },
-      ).optional(),
+      limits: amounts('The most it may use. A CPU limit is seldom wise: it adds latency.', {
+        memory: '512Mi',
+      }).optional(),
     },
+    example,
     {
-      example,
-      rules: {
-        'requests must be at most limits': at(
-          '.requests',
-          '!has(self.requests) || !has(self.limits) || self.requests.all(k, !(k in self.limits) || quantity(string(self.requests[k])).compareTo(quantity(string(self.limits[k]))) <= 0)',
-        ),
-      },
+      'requests must be at most limits': at(
+        '.requests',
+        '!has(self.requests) || !has(self.limits) || self.requests.all(k, !(k in self.limits) || quantity(string(self.requests[k])).compareTo(quantity(string(self.limits[k]))) <= 0)',
+      ),
     },
   )
 }

@@ -9,10 +9,10 @@ export function secretKeyRef(description: string, example: object) {
   return object(
     description,
     {
-      name: objectName('name', 'Name of the Secret.', 'alpha-keys'),
-      key: dataKey('key', 'Key of its data.', 'apiKey'),
+      name: objectName('Name of the Secret.', 'alpha-keys'),
+      key: dataKey('Key of its data.', 'apiKey'),
     },
-    { example },
+    example,
   )
 }
 
@@ -20,14 +20,14 @@ export function secretKeyRef(description: string, example: object) {
 const configMapKeyRef = object(
   'A key of a ConfigMap. For values that are no secret.',
   {
-    name: objectName('name', 'Name of the ConfigMap.', 'node-ca'),
-    key: dataKey('key', 'Key of its data.', 'ca.crt'),
+    name: objectName('Name of the ConfigMap.', 'node-ca'),
+    key: dataKey('Key of its data.', 'ca.crt'),
   },
-  { example: { name: 'node-ca', key: 'ca.crt' } },
+  { name: 'node-ca', key: 'ca.crt' },
 )
 
 /** A value that stands in a Secret or a ConfigMap. */
-function valueFrom(name: string, description: string, example: object) {
+function valueFrom(description: string, example: object) {
   return object(
     description,
     {
@@ -37,17 +37,15 @@ function valueFrom(name: string, description: string, example: object) {
       }).optional(),
       configMapKeyRef: configMapKeyRef.optional(),
     },
+    example,
     {
-      example,
-      rules: {
-        [`${name} must have exactly one of secretKeyRef and configMapKeyRef`]:
-          'has(self.secretKeyRef) != has(self.configMapKeyRef)',
-      },
+      '{field} must have exactly one of secretKeyRef and configMapKeyRef':
+        'has(self.secretKeyRef) != has(self.configMapKeyRef)',
     },
   )
 }
 
-const valueElsewhere = valueFrom('valueFrom', 'Where the value stands.', {
+const valueElsewhere = valueFrom('Where the value stands.', {
   secretKeyRef: { name: 'alpha-keys', key: 'apiKey' },
 })
 
@@ -68,11 +66,9 @@ export function namedValue(name: z.ZodString, description: string, example: obje
       ).optional(),
       valueFrom: valueElsewhere.optional(),
     },
+    example,
     {
-      example,
-      rules: {
-        'it must have exactly one of value and valueFrom': 'has(self.value) != has(self.valueFrom)',
-      },
+      'it must have exactly one of value and valueFrom': 'has(self.value) != has(self.valueFrom)',
     },
   )
 }
@@ -94,10 +90,8 @@ const variable = object(
     valueFrom: valueElsewhere,
   },
   {
-    example: {
-      name: 'API_KEY',
-      valueFrom: { secretKeyRef: { name: 'alpha-keys', key: 'apiKey' } },
-    },
+    name: 'API_KEY',
+    valueFrom: { secretKeyRef: { name: 'alpha-keys', key: 'apiKey' } },
   },
 )
 
@@ -112,20 +106,13 @@ const clientCertificate = object(
   'The certificate that the router shows (mutual TLS), from a Secret.',
   {
     secretName: objectName(
-      'secretName',
       'Name of the Secret; one of the type kubernetes.io/tls fits.',
       'alpha-mtls',
     ),
-    certificateKey: dataKey(
-      'certificateKey',
-      'Key under which the certificate stands, in PEM.',
-    ).default('tls.crt'),
-    privateKeyKey: dataKey(
-      'privateKeyKey',
-      'Key under which the private key stands, in PEM.',
-    ).default('tls.key'),
+    certificateKey: dataKey('Key under which the certificate stands, in PEM.').default('tls.crt'),
+    privateKeyKey: dataKey('Key under which the private key stands, in PEM.').default('tls.key'),
   },
-  { example: { secretName: 'alpha-mtls' } },
+  { secretName: 'alpha-mtls' },
 )
 
 /** What a TLS connection needs, to an upstream or to a store. */
@@ -134,7 +121,6 @@ export function tls(description: string, example: object) {
     description,
     {
       ca: valueFrom(
-        'ca',
         'The authorities to trust, in PEM, instead of those of the system. A ConfigMap fits: they are no secret.',
         { configMapKeyRef: { name: 'node-ca', key: 'ca.crt' } },
       ).optional(),
@@ -149,7 +135,7 @@ export function tls(description: string, example: object) {
         'Accept any certificate. For tests: it makes TLS worthless.',
       ).default(false),
     },
-    { example },
+    example,
   )
 }
 

@@ -7,21 +7,15 @@ import { byteSize, duration } from './quantity.ts'
 import { z } from 'zod'
 
 const relayFields = {
-  strategy: oneOf('How upstreams are chosen.', strategies, { example: 'latency' }),
+  strategy: oneOf('How upstreams are chosen.', strategies, 'latency'),
   retryLimit: integer('Retries after the first attempt. 0: no retry and no hedge.', [0, 100], 2),
   maxAttempts: integer(
     'Attempts of all kinds for one call, hedges included. A write goes to every upstream, whatever this says.',
     [1, 1000],
     10,
   ),
-  processingTimeout: duration(
-    'processingTimeout',
-    'The whole time that one call may take.',
-    ['1ms', '24h'],
-    '30s',
-  ),
+  processingTimeout: duration('The whole time that one call may take.', ['1ms', '24h'], '30s'),
   minRelayTimeout: duration(
-    'minRelayTimeout',
     'The least time that the router itself gives an attempt.',
     ['0s', '24h'],
     '1s',
@@ -29,7 +23,7 @@ const relayFields = {
   integrity: oneOf(
     'How answers are checked: "off" (in quotes: YAML takes it for false), envelope (complete and in the form of the interface), core (and against the request), full (and hashes of Ethereum are worked out).',
     integrityLevels,
-    { example: 'core' },
+    'core',
   ),
   retryMissingBlocks: boolean(
     'Ask another upstream when one answers null for a block that the tip says exists.',
@@ -41,7 +35,7 @@ const relayFields = {
 export const endpointRelay = object(
   'What this listener does otherwise than spec.relay says.',
   z.object(relayFields).partial().shape,
-  { example: { strategy: 'latency', retryLimit: 3 } },
+  { strategy: 'latency', retryLimit: 3 },
 )
 
 function defaultCount(name: keyof typeof settings): number {
@@ -62,7 +56,7 @@ export const routerRelay = object(
     integrity: relayFields.integrity.default(settings.integrity.default),
     retryMissingBlocks: relayFields.retryMissingBlocks.default(false),
   },
-  { example: { strategy: 'latency', retryLimit: 3 } },
+  { strategy: 'latency', retryLimit: 3 },
 )
 
 export type EndpointRelay = z.output<typeof endpointRelay>
@@ -80,23 +74,20 @@ export const upstreamSettings = object(
       [1, 1_000_000],
     ).default(defaultCount('upstream-failure-threshold')),
     epochDuration: duration(
-      'epochDuration',
       'Length of an epoch. At its end disabled upstreams are tried again; a sticky session lives two epochs.',
       ['1s', '24h'],
     ).default(settings['epoch-duration'].default),
-    healthCheckInterval: duration(
-      'healthCheckInterval',
-      'Time between two checks of an upstream.',
-      ['100ms', '24h'],
-    ).default(settings['health-check-interval'].default),
+    healthCheckInterval: duration('Time between two checks of an upstream.', [
+      '100ms',
+      '24h',
+    ]).default(settings['health-check-interval'].default),
     livenessProbeInterval: duration(
-      'livenessProbeInterval',
       'Time between two light probes, which run between health checks. Unset: none.',
       ['100ms', '24h'],
       '5s',
     ).optional(),
   },
-  { example: { failureThreshold: 5, livenessProbeInterval: '5s' } },
+  { failureThreshold: 5, livenessProbeInterval: '5s' },
 )
 
 /** What one WebSocket connection of a client may take. Unset: the router's own defaults. */
@@ -104,7 +95,6 @@ export const webSocket = object(
   'What one WebSocket connection of a client may take.',
   {
     maxMessageSize: byteSize(
-      'maxMessageSize',
       'The largest message that is taken from a client. Unset: 64Mi.',
       '1Gi',
       '64Mi',
@@ -120,19 +110,17 @@ export const webSocket = object(
       100,
     ).optional(),
     maxBufferedSize: byteSize(
-      'maxBufferedSize',
       'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008. Unset: 8Mi.',
       '1Gi',
       '8Mi',
     ).optional(),
     idleTimeout: duration(
-      'idleTimeout',
       'A connection without a call or a subscription for this long is closed with 1000. Unset: 10m.',
       ['1s', '24h'],
       '10m',
     ).optional(),
   },
-  { example: { maxSubscriptions: 100, idleTimeout: '10m' } },
+  { maxSubscriptions: 100, idleTimeout: '10m' },
 )
 
 /** How subscriptions are kept whole. Unset: the router's own defaults. */
@@ -150,5 +138,5 @@ export const subscriptions = object(
       3,
     ).optional(),
   },
-  { example: { maxGapBlocks: 1000, stallBlocks: 3 } },
+  { maxGapBlocks: 1000, stallBlocks: 3 },
 )

@@ -44,11 +44,7 @@ const spec = object(
     ).optional(),
     webSocket: webSocket.optional(),
     subscriptions: subscriptions.optional(),
-    maxRequestSize: byteSize(
-      'maxRequestSize',
-      'The largest request body that is taken.',
-      '1Gi',
-    ).default('10Mi'),
+    maxRequestSize: byteSize('The largest request body that is taken.', '1Gi').default('10Mi'),
     replicas: integer(
       'How many pods there are. Unset: 2, or what autoscaling says. kubectl scale writes it.',
       [0, 1000],
@@ -62,21 +58,20 @@ const spec = object(
     tracing: tracing.optional(),
     logging: logging.prefault({}),
   },
+  undefined,
   {
-    rules: {
-      'replicas must not be set beside autoscaling, which owns the count': at(
-        '.replicas',
-        '!has(self.autoscaling) || !has(self.replicas)',
-      ),
-      'ports must be 3360 to 3367, unless portRange is Custom': at(
-        '.endpoints',
-        "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
-      ),
-      'ports must not be 7779, where metrics are served': at(
-        '.endpoints',
-        'self.endpoints.all(e, e.port != 7779)',
-      ),
-    },
+    'replicas must not be set beside autoscaling, which owns the count': at(
+      '.replicas',
+      '!has(self.autoscaling) || !has(self.replicas)',
+    ),
+    'ports must be 3360 to 3367, unless portRange is Custom': at(
+      '.endpoints',
+      "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
+    ),
+    'ports must not be 7779, where metrics are served': at(
+      '.endpoints',
+      'self.endpoints.all(e, e.port != 7779)',
+    ),
   },
 )
 

@@ -14,10 +14,12 @@ import {
 const toleration = object(
   'A taint that the pods bear.',
   {
-    key: labelKey('key', 'Key of the taint. Unset: all.', 'dedicated').optional(),
-    operator: oneOf('How the key relates to the value. Unset: Equal.', ['Exists', 'Equal'], {
-      example: 'Equal',
-    }).optional(),
+    key: labelKey('Key of the taint. Unset: all.', 'dedicated').optional(),
+    operator: oneOf(
+      'How the key relates to the value. Unset: Equal.',
+      ['Exists', 'Equal'],
+      'Equal',
+    ).optional(),
     value: text('Value of the taint.', {
       example: 'rpc',
       min: 0,
@@ -28,7 +30,7 @@ const toleration = object(
     effect: oneOf(
       'Effect of the taint. Unset: all.',
       ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
-      { example: 'NoSchedule' },
+      'NoSchedule',
     ).optional(),
     tolerationSeconds: integer(
       'How long a NoExecute taint is tolerated. Unset: for ever.',
@@ -36,22 +38,20 @@ const toleration = object(
       60,
     ).optional(),
   },
+  { key: 'dedicated', value: 'rpc' },
   {
-    example: { key: 'dedicated', value: 'rpc' },
-    rules: {
-      'value must not be set with operator Exists': at(
-        '.value',
-        "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
-      ),
-      'operator must be Exists when key is not set': at(
-        '.operator',
-        "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
-      ),
-      'effect must be NoExecute when tolerationSeconds is set': at(
-        '.effect',
-        "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
-      ),
-    },
+    'value must not be set with operator Exists': at(
+      '.value',
+      "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
+    ),
+    'operator must be Exists when key is not set': at(
+      '.operator',
+      "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
+    ),
+    'effect must be NoExecute when tolerationSeconds is set': at(
+      '.effect',
+      "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
+    ),
   },
 )
 
@@ -59,7 +59,6 @@ const topologySpreadConstraint = object(
   'How pods are spread.',
   {
     topologyKey: labelKey(
-      'topologyKey',
       'Label of nodes that tells the domains apart.',
       'topology.kubernetes.io/zone',
     ),
@@ -72,7 +71,7 @@ const topologySpreadConstraint = object(
       matchLabels: { app: 'rpc' },
     }).optional(),
   },
-  { example: { topologyKey: 'topology.kubernetes.io/zone' } },
+  { topologyKey: 'topology.kubernetes.io/zone' },
 )
 
 /** One of the three, as Kubernetes has it: it is too much to say again. */
@@ -89,7 +88,7 @@ function affinityOf(what: string) {
 
 /** Where pods may run. */
 export const schedulingFields = {
-  nodeSelector: labelMap('nodeSelector', 'Labels that a node must have.', {
+  nodeSelector: labelMap('Labels that a node must have.', {
     example: { 'kubernetes.io/arch': 'amd64' },
     max: 32,
   }).optional(),
@@ -105,16 +104,12 @@ export const schedulingFields = {
       podAffinity: affinityOf('To other pods'),
       podAntiAffinity: affinityOf('Away from other pods'),
     },
-    { example: { podAntiAffinity: {} } },
+    { podAntiAffinity: {} },
   ).optional(),
   topologySpreadConstraints: list(
     'How pods are spread. Unset: over nodes and zones, as far as possible.',
     topologySpreadConstraint,
     { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
   ).optional(),
-  priorityClassName: subdomainName(
-    'priorityClassName',
-    'Priority class of the pods.',
-    'production',
-  ).optional(),
+  priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }

@@ -7,14 +7,14 @@ import { dataKey, httpUrl, objectName } from './names.ts'
 const configMap = object(
   'A ConfigMap of the same namespace; each key is the file of one chain.',
   {
-    name: objectName('name', 'Name of the ConfigMap.', 'our-chains'),
+    name: objectName('Name of the ConfigMap.', 'our-chains'),
     keys: list(
       'The keys that are specs. Unset: all.',
-      dataKey('keys', 'A key of its data.', 'ourchain.yml'),
+      dataKey('A key of its data.', 'ourchain.yml'),
       { min: 1, max: 64, kind: 'set' },
     ).optional(),
   },
-  { example: { name: 'our-chains' } },
+  { name: 'our-chains' },
 )
 
 const specSource = object(
@@ -23,22 +23,19 @@ const specSource = object(
     type: oneOf(
       'Bundled: those of the image. ConfigMap: yours. Url: an archive of a repository.',
       ['Bundled', 'ConfigMap', 'Url'],
-      { example: 'ConfigMap' },
+      'ConfigMap',
     ),
     configMap: configMap.optional(),
     url: httpUrl(
-      'url',
       'URL of the archive of a repository, read when a pod starts.',
       'https://git.example.com/chains/specs/archive/v1.2.0.tar.gz',
     ).optional(),
   },
+  { type: 'ConfigMap', configMap: { name: 'our-chains' } },
   {
-    example: { type: 'ConfigMap', configMap: { name: 'our-chains' } },
-    rules: {
-      'configMap must be set with type ConfigMap, and with no other':
-        "(self.type == 'ConfigMap') == has(self.configMap)",
-      'url must be set with type Url, and with no other': "(self.type == 'Url') == has(self.url)",
-    },
+    'configMap must be set with type ConfigMap, and with no other':
+      "(self.type == 'ConfigMap') == has(self.configMap)",
+    'url must be set with type Url, and with no other': "(self.type == 'Url') == has(self.url)",
   },
 )
 

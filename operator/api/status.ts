@@ -13,7 +13,7 @@ function observedGeneration() {
 
 const condition = object('One thing that is true, false or not known of the object.', {
   type: text('What is judged.', { example: 'Ready', max: 316 }),
-  status: oneOf('Whether it holds.', ['True', 'False', 'Unknown'], { example: 'True' }),
+  status: oneOf('Whether it holds.', ['True', 'False', 'Unknown'], 'True'),
   observedGeneration: observedGeneration().optional(),
   lastTransitionTime: text('When status changed last.', {
     example: '2026-01-31T03:00:00Z',

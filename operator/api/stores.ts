@@ -17,7 +17,7 @@ function redisConnection(example: object) {
       ),
       addresses: list(
         'Addresses of the nodes of the store; of the sentinels with topology sentinel.',
-        hostAndPort('addresses', 'Address of a node.', 'redis.example.com:6379'),
+        hostAndPort('Address of a node.', 'redis.example.com:6379'),
         { min: 1, max: 32, kind: 'set' },
       ),
       username: secretKeyRef('User to authenticate as, from a Secret.', {
@@ -42,14 +42,12 @@ function redisConnection(example: object) {
         ca: { configMapKeyRef: { name: 'redis-ca', key: 'ca.crt' } },
       }).optional(),
     },
+    example,
     {
-      example,
-      rules: {
-        'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
-        'addresses must have one item with topology standalone':
-          "self.topology != 'standalone' || self.addresses.size() == 1",
-        'password must be set beside username': '!has(self.username) || has(self.password)',
-      },
+      'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
+      'addresses must have one item with topology standalone':
+        "self.topology != 'standalone' || self.addresses.size() == 1",
+      'password must be set beside username': '!has(self.username) || has(self.password)',
     },
   )
 }
@@ -60,20 +58,19 @@ const memory = object(
   'A cache inside of each replica.',
   {
     maxSize: byteSize(
-      'maxSize',
       'The most that a replica keeps. It must fit into the memory of the pods.',
       '64Gi',
     ).default('128Mi'),
   },
-  { example: { maxSize: '128Mi' } },
+  { maxSize: '128Mi' },
 )
 
 const cacheServer = object(
   'The cache service: `router cache`, which several routers can share.',
   {
-    address: hostAndPort('address', 'Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
+    address: hostAndPort('Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
   },
-  { example: { address: 'rpc-cache.rpc.svc:20100' } },
+  { address: 'rpc-cache.rpc.svc:20100' },
 )
 
 /** Where answers are kept. */
@@ -83,7 +80,7 @@ export const cache = object(
     type: oneOf(
       'Where answers are kept: in each replica, in the cache service, or in Redis.',
       ['Memory', 'CacheService', 'Redis'],
-      { example: 'Redis' },
+      'Redis',
     ),
     memory: memory.optional(),
     cacheService: cacheServer.optional(),
@@ -91,32 +88,27 @@ export const cache = object(
       addresses: ['redis.example.com:6379'],
     }).optional(),
   },
+  { type: 'Redis', redis: { addresses: ['redis.example.com:6379'] } },
   {
-    example: { type: 'Redis', redis: { addresses: ['redis.example.com:6379'] } },
-    rules: {
-      'cacheService must be set with type CacheService, and with no other':
-        "(self.type == 'CacheService') == has(self.cacheService)",
-      'redis must be set with type Redis, and with no other':
-        "(self.type == 'Redis') == has(self.redis)",
-      'memory must be set with type Memory alone': "self.type == 'Memory' || !has(self.memory)",
-    },
+    'cacheService must be set with type CacheService, and with no other':
+      "(self.type == 'CacheService') == has(self.cacheService)",
+    'redis must be set with type Redis, and with no other':
+      "(self.type == 'Redis') == has(self.redis)",
+    'memory must be set with type Memory alone': "self.type == 'Memory' || !has(self.memory)",
   },
 )
 
 const storage = object(
   'A volume for the append-only file. Unset: what is stored is lost with the pod. Cannot change.',
   {
-    size: quantity('size', 'Size of the volume.', '1Gi'),
+    size: quantity('Size of the volume.', '1Gi'),
     storageClassName: objectName(
-      'storageClassName',
       'Storage class. Unset: the default one of the cluster.',
       'standard',
     ).optional(),
   },
-  {
-    example: { size: '1Gi' },
-    rules: immutable('storage', 'set sharedState.mode to None, then to Managed again'),
-  },
+  { size: '1Gi' },
+  immutable('set sharedState.mode to None, then to Managed again'),
 )
 
 const managed = object(
@@ -128,7 +120,7 @@ const managed = object(
     }).optional(),
     storage: storage.optional(),
   },
-  { example: { storage: { size: '1Gi' } } },
+  { storage: { size: '1Gi' } },
 )
 
 /** Where replicas share the choices of sticky sessions. */
@@ -141,7 +133,7 @@ export const sharedState = object(
     mode: oneOf(
       'None: each replica keeps sessions to itself. Managed: the operator runs a Redis. External: a Redis of yours.',
       ['None', 'Managed', 'External'],
-      { example: 'Managed' },
+      'Managed',
     ),
     managed: managed.optional(),
     external: redisConnection({
@@ -149,18 +141,15 @@ export const sharedState = object(
       password: { name: 'redis-login', key: 'password' },
     }).optional(),
   },
+  { mode: 'Managed' },
   {
-    example: { mode: 'Managed' },
-    rules: {
-      'external must be set with mode External, and with no other':
-        "(self.mode == 'External') == has(self.external)",
-      'managed must be set with mode Managed alone': "self.mode == 'Managed' || !has(self.managed)",
-      'managed.storage must not come or go: set sharedState.mode to None, then to Managed again':
-        at(
-          '.managed',
-          "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
-        ),
-    },
+    'external must be set with mode External, and with no other':
+      "(self.mode == 'External') == has(self.external)",
+    'managed must be set with mode Managed alone': "self.mode == 'Managed' || !has(self.managed)",
+    'managed.storage must not come or go: set sharedState.mode to None, then to Managed again': at(
+      '.managed',
+      "self.mode != 'Managed' || oldSelf.mode != 'Managed' || self.?managed.storage.hasValue() == oldSelf.?managed.storage.hasValue()",
+    ),
   },
 )
 

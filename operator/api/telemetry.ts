@@ -12,14 +12,14 @@ import { namedValue } from './refs.ts'
 export const logging = object(
   'How the router logs.',
   {
-    level: oneOf('The least level that is logged.', logLevels, { example: 'info' }).default(
+    level: oneOf('The least level that is logged.', logLevels, 'info').default(
       settings['log-level'].default,
     ),
-    format: oneOf('How the log is written.', logFormats, { example: 'json' }).default(
+    format: oneOf('How the log is written.', logFormats, 'json').default(
       settings['log-format'].default,
     ),
   },
-  { example: { level: 'debug' } },
+  { level: 'debug' },
 )
 
 /** How metrics are collected. */
@@ -29,15 +29,14 @@ export const monitoring = object(
     type: oneOf(
       'Which object of the Prometheus operator is made. Nothing is made while the cluster does not know its kind. Metrics are served on port 7779 in any case.',
       ['None', 'PodMonitor', 'ServiceMonitor'],
-      { example: 'PodMonitor' },
+      'PodMonitor',
     ).default('None'),
     interval: duration(
-      'interval',
       'How often metrics are collected. Unset: as Prometheus does.',
       ['1s', '1h'],
       '30s',
     ).optional(),
-    labels: labelMap('labels', 'Labels of that object, by which Prometheus finds it.', {
+    labels: labelMap('Labels of that object, by which Prometheus finds it.', {
       example: { release: 'kube-prometheus-stack' },
       max: 16,
     }).optional(),
@@ -45,23 +44,23 @@ export const monitoring = object(
       false,
     ),
   },
-  { example: { type: 'PodMonitor' } },
+  { type: 'PodMonitor' },
 )
 
-const tracingHeader = namedValue(headerName('x-tenant'), 'A header of the exporter.', {
-  name: 'x-tenant',
-  valueFrom: { secretKeyRef: { name: 'otel', key: 'tenant' } },
-})
+const tracingHeader = namedValue(
+  headerName('Name of the header.', 'x-tenant'),
+  'A header of the exporter.',
+  {
+    name: 'x-tenant',
+    valueFrom: { secretKeyRef: { name: 'otel', key: 'tenant' } },
+  },
+)
 
 /** Traces of OpenTelemetry. */
 export const tracing = object(
   'Traces of OpenTelemetry, with W3C context. Unset: none. Not built yet: a router that asks for it is not accepted.',
   {
-    endpoint: httpUrl(
-      'endpoint',
-      'URL of the collector.',
-      'http://otel-collector.monitoring.svc:4317',
-    ),
+    endpoint: httpUrl('URL of the collector.', 'http://otel-collector.monitoring.svc:4317'),
     protocol: oneOf('How OTLP travels.', ['grpc', 'http/protobuf']).default('grpc'),
     samplingPercent: integer(
       'Share of calls that are traced when the caller did not decide, in percent.',
@@ -73,5 +72,5 @@ export const tracing = object(
       kind: ['name'],
     }).optional(),
   },
-  { example: { endpoint: 'http://otel-collector.monitoring.svc:4317', samplingPercent: 1 } },
+  { endpoint: 'http://otel-collector.monitoring.svc:4317', samplingPercent: 1 },
 )

@@ -15,23 +15,24 @@ const another = 'create another UpstreamProvider'
 const spec = object(
   'What the upstream is and how it is reached.',
   {
-    chainId: chainId('Chain that it serves, by the id or an alias of its spec. Cannot change.', {
-      example: 'ETH1',
-      rules: immutable('chainId', another),
-    }),
-    apiInterface: apiInterface('Interface that it serves. The chain must have it. Cannot change.', {
-      example: 'jsonrpc',
-      rules: immutable('apiInterface', another),
-    }),
+    chainId: chainId(
+      'Chain that it serves, by the id or an alias of its spec. Cannot change.',
+      'ETH1',
+      immutable(another),
+    ),
+    apiInterface: apiInterface(
+      'Interface that it serves. The chain must have it. Cannot change.',
+      'jsonrpc',
+      immutable(another),
+    ),
     upstreamName: label(
-      'upstreamName',
       'Name of the upstream in metrics and headers, and the value of rpc-select-provider. Unique among the providers of a router that serve the same chain and interface. Unset: the name of the object. Cannot change.',
-      { example: 'alpha', rules: immutable('upstreamName', another) },
+      'alpha',
+      immutable(another),
     ).optional(),
     groupLabel: label(
-      'groupLabel',
       'Free label for a group of upstreams. Cross-validation can ask that answers come from several groups.',
-      { example: 'external' },
+      'external',
     ).optional(),
     tier: oneOf(
       'primary serves; backup takes over when no primary upstream is left.',
@@ -40,18 +41,17 @@ const spec = object(
     nodeUrls,
     variables: variables.optional(),
   },
+  undefined,
   {
-    rules: {
-      [`upstreamName must not come or go: ${another}`]: at(
-        '.upstreamName',
-        'has(self.upstreamName) == has(oldSelf.upstreamName)',
-      ),
-      'every ${NAME} in a url must be the name of one of variables': at(
-        '.nodeUrls',
-        "has(self.variables) || !self.nodeUrls.exists(u, u.url.replace('$${', '').contains('${'))",
-        "!has(self.variables) || self.nodeUrls.all(u, u.url.replace('$${', '').split('${').size() == 1 + self.variables.map(v, u.url.replace('$${', '').split('${' + v.name + '}').size() - 1).sum())",
-      ),
-    },
+    [`upstreamName must not come or go: ${another}`]: at(
+      '.upstreamName',
+      'has(self.upstreamName) == has(oldSelf.upstreamName)',
+    ),
+    'every ${NAME} in a url must be the name of one of variables': at(
+      '.nodeUrls',
+      "has(self.variables) || !self.nodeUrls.exists(u, u.url.replace('$${', '').contains('${'))",
+      "!has(self.variables) || self.nodeUrls.all(u, u.url.replace('$${', '').split('${').size() == 1 + self.variables.map(v, u.url.replace('$${', '').split('${' + v.name + '}').size() - 1).sum())",
+    ),
   },
 )
 

@@ -25,16 +25,15 @@ const schema = z.object({
       range: text(about, { max: 99 }).optional(),
       least: text(about, { max: 9 }).optional(),
     },
+    undefined,
     {
-      rules: {
-        'count must be below 9': "self.count < 9 || self.name == 'all'",
-        'range must be a CIDR': '!has(self.range) || isCIDR(self.range)',
-        'least must be at most 1Gi': at(
-          '.least',
-          "!has(self.least) || quantity(self.least).compareTo(quantity('1Gi')) <= 0",
-        ),
-        'name must not change': 'self.name == oldSelf.name',
-      },
+      'count must be below 9': "self.count < 9 || self.name == 'all'",
+      'range must be a CIDR': '!has(self.range) || isCIDR(self.range)',
+      'least must be at most 1Gi': at(
+        '.least',
+        "!has(self.least) || quantity(self.least).compareTo(quantity('1Gi')) <= 0",
+      ),
+      'name must not change': 'self.name == oldSelf.name',
     },
   ),
 })

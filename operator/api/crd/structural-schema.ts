@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { type Rule, rulesKeyword } from '../field.ts'
+import { type Rule, rulesKeyword, withName } from '../field.ts'
 import { kubeYamlLine, needsQuotes, type YamlValue } from './kube-yaml.ts'
 
 /** A structural OpenAPI v3 schema, as a CustomResourceDefinition holds it. */
@@ -48,7 +48,7 @@ export function structuralSchema(kind: z.ZodType): StructuralSchema {
   const tree = JSON.parse(JSON.stringify(z.toJSONSchema(kind, { io: 'input' }))) as ZodJsonSchema
   delete tree.$schema
   tree.properties = { ...tree.properties, ...metaFields() }
-  shape(tree)
+  shape(tree, '')
   return inReadingOrder(tree)
 }
 
@@ -65,8 +65,8 @@ function metaFields(): Record<string, StructuralSchema> {
   }
 }
 
-/** Makes a schema of zod structural, in place. */
-function shape(schema: ZodJsonSchema): void {
+/** Makes the schema of a field structural, in place. */
+function shape(schema: ZodJsonSchema, name: string): void {
   if (schema['x-kubernetes-int-or-string'] === true) {
     schema.anyOf = [{ type: 'integer' }, { type: 'string' }]
     schema.maxLength = 32
@@ -80,7 +80,12 @@ function shape(schema: ZodJsonSchema): void {
   if (schema.description !== undefined) schema.description = describe(schema)
   delete schema.propertyNames
   delete schema.example
-  for (const inner of innerSchemas(schema)) shape(inner)
+  for (const [inner, field] of Object.entries(schema.properties ?? {})) shape(field, inner)
+  for (const inner of [schema.items, schema.additionalProperties])
+    if (inner !== undefined) shape(inner, name)
+  const rules = schema[rulesKeyword]
+  if (rules !== undefined)
+    schema[rulesKeyword] = rules.map((rule) => ({ ...rule, message: withName(rule.message, name) }))
   if (schema.default !== undefined) schema.default = withInnerDefaults(schema, schema.default)
 }
 
@@ -97,15 +102,6 @@ const largestInt32 = 2 ** 31 - 1
 
 function integerFormat(maximum = Infinity): string {
   return maximum <= largestInt32 ? 'int32' : 'int64'
-}
-
-/** The schemas inside of one: of its fields, its items or its values. */
-function innerSchemas(schema: StructuralSchema): readonly StructuralSchema[] {
-  return [
-    ...Object.values(schema.properties ?? {}),
-    ...(schema.items === undefined ? [] : [schema.items]),
-    ...(schema.additionalProperties === undefined ? [] : [schema.additionalProperties]),
-  ]
 }
 
 /** The text of a field for `kubectl explain`: what it means, an example, the default. */
