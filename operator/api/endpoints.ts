@@ -33,7 +33,6 @@ const endpoint = object(
   { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
 )
 
-/** The listeners of a router. */
 export const endpoints = list('Listeners: one per chain and interface.', endpoint, {
   min: 1,
   max: 64,

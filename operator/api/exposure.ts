@@ -4,7 +4,6 @@ import { boolean, list, object, oneOf, text } from './field.ts'
 import { annotationMap, labelKey, labelMap, labelSelector } from './labels.ts'
 import type { z } from 'zod'
 
-/** The Service before the pods. */
 export const serviceSettings = object(
   'The Service before the pods.',
   {
@@ -80,7 +79,6 @@ const peer = object(
   },
 )
 
-/** Who may reach the pods, and whom they may reach. */
 export const networkPolicy = object(
   'Who may reach the pods, and whom they may reach.',
   {

@@ -16,7 +16,6 @@ export function secretKeyRef(description: string, example: object) {
   )
 }
 
-/** One key of a ConfigMap in the namespace of the object. */
 const configMapKeyRef = object(
   'A key of a ConfigMap. For values that are no secret.',
   {
@@ -95,7 +94,6 @@ const variable = object(
   },
 )
 
-/** Values from Secrets and ConfigMaps that texts of a provider can name. */
 export const variables = list(
   'Values from Secrets and ConfigMaps. `${NAME}` in a url, a header value or a query value stands for one. A key that is part of a URL can be said in no other way.',
   variable,

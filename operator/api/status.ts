@@ -30,7 +30,6 @@ const condition = object('One thing that is true, false or not known of the obje
   }),
 })
 
-/** Conditions, at most one of a type. */
 const conditions = list(
   'What holds of the object. docs/reference/conditions.md lists types and reasons.',
   condition,
@@ -50,7 +49,6 @@ const listener = object('A listener that was programmed.', {
   providers: count('Accepted providers that serve it.'),
 })
 
-/** What the operator has to say of an RpcRouter. */
 export const rpcRouterStatus = object('What the operator found. Written by the operator alone.', {
   observedGeneration: observedGeneration().optional(),
   conditions: conditions.optional(),
@@ -79,7 +77,6 @@ const routerEntry = object('A router that selects it.', {
   conditions: conditions.optional(),
 })
 
-/** What the operator has to say of an UpstreamProvider. */
 export const upstreamProviderStatus = object(
   'What the operator found. Written by the operator alone.',
   {

@@ -7,7 +7,6 @@ import { byteSize, quantity, resources } from './quantity.ts'
 import { secretKeyRef, tls } from './refs.ts'
 import type { z } from 'zod'
 
-/** How a Redis that is not ours is reached. */
 function redisConnection(example: object) {
   return object(
     'A Redis of your own.',
@@ -73,7 +72,6 @@ const cacheServer = object(
   { address: 'rpc-cache.rpc.svc:20100' },
 )
 
-/** Where answers are kept. */
 export const cache = object(
   untilBuilt('resp-cache', 'The cache of answers. Unset: none.'),
   {
@@ -123,7 +121,6 @@ const managed = object(
   { storage: { size: '1Gi' } },
 )
 
-/** Where replicas share the choices of sticky sessions. */
 export const sharedState = object(
   untilBuilt(
     'shared-state',

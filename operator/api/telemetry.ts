@@ -8,7 +8,6 @@ import { headerName, httpUrl } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
-/** How the router logs. */
 export const logging = object(
   'How the router logs.',
   {
@@ -22,7 +21,6 @@ export const logging = object(
   { level: 'debug' },
 )
 
-/** How metrics are collected. */
 export const monitoring = object(
   'How metrics are collected.',
   {
@@ -56,7 +54,6 @@ const tracingHeader = namedValue(
   },
 )
 
-/** Traces of OpenTelemetry. */
 export const tracing = object(
   'Traces of OpenTelemetry, with W3C context. Unset: none. Not built yet: a router that asks for it is not accepted.',
   {

@@ -38,19 +38,6 @@ export function templateOccurrences(
   return [occurrence('RolloutStarted', 'The template of the pods was changed')]
 }
 
-/** Reasons of conditions that are told by the Event of their name; one of a key by that of its object. */
-const toldByName: readonly EventReason[] = [
-  'SecretNotFound',
-  'ConfigMapNotFound',
-  'NameConflict',
-  'StillDeleting',
-  'FieldsContested',
-  'ApplyFailed',
-  'Paused',
-  'RolloutStalled',
-  'ReplicaFailure',
-]
-
 /** What people are told when the status of a router changes. */
 export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus): readonly Told[] {
   return conditionOccurrences('NotAccepted', status, after)
@@ -77,14 +64,18 @@ function conditionOccurrences(
   return changed.flatMap(({ type, reason, status, message }): readonly Told[] => {
     if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
     // At first sight, all pods may be of the newest revision for a long time.
-    if (reason === 'RolloutComplete' && before) return [occurrence(reason, message)]
+    if (reason === 'RolloutComplete' && !before) return []
+    // An Event has the name of the reason that it tells; of a key, that of its object.
     const name = reason.replace('KeyNotFound', 'NotFound')
-    const told = toldByName.find((known) => known === name)
     return [
       ...(wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []),
-      ...(told === undefined ? [] : [occurrence(told, message)]),
+      ...(isEventReason(name) && name !== 'NotAccepted' ? [occurrence(name, message)] : []),
     ]
   })
+}
+
+function isEventReason(name: string): name is EventReason {
+  return Object.hasOwn(eventReasons, name)
 }
 
 function changedConditions(

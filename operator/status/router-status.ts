@@ -152,8 +152,12 @@ function programming({
   }
   if (applied.result === 'held')
     return routerFinding('Programmed', 'NotAccepted', heldText(deployment))
-  if (applied.result !== 'applied')
-    return routerFinding('Programmed', failures[applied.result], sentences([applied.message]))
+  if (applied.result !== 'applied') {
+    const { result, message } = applied
+    // An answer of the API server is quoted as it is.
+    const isOwn = result === 'waiting' || result === 'contested'
+    return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
+  }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
   const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`

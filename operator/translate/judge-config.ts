@@ -18,18 +18,17 @@ import { settingSources } from './router-settings.ts'
 import type { StateChoice } from './state-store.ts'
 import type { ConfigRefusal, RouterRefusal } from './violation.ts'
 
-const camelKeys: readonly (readonly [key: string, name: string])[] = [
-  ['auth-config.auth-headers', 'auth.headers'],
-  ['auth-config.auth-query', 'auth.query'],
-  ['auth-config.tls.ca-file', 'auth.tls.ca'],
-  ['auth-config.tls.cert-file', 'auth.tls.clientCertificate'],
-  ['auth-config.tls.key-file', 'auth.tls.clientCertificate'],
-  ['auth-config', 'auth'],
-  ['grpc-config', 'grpc'],
-  ['set-relay-retry-limit', 'retryLimit'],
-  ['max-relay-attempts', 'maxAttempts'],
-  ['default-processing-timeout', 'processingTimeout'],
-  ['forbid-caller-cv', 'forbidCallers'],
+/** What the spec calls otherwise than the config; all else differs by its dashes alone. */
+const renames: readonly (readonly [RegExp, string])[] = [
+  [/auth-config\.auth-(headers|query)/, 'auth.$1'],
+  [/auth-config\.tls\.ca-file/, 'auth.tls.ca'],
+  [/auth-config\.tls\.(?:cert|key)-file/, 'auth.tls.clientCertificate'],
+  [/auth-config/, 'auth'],
+  [/grpc-config/, 'grpc'],
+  [/set-relay-retry-limit/, 'retryLimit'],
+  [/max-relay-attempts/, 'maxAttempts'],
+  [/default-processing-timeout/, 'processingTimeout'],
+  [/forbid-caller-cv/, 'forbidCallers'],
 ]
 
 const topFields: ReadonlyMap<string, string> = new Map([
@@ -68,14 +67,13 @@ function routerField(
   return field === undefined ? 'spec' : field + camelCase(rest)
 }
 
+/** Not of the name of a header or a parameter, which is the user's. */
+const ownDash = /(?<!auth\.(?:headers|query)\..*)-([a-z])/g
+
 function camelCase(place: string): string {
-  const named = camelKeys.find(([key]) => place.includes(key))
-  if (named !== undefined) {
-    const [key, name] = named
-    const at = place.indexOf(key)
-    return camelCase(place.slice(0, at)) + name + place.slice(at + key.length)
-  }
-  return place.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return renames
+    .reduce((named, [key, name]) => named.replace(key, name), place)
+    .replaceAll(ownDash, (_, letter: string) => letter.toUpperCase())
 }
 
 /** What the router itself says of a config: of which provider, or of the router object. */

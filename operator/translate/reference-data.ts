@@ -5,7 +5,7 @@
 export interface KeyedData {
   /** Of a Secret of the API server: known to those alone who may read it. */
   readonly uid?: string | undefined
-  /** Listed when they are asked for: there can be tens of thousands, and a value is looked up without. */
+  /** Of a ConfigMap; of a Secret nothing is asked but by its key. */
   readonly keys: readonly string[]
   /** Null when there is no such key. */
   get(key: string): string | null
@@ -64,9 +64,7 @@ export interface SecretData {
 export function secretData({ data = {}, stringData = {}, uid }: SecretData): KeyedData {
   return {
     uid,
-    get keys() {
-      return [...new Set([...Object.keys(data), ...Object.keys(stringData)])]
-    },
+    keys: [],
     get(key) {
       if (Object.hasOwn(stringData, key)) return stringData[key] ?? null
       const encoded = Object.hasOwn(data, key) ? data[key] : undefined
@@ -78,9 +76,7 @@ export function secretData({ data = {}, stringData = {}, uid }: SecretData): Key
 /** Reads a ConfigMap's data. */
 export function configMapData(data: Readonly<Record<string, string>> = {}): KeyedData {
   return {
-    get keys() {
-      return Object.keys(data)
-    },
+    keys: Object.keys(data),
     get: (key) => (Object.hasOwn(data, key) ? (data[key] ?? null) : null),
   }
 }

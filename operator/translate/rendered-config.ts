@@ -38,24 +38,15 @@ export function renderConfig(
   data: ReferenceData,
 ): RenderedConfig {
   const parts = [router, ...upstreams]
-  const all = <T>(listOf: (part: Needs) => readonly T[], nameOf: (item: T) => string) =>
-    inOrder(parts.flatMap(listOf), nameOf)
-  const variables = all(
-    (part) => part.variables,
-    ({ name }) => name,
-  )
-  const files = all(
-    (part) => part.files,
-    ({ path }) => path,
-  )
-  const copies = all(
-    (part) => part.copies,
-    ({ name }) => name,
-  )
-  const texts: Record<string, string> = {
-    [configFile]: text,
-    ...Object.fromEntries(copies.map((copy) => [copy.name, copy.text])),
-  }
+  const [allVariables, allFiles, allCopies] = [
+    parts.flatMap((part) => part.variables),
+    parts.flatMap((part) => part.files),
+    parts.flatMap((part) => part.copies),
+  ]
+  const variables = inOrder(allVariables, ({ name }) => name)
+  const files = inOrder(allFiles, ({ path }) => path)
+  const texts: Record<string, string> = { [configFile]: text }
+  for (const copy of inOrder(allCopies, ({ name }) => name)) texts[copy.name] = copy.text
   const used = [...variables, ...files].map(({ secret }) => secret)
   return {
     data: texts,

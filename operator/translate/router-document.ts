@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Tier } from '../../proxy/config/types.ts'
-import type { CrossValidation } from '../api/cross-validation.ts'
+import type { CrossValidation } from '../api/relay.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'

@@ -4,7 +4,7 @@ import { type ChainUse, type KnownChains, checkChains } from '../../proxy/config
 import type { Problem } from '../../proxy/config/problem.ts'
 import type { SocketFacts } from '../../proxy/config/socket-check.ts'
 import { readYamlText } from '../../proxy/config/yaml/read-yaml.ts'
-import type { SpecSource } from '../api/spec-sources.ts'
+import type { SpecSource } from '../api/rpc-router.ts'
 import { bundledSpecs } from './object-names.ts'
 import type { ValueCollector } from './value-collector.ts'
 import type { ConfigRefusal } from './violation.ts'

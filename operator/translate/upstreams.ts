@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { NodeUrl } from '../api/node-urls.ts'
+import type { NodeUrl } from '../api/upstream-provider.ts'
 import type { NamedValue } from '../api/refs.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import {

@@ -49,7 +49,7 @@ export function structuralSchema(kind: z.ZodType): StructuralSchema {
   delete tree.$schema
   tree.properties = { ...tree.properties, ...metaFields() }
   shape(tree, '')
-  return inReadingOrder(tree)
+  return tree
 }
 
 /** The fields that every object has. The API server knows more of them than any schema can say. */
@@ -87,6 +87,7 @@ function shape(schema: ZodJsonSchema, name: string): void {
   if (rules !== undefined)
     schema[rulesKeyword] = rules.map((rule) => ({ ...rule, message: withName(rule.message, name) }))
   if (schema.default !== undefined) schema.default = withInnerDefaults(schema, schema.default)
+  orderKeys(schema)
 }
 
 /** A default with those of its fields: the API server judges it by the rules before it fills them in. */
@@ -133,21 +134,11 @@ function inline(value: unknown): string {
 const first = ['description', 'type', 'format', 'enum', 'default']
 const last = ['required', 'properties', 'items', 'additionalProperties']
 
-/** The same schema with its keys in the order in which people read. */
-function inReadingOrder(schema: StructuralSchema): StructuralSchema {
-  const { properties, items, additionalProperties } = schema
-  const whole = {
-    ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => [name, inReadingOrder(field)]),
-      ),
-    }),
-    ...(items && { items: inReadingOrder(items) }),
-    ...(additionalProperties && { additionalProperties: inReadingOrder(additionalProperties) }),
-  }
-  const byPlace = Object.entries(whole).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
-  return Object.fromEntries(byPlace)
+/** Puts the keys of a schema into the order in which people read. */
+function orderKeys(schema: StructuralSchema): void {
+  const entries = Object.entries(schema).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  for (const key of Object.keys(schema)) delete (schema as Record<string, unknown>)[key]
+  Object.assign(schema, Object.fromEntries(entries))
 }
 
 function placeOf(key: string): number {
