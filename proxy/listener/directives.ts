@@ -64,7 +64,10 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     directives ??= { ...noDirectives }
     const lower = name.toLowerCase()
     const capability = notBuilt[lower]
-    if (capability !== undefined) return unsupported(lower, capability)
+    if (capability !== undefined) {
+      const message = `this version of the router has no ${capability}, so it cannot do what the header ${lower} asks for; send the request without it`
+      return new RelayError(errorKinds.unsupportedDirective, message)
+    }
     switch (lower) {
       case 'rpc-select-provider':
         directives.selectProvider ??= value || null
@@ -91,7 +94,11 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
   }
   if (directives === null) return noDirectives
   if (blocked !== null && blocked.length <= maxBlocked) directives.blockProviders = blocked
-  if (timeoutMs !== null && timeoutMs <= 0) return badTimeout()
+  if (timeoutMs !== null && timeoutMs <= 0) {
+    const message =
+      'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s'
+    return new RelayError(errorKinds.invalidRequest, message)
+  }
   if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, longestTimerMs)
   return directives
 }
@@ -99,18 +106,4 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
 /** Cheap, since it looks at every header of every request. */
 function isDirective(name: string): boolean {
   return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
-}
-
-function badTimeout(): RelayError {
-  return new RelayError(
-    errorKinds.invalidRequest,
-    'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s',
-  )
-}
-
-function unsupported(name: string, capability: string): RelayError {
-  return new RelayError(
-    errorKinds.unsupportedDirective,
-    `this version of the router has no ${capability}, so it cannot do what the header ${name} asks for; send the request without it`,
-  )
 }

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { parseSpan } from '../../json/text.ts'
-import type { Span } from '../../json/cursor.ts'
-import { spaceEnd, valueEnd } from '../../json/value.ts'
 import { ObjectStream } from '../../json/object-stream.ts'
 import { Utf8Stream } from '../../json/utf8-stream.ts'
 import {
@@ -46,13 +44,8 @@ export class RestReplyReader implements ReplyReader {
 
   read(incoming: Incoming, wantsResult = false): Finding {
     const { status, headers, body } = incoming
-    if (status >= 400) {
-      // The answer to a HEAD has no words whatever is wrong.
-      if (body instanceof Uint8Array)
-        return this.#isHead ? wordless(status) : errorFinding(status, body)
-      const why = `HTTP ${status} with a long body`
-      return wordlessRefusal(status) ?? { kind: 'malformed', why }
-    }
+    // The answer to a HEAD has no words whatever is wrong.
+    if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(incoming)
     if (isPartial(incoming)) return { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
     const isExpected = this.#mustBeJson(headers)
@@ -61,11 +54,7 @@ export class RestReplyReader implements ReplyReader {
     if (!(body instanceof Uint8Array))
       return isExpected || isJson(headers) ? headFinding(body) : { kind: 'result' }
     if (!isExpected && (body.length === 0 || !isJson(headers))) return { kind: 'result' }
-    if (wantsResult) return parsedFinding(body)
-    if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
-    const value = soleValue(body)
-    if (value === null) return { kind: 'malformed', why: 'a body that is not whole JSON' }
-    return { kind: 'result', value }
+    return jsonFinding(body, wantsResult)
   }
 
   /** Whatever it calls itself: one that is called something else would not be looked at. */
@@ -79,11 +68,13 @@ export class RestReplyReader implements ReplyReader {
   }
 }
 
-/** The document itself. */
-function parsedFinding(body: Uint8Array): Finding {
+/** To parse it is the fastest way to see that it is whole. */
+function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
+  if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
   try {
     const parsed = parseSpan(body, 0, body.length)
-    return { kind: 'result', value: { start: 0, end: body.length }, parsed }
+    const value = { start: 0, end: body.length }
+    return wantsResult ? { kind: 'result', value, parsed } : { kind: 'result', value }
   } catch {
     return { kind: 'malformed', why: 'a body that is not whole JSON' }
   }
@@ -151,8 +142,8 @@ function noDocument(status: number): Finding | null {
  * A refusal without words (a page, or nothing at all) is the node's answer where it is about the
  * request, as with a path that it does not serve; else the trouble of whoever answered.
  */
-function errorFinding(status: number, body: Uint8Array): Finding {
-  const error = restError(status, body)
+function errorFinding({ status, body }: Incoming): Finding {
+  const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
   const why = `HTTP ${status} without a JSON answer`
   return wordlessRefusal(status) ?? { kind: 'malformed', why }
@@ -160,12 +151,6 @@ function errorFinding(status: number, body: Uint8Array): Finding {
 
 function isJson(headers: HeaderList): boolean {
   return isJsonType.test(header(headers, 'content-type') ?? '')
-}
-
-function soleValue(body: Uint8Array): Span | null {
-  const start = spaceEnd(body, 0)
-  const end = start < body.length ? valueEnd(body, start) : -1
-  return end >= 0 && spaceEnd(body, end) === body.length ? { start, end } : null
 }
 
 /** The type of a `Content-Type`, or of one entry of an `Accept`, in lower case. */

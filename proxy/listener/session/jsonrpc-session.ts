@@ -143,7 +143,9 @@ class JsonRpcSession implements SocketHandler {
 
   #serve(message: Uint8Array): void {
     const body = bodyOf(message)
-    const weight = 'kind' in body && body.kind === 'batch' ? weightOf(body.items.length) : 1
+    // As many of a batch as are asked for at once.
+    const isBatch = 'items' in body
+    const weight = isBatch ? Math.min(body.items.length, waveItems) : 1
     this.#inFlight += weight
     this.#gone ??= new AbortController()
     const { signal } = this.#gone
@@ -230,11 +232,6 @@ function bodyOf(message: Uint8Array): RequestBody | RelayError {
   } catch (cause) {
     return cause instanceof RelayError ? cause : internal(cause)
   }
-}
-
-/** As many of a batch as are asked for at once. */
-function weightOf(items: number): number {
-  return Math.min(items, waveItems)
 }
 
 function idOf(message: Uint8Array, body: RequestBody | RelayError): Uint8Array {

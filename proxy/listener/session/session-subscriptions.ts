@@ -133,7 +133,7 @@ export class SessionSubscriptions {
       return this.#failed(request, call, cause)
     }
     calls.subscriptionAnswered(call, false)
-    return request.isNotification ? null : answerBytes(request, 'result', Buffer.from(result))
+    return answerBytes(request, 'result', Buffer.from(result))
   }
 
   async #subscribe(wish: SubscribeWish, call: JsonRpcCall, begun: (() => void)[]): Promise<string> {
@@ -141,18 +141,15 @@ export class SessionSubscriptions {
     const { maxSubscriptions } = this.#serving.socketLimits
     const audience = this.#audience
     const { topic } = wish
-    const { isLast } = topic
-    if (this.#open.size >= maxSubscriptions)
-      throw new RelayError(
-        errorKinds.tooManySubscriptions,
-        `this connection has ${maxSubscriptions} subscriptions already`,
-      )
+    if (this.#open.size >= maxSubscriptions) {
+      const message = `this connection has ${maxSubscriptions} subscriptions already`
+      throw new RelayError(errorKinds.tooManySubscriptions, message)
+    }
     const id = form.name(wish, random)
-    if (this.#open.has(id.handle))
-      throw new RelayError(
-        errorKinds.alreadySubscribed,
-        'this connection is subscribed to it already',
-      )
+    if (this.#open.has(id.handle)) {
+      const message = 'this connection is subscribed to it already'
+      throw new RelayError(errorKinds.alreadySubscribed, message)
+    }
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
     const entry: Entry = { subscription: null, settled }
     this.#open.set(id.handle, entry)
@@ -161,7 +158,7 @@ export class SessionSubscriptions {
       const subscription = await hub.subscribe(call, topic, {
         event: (result) => {
           audience.notify(Buffer.concat([head, result, tail]))
-          if (isLast?.(result)) this.#open.delete(id.handle)
+          if (topic.isLast?.(result)) this.#open.delete(id.handle)
         },
         ended(reason) {
           audience.end(reason)
@@ -207,7 +204,7 @@ export class SessionSubscriptions {
     const { calls } = this.#serving
     if (cause instanceof NodeRefused) {
       calls.subscriptionAnswered(call, true)
-      return request.isNotification ? null : answerBytes(request, 'error', cause.error)
+      return answerBytes(request, 'error', cause.error)
     }
     if (call.signal.aborted || cause instanceof CallAborted) {
       calls.ended(call, new CallAborted())
@@ -220,15 +217,11 @@ export class SessionSubscriptions {
 }
 
 function answerBytes(
-  { body, id }: JsonRpcRequest,
+  { body, id, isNotification }: JsonRpcRequest,
   member: 'result' | 'error',
   value: Uint8Array,
-): Uint8Array {
-  return Buffer.concat([
-    Buffer.from('{"jsonrpc":"2.0","id":'),
-    idBytes(body, id),
-    Buffer.from(`,"${member}":`),
-    value,
-    Buffer.from('}'),
-  ])
+): Uint8Array | null {
+  if (isNotification) return null
+  const before = `{"jsonrpc":"2.0","id":${Buffer.from(idBytes(body, id)).toString()},"${member}":`
+  return Buffer.concat([Buffer.from(before), value, Buffer.from('}')])
 }

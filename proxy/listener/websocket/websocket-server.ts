@@ -264,6 +264,5 @@ class WebSocketClient {
 }
 
 function pathOf(url: string): string {
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
+  return url.split('?', 1)[0] as string
 }
