@@ -13,7 +13,7 @@ import { builtNodes } from './build/node-cache.ts'
 import { startGeth } from './geth.ts'
 import { startHub } from './hub-chain.ts'
 import type { NodeSite } from './node-site.ts'
-import { type Leg, routerConfig } from './router-config.ts'
+import { type Leg, routerConfig } from '../processes/router-config.ts'
 import type { WasmdNode } from './wasmd.ts'
 
 const blockSeconds = 1

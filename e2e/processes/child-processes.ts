@@ -11,8 +11,6 @@ const tailBytes = 4_000
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** Where its output goes. */
-  readonly logFile: string
   /** True until it has ended. */
   readonly alive: boolean
   /** Resolves when it has ended, however that came about. */
@@ -28,7 +26,6 @@ export interface ChildOptions {
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
 }
 
 /**
@@ -49,14 +46,13 @@ export class ChildProcesses implements AsyncDisposable {
   }
 
   /** Starts a program. Rejects when it cannot be run at all. */
-  async start({ name, command, args, env = {} }: ChildOptions): Promise<Child> {
+  async start({ name, command, args }: ChildOptions): Promise<Child> {
     const logFile = join(this.#directory, `${name}.log`)
     const log = openSync(logFile, 'a')
     const child = spawn(command, args, {
       stdio: ['ignore', log, log],
       // A Ctrl-C in the terminal reaches this process alone, which then ends them in order.
       detached: true,
-      env: { ...process.env, ...env },
     })
     closeSync(log)
     this.#children.add(child)
@@ -85,7 +81,6 @@ export class ChildProcesses implements AsyncDisposable {
     return {
       name,
       pid: child.pid!,
-      logFile,
       ended,
       stop,
       get alive() {

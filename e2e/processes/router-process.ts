@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Child, ChildProcesses } from './child-processes.ts'
 import { freePorts } from './free-ports.ts'
+import { routerConfig } from './router-config.ts'
 import { askRpc } from './rpc-client.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -51,19 +52,12 @@ export interface RouterOptions {
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
   const { children, directory, upstreams, signal, nodeFlags = [], flags = [] } = options
   const [port, adminPort] = await freePorts(2)
+  const nodes = upstreams.map(({ name, url, webSocketUrl }) => ({
+    name,
+    urls: [{ url, ...options.urlSettings }, ...(webSocketUrl ? [{ url: webSocketUrl }] : [])],
+  }))
   const configText = stringify({
-    endpoints: [
-      { 'network-address': `127.0.0.1:${port}`, 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' },
-    ],
-    'direct-rpc': upstreams.map(({ name, url, webSocketUrl }) => ({
-      name,
-      'chain-id': 'ETH1',
-      'api-interface': 'jsonrpc',
-      'node-urls': [
-        { url, ...options.urlSettings },
-        ...(webSocketUrl === undefined ? [] : [{ url: webSocketUrl }]),
-      ],
-    })),
+    ...routerConfig([{ chainId: 'ETH1', apiInterface: 'jsonrpc', port: port ?? 0, nodes }]),
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
     'skip-websocket-verification': upstreams.every(({ webSocketUrl }) => !webSocketUrl),
   })

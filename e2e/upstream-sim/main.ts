@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
-import { createChainModel } from './chain-model.ts'
+import { ChainModel } from './chain-model.ts'
 import { BitcoinChain, bitcoinNode } from './chains/btc.ts'
 import { HubChain } from './chains/hub-chain.ts'
 import { hubRestNode } from './chains/hub-rest.ts'
@@ -18,45 +18,34 @@ import { EthereumNode } from './sim-node.ts'
 
 type MakeNode = (faults: FaultSwitch) => ChainNode
 
-/** The chains that can be simulated, each by the name of its interface where it has several. */
-const simulatedChains: Readonly<
-  Record<string, (options: ChainOptions & { readonly chainId: number }) => MakeNode>
-> = {
-  eth(options) {
-    const chain = createChainModel(options)
-    return (faults) => new EthereumNode({ chain, faults })
-  },
-  btc(options) {
-    const chain = new BitcoinChain(options)
-    return (faults) => bitcoinNode(chain, faults)
-  },
-  slot(options) {
-    const chain = new SlotChain(options)
-    return (faults) => slotNode(chain, faults)
-  },
-  move(options) {
-    const chain = new MoveChain(options)
-    return () => moveNode(chain)
-  },
-  'hub-rest'(options) {
-    const chain = new HubChain(options)
-    return () => hubRestNode(chain)
-  },
-  'hub-tendermint'(options) {
-    const chain = new HubChain(options)
-    return (faults) => hubTendermintNode(chain, faults)
-  },
+/** Nodes of one chain. */
+function nodesOf<Chain>(
+  Chain: new (options: ChainOptions) => Chain,
+  node: (chain: Chain, faults: FaultSwitch) => ChainNode,
+): (options: ChainOptions) => MakeNode {
+  return (options) => {
+    const chain = new Chain(options)
+    return (faults) => node(chain, faults)
+  }
 }
 
-const names = Object.keys(simulatedChains).join(', ')
+/** The chains that can be simulated, each by the name of its interface where it has several. */
+const simulatedChains = new Map([
+  ['eth', nodesOf(ChainModel, (chain, faults) => new EthereumNode({ chain, faults }))],
+  ['btc', nodesOf(BitcoinChain, bitcoinNode)],
+  ['slot', nodesOf(SlotChain, slotNode)],
+  ['move', nodesOf(MoveChain, (chain) => moveNode(chain))],
+  ['hub-rest', nodesOf(HubChain, (chain) => hubRestNode(chain))],
+  ['hub-tendermint', nodesOf(HubChain, hubTendermintNode)],
+])
+
+const names = [...simulatedChains.keys()].join(', ')
 const usage = `Simulated nodes that serve one chain, for playing by hand.
 
-  node e2e/upstream-sim/main.ts [--chain eth] [--nodes 3] [--port 9001] [--seed text] [--chain-id 1] [--block-time-ms 12000]
+  node e2e/upstream-sim/main.ts [--chain eth] [--nodes 3] [--port 9001] [--block-time-ms 12000]
 
-The chain is one of ${names}; --chain-id is for eth. The nodes listen on 127.0.0.1, on consecutive ports. Ctrl-C ends them.
+The chain is one of ${names}. The nodes listen on 127.0.0.1, on consecutive ports. Ctrl-C ends them.
 `
-
-const maxNodes = 50
 
 try {
   await run()
@@ -68,12 +57,10 @@ try {
 async function run(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      chain: { type: 'string', default: 'eth' },
       nodes: { type: 'string', default: '3' },
       port: { type: 'string', default: '9001' },
-      seed: { type: 'string', default: 'upstream-sim' },
-      'chain-id': { type: 'string', default: '1' },
       'block-time-ms': { type: 'string' },
-      chain: { type: 'string', default: 'eth' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -81,28 +68,16 @@ async function run(): Promise<void> {
     process.stdout.write(usage)
     return
   }
-  const count = wholeNumber('--nodes', values.nodes, maxNodes)
-  const firstPort = wholeNumber('--port', values.port, 65_535 - count)
-  const chain = Object.hasOwn(simulatedChains, values.chain) && simulatedChains[values.chain]
+  const chain = simulatedChains.get(values.chain)
   if (!chain) throw new Error(`--chain must be one of ${names}, not "${values.chain}"`)
-  const blockTime = values['block-time-ms']
+  const blockTimeMs = values['block-time-ms']
   const make = chain({
-    seed: values.seed,
-    chainId: wholeNumber('--chain-id', values['chain-id'], Number.MAX_SAFE_INTEGER),
     clock: systemClock,
-    ...(blockTime === undefined
-      ? {}
-      : { blockTimeMs: wholeNumber('--block-time-ms', blockTime, 86_400_000) }),
+    ...(blockTimeMs === undefined ? {} : { blockTimeMs: Number(blockTimeMs) }),
   })
-  for (let at = 0; at < count; at++) {
+  for (let at = 0; at < Number(values.nodes); at++) {
     const name = `sim-${at + 1}`
-    const { url } = await serveNode(make, { name, port: firstPort + at })
+    const { url } = await serveNode(make, { name, port: Number(values.port) + at })
     process.stdout.write(`${name}  ${url}\n`)
   }
-}
-
-function wholeNumber(flag: string, text: string, max: number): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value
-  throw new Error(`${flag} must be a whole number from 1 to ${max}, not "${text}"`)
 }

@@ -6,7 +6,7 @@ import { askRpc } from '../../processes/rpc-client.ts'
 import { anvilKey, startAnvil } from '../anvil.ts'
 import { startGeth } from '../geth.ts'
 import type { Ground } from './ground.ts'
-import type { NodeUrl } from '../router-config.ts'
+import type { NodeUrl } from '../../processes/router-config.ts'
 
 const genesisSeconds = 1_750_000_000
 const oneThousandCoins = `0x${(1_000n * 10n ** 18n).toString(16)}`

@@ -3,7 +3,7 @@
 import { waitUntil } from '../../processes/wait-until.ts'
 import { type Program, startProgram } from '../../program/program.ts'
 import { createWorkspace } from '../../program/workspace.ts'
-import { type Leg, type NodeUrl, routerConfig } from '../router-config.ts'
+import { type Leg, type NodeUrl, routerConfig } from '../../processes/router-config.ts'
 import type { Ground } from './ground.ts'
 
 const readyTimeoutMs = 20_000
