@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
-import { coveredAt, unprovenLies } from '../simulation/lies.ts'
+import { contentLies, coveredAt, unprovenLies } from '../simulation/lies.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { makeLiar, truthOf } from './liar.ts'
@@ -81,4 +81,36 @@ describe.each(unprovenLies)('at the level full the lie %s', (kind) => {
     }
     expect(lies).toBeGreaterThan(0)
   })
+})
+
+/** In the form of an honest answer: what two nodes show alike is how the chain is. */
+const shown = contentLies.filter((kind) => !unprovenLies.includes(kind))
+
+test.each(shown)('the lie %s is passed on where all nodes tell it', async (kind) => {
+  liar.faults.clear()
+  await using second = await startSimNode({ chain, name: 'second' })
+  await using router = await serveRouter({ primaries: [liar, second] })
+  const told = [liar, second].map((node) => makeLiar(node, truth, methods, () => [kind]))
+  for (const read of reads) {
+    const { text, reported } = await ask(router, read)
+    if (!told[0]!.has(kind)) continue
+    expect(text).not.toBe(truth.answer({ id: 7, ...read }))
+    expect([told[1]!.get(kind), reported]).toEqual([1, null])
+    break
+  }
+  expect(told[0]!.get(kind)).toBe(1)
+})
+
+test.each(shown)('the lie %s is told by a primary, and a backup has the truth', async (kind) => {
+  liar.faults.clear()
+  await using router = await serveRouter({ primaries: [liar], backups: [honest] })
+  const told = makeLiar(liar, truth, methods, () => [kind])
+  for (const read of reads) {
+    const { text, by } = await ask(router, read)
+    expect(text).toBe(truth.answer({ id: 7, ...read }))
+    if (!told.has(kind)) continue
+    expect(by).toBe('honest')
+    break
+  }
+  expect(told.get(kind)).toBe(1)
 })
