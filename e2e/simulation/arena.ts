@@ -102,6 +102,8 @@ export interface Reported {
   stateChanges: number
   failedVerifications: number
   breakerTrips: number
+  /** Those that another upstream showed alike as well, which are excused later. */
+  violations: number
 }
 
 /** One simulation under way: what its checks look at. */

@@ -111,8 +111,7 @@ export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void
     check(ofKind.length, 'router_attempts_total', `kind="${one}"`)
     if (one === 'retry') check(ofKind.length, 'router_retries_total')
   }
-  const violations = attempts.flatMap(({ violation }) => violation ?? [])
-  check(violations.length, 'router_integrity_violations_total')
+  check(reported.violations, 'router_integrity_violations_total')
   check(missed.length, 'router_missing_block_answers_total')
   check(reported.holdOffs, 'router_upstream_hold_offs_total')
   check(cooldownBegan.length, 'router_upstream_urls_held_off')

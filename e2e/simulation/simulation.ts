@@ -53,6 +53,7 @@ class Simulation implements Arena {
     stateChanges: 0,
     failedVerifications: 0,
     breakerTrips: 0,
+    violations: 0,
   }
   readonly #spec: Spec
   readonly #relay: Relay
@@ -213,7 +214,9 @@ class Simulation implements Arena {
   #observers(): Observers {
     const own: PartialObservers = {
       relayObserver: () => ({
-        attemptEnded() {},
+        attemptEnded: (_, { violation }) => {
+          if (violation) this.reported.violations += 1
+        },
         breakerChanged: (open) => {
           if (open) this.reported.breakerTrips += 1
           this.#run.say(open ? 'breaker open' : 'breaker closed')

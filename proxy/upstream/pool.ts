@@ -82,6 +82,8 @@ export class Pool {
   observeHead(upstream: Upstream, block: number, askedMs: number, url = soleUrlOf(upstream)): void {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
+    // An answer that a newer one has overtaken is no jump backwards.
+    if (url?.head && block < url.head.block && askedMs < url.head.atMs) return
     if (url && hasJumped(url, block, nowMs, chain)) {
       url.head = null
       url.verified = null

@@ -589,6 +589,14 @@ describe('a head that jumps by more than the chain can have grown', () => {
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
+  it('is none where an old answer comes late', async () => {
+    const fixture = new WatchFixture([[{}], [{}]])
+    await fixture.clock.advance(1_000)
+    fixture.pool.observeHead(fixture.pool.upstreams[0]!, 3, 0)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+    expect(fixture.pool.upstreams[0]!.latest?.block).toBe(100)
+  })
+
   it('keeps a URL out as long as it cannot be asked', async () => {
     const fixture = new WatchFixture([[{}], [{}]])
     await fixture.clock.advance(1_000)
