@@ -33,8 +33,8 @@ export const secondBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 
 function family(type: Series['type']) {
   return <const L extends LabelName = never>(
     name: string,
-    labels: readonly L[],
     help: string,
+    ...labels: readonly L[]
   ): Series<L> => ({ name: `rpc_operator_${name}`, type, labels, help })
 }
 
@@ -46,59 +46,54 @@ const histogram = family('histogram')
 export const series = {
   routerReady: gauge(
     'router_ready',
-    ['namespace', 'name'],
     '1 for an RpcRouter that is Ready, else 0.',
+    'namespace',
+    'name',
   ),
-  reconciles: counter('reconcile_total', ['controller', 'result'], 'Reconciles by their result.'),
-  reconcileTime: histogram('reconcile_duration_seconds', ['controller'], 'Time of a reconcile.'),
-  leader: gauge(
-    'leader',
-    [],
-    '1 while this process leads, else 0; without leader election always 0.',
-  ),
+  reconciles: counter('reconcile_total', 'Reconciles by their result.', 'controller', 'result'),
+  reconcileTime: histogram('reconcile_duration_seconds', 'Time of a reconcile.', 'controller'),
+  leader: gauge('leader', '1 while this process leads, else 0; without leader election always 0.'),
   watchSilence: gauge(
     'watch_silent_seconds',
-    [],
     'Time since the quietest watch was heard of; of one whose first list is not there yet since the start.',
   ),
   watchFailures: counter(
     'watch_failures_total',
-    ['resource', 'verb'],
     'Lists and watches that failed, and were tried again.',
+    'resource',
+    'verb',
   ),
   requests: counter(
     'api_requests_total',
-    ['resource', 'verb', 'outcome'],
     'Requests to the API server that ended.',
+    'resource',
+    'verb',
+    'outcome',
   ),
   requestTime: histogram(
     'api_request_duration_seconds',
-    ['verb'],
     'Time of a request to the API server; watches are left out.',
+    'verb',
   ),
-  throttled: counter('api_throttled_total', ['by'], 'Requests to the API server that had to wait.'),
-  queueDepth: gauge('queue_depth', ['queue'], 'Objects that wait for a worker.'),
-  queueActive: gauge('queue_active', ['queue'], 'Objects that workers have.'),
-  queueLongest: gauge(
-    'queue_longest_seconds',
-    ['queue'],
-    'How long the longest work takes so far.',
-  ),
-  queueAdds: counter('queue_adds_total', ['queue'], 'Objects that were added to a queue.'),
+  throttled: counter('api_throttled_total', 'Requests to the API server that had to wait.', 'by'),
+  queueDepth: gauge('queue_depth', 'Objects that wait for a worker.', 'queue'),
+  queueActive: gauge('queue_active', 'Objects that workers have.', 'queue'),
+  queueLongest: gauge('queue_longest_seconds', 'How long the longest work takes so far.', 'queue'),
+  queueAdds: counter('queue_adds_total', 'Objects that were added to a queue.', 'queue'),
   queueRetries: counter(
     'queue_retries_total',
-    ['queue'],
     'Objects that went back to a queue after a failure.',
+    'queue',
   ),
   queueLatency: histogram(
     'queue_latency_seconds',
-    ['queue'],
     'Time that an object waited for a worker.',
+    'queue',
   ),
   queueWork: histogram(
     'queue_work_duration_seconds',
-    ['queue'],
     'Time that an object was worked on.',
+    'queue',
   ),
-  eventsDropped: counter('events_dropped_total', ['why'], 'Events that were not told.'),
+  eventsDropped: counter('events_dropped_total', 'Events that were not told.', 'why'),
 }

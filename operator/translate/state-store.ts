@@ -21,31 +21,21 @@ export interface StateChoice {
 }
 
 /** Decides where state is kept. */
-export function chooseState(spec: RpcRouterSpec): StateChoice {
-  const { sharedState, cache } = spec
-  const ofCache: StateStore =
-    cache?.redis === undefined
-      ? { kind: 'none' }
-      : { kind: 'external', connection: cache.redis, field: 'spec.cache.redis' }
-  switch (sharedState.mode) {
-    case 'None':
-      return { store: ofCache, shared: false, refusals: [] }
-    case 'Managed':
-      return {
-        store: { kind: 'managed', settings: sharedState.managed ?? {} },
-        shared: true,
-        refusals: ofCache.kind === 'none' ? [] : [twoStores],
-      }
-    case 'External': {
-      const connection = sharedState.external
-      const store: StateStore =
-        connection === undefined
-          ? { kind: 'none' }
-          : { kind: 'external', connection, field: 'spec.sharedState.external' }
-      const same = JSON.stringify(connection) === JSON.stringify(cache?.redis)
-      return { store, shared: true, refusals: ofCache.kind === 'none' || same ? [] : [twoStores] }
-    }
-  }
+export function chooseState({ sharedState, cache }: RpcRouterSpec): StateChoice {
+  const { mode, managed = {}, external } = sharedState
+  const ofCache = cache?.redis
+  if (mode === 'None')
+    return { store: externalStore(ofCache, 'spec.cache.redis'), shared: false, refusals: [] }
+  const store: StateStore =
+    mode === 'Managed'
+      ? { kind: 'managed', settings: managed }
+      : externalStore(external, 'spec.sharedState.external')
+  const isOne = mode === 'External' && JSON.stringify(external) === JSON.stringify(ofCache)
+  return { store, shared: true, refusals: ofCache === undefined || isOne ? [] : [twoStores] }
+}
+
+function externalStore(connection: RedisConnection | undefined, field: string): StateStore {
+  return connection === undefined ? { kind: 'none' } : { kind: 'external', connection, field }
 }
 
 const twoStores: RouterRefusal = {
