@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Child } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
+import { askRpc } from '../processes/rpc-client.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
 
@@ -19,8 +20,6 @@ const agreementTimeoutMs = 30_000
 export interface BtcdNode {
   readonly name: string
   readonly url: string
-  readonly user: string
-  readonly password: string
   /** The value of the `Authorization` header. */
   readonly authorization: string
   /** Where other nodes connect to it. */
@@ -62,8 +61,12 @@ async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<B
   })
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   const url = `http://127.0.0.1:${port}`
-  const node = { name, url, user, password, authorization, peerAddress, child }
-  await untilItServes(child, site.signal, async () => (await heightOf(node)) >= 0)
+  const node = { name, url, authorization, peerAddress, child }
+  await untilItServes(
+    child,
+    site.signal,
+    async () => (await askBtcd<number>(node, 'getblockcount')) >= 0,
+  )
   return node
 }
 
@@ -98,22 +101,11 @@ export async function generate(
   return hashes
 }
 
-/** Asks a btcd one question, in Bitcoin's dialect. Rejects on an error of the node. */
+/** Asks a btcd one question. Rejects on an error of the node. */
 export async function askBtcd<T>(
-  node: Pick<BtcdNode, 'url' | 'authorization'>,
+  { url, authorization }: Pick<BtcdNode, 'url' | 'authorization'>,
   method: string,
   params: readonly unknown[] = [],
 ): Promise<T> {
-  const response = await fetch(node.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: node.authorization },
-    body: JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }),
-  })
-  const reply = (await response.json()) as { result: T; error: { message: string } | null }
-  if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
-  return reply.result
-}
-
-async function heightOf(node: BtcdNode): Promise<number> {
-  return askBtcd<number>(node, 'getblockcount')
+  return askRpc<T>(url, method, params, { authorization })
 }

@@ -2,15 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 const timeoutMs = 10_000
 
-/** Asks an Ethereum node one question. Rejects on a transport failure and on the node's error. */
+/** Asks a node one question. Rejects on a transport failure and on the node's error. */
 export async function askRpc<T>(
   url: string,
   method: string,
   params: readonly unknown[] = [],
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     signal: AbortSignal.timeout(timeoutMs),
   })

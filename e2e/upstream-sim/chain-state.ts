@@ -5,10 +5,8 @@ import { digest, type Hex, toData } from './hex.ts'
 
 const ether = 10n ** 18n
 const token = new Interface([
-  'function name() view returns (string)',
   'function symbol() view returns (string)',
   'function decimals() view returns (uint8)',
-  'function totalSupply() view returns (uint256)',
   'function balanceOf(address) view returns (uint256)',
 ])
 
@@ -63,12 +61,7 @@ export class ChainState {
     const asked = data.length < 10 ? null : token.parseTransaction({ data })
     if (asked === null)
       return toData(digest(this.#seed, 'call', to.toLowerCase(), data.toLowerCase(), height))
-    const views: Readonly<Record<string, unknown>> = {
-      name: 'Simulated Token',
-      symbol: 'SIM',
-      decimals: 18,
-      totalSupply: 1_000_000_000n * ether,
-    }
+    const views: Readonly<Record<string, unknown>> = { symbol: 'SIM', decimals: 18 }
     const result = views[asked.name] ?? this.balance(String(asked.args[0]), height)
     return token.encodeFunctionResult(asked.name, [result]) as Hex
   }
