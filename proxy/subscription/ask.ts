@@ -119,10 +119,10 @@ async function askNow(relay: Relay, call: Call, method: string): Promise<Answer>
  */
 export async function askFor<T>(
   ask: Ask,
-  question: Omit<OwnQuestion, 'avoid'> & Partial<Pick<OwnQuestion, 'avoid'>>,
+  question: Omit<OwnQuestion, 'avoid'>,
   read: (result: Uint8Array) => T | null,
 ): Promise<{ readonly value: T; readonly upstream: string }> {
-  const avoid = [...(question.avoid ?? [])]
+  const avoid: string[] = []
   const fails = (cause?: unknown) =>
     new BackfillError(`${question.method}: no usable answer from ${avoid.join(', ')}`, { cause })
   for (let asked = 0; asked < mostAsked; asked++) {

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { History, Position } from './history.ts'
 import type { TopicRequest } from './subscriptions.ts'
-
-/** Where a block, a height or a slot stands on its chain. */
-export interface Position {
-  /** Height or slot: rises along the chain. */
-  readonly number: number
-  /** A block's hash; where no two blocks can be at one height, the height. */
-  readonly id: string
-  /** The id of the one before it; null where that is not known. */
-  readonly parent: string | null
-}
 
 /** One step of a chain, and the event that subscribers get for it. */
 export interface Block extends Position {
@@ -23,15 +14,9 @@ export interface Found {
   readonly upstream: string
 }
 
-/** What clients were sent of a chain, as far as it is remembered. */
-export interface SentChain {
-  readonly tip: Position | null
-  readonly lowest: Position | null
-  find(id: string): Position | null
-}
-
 export interface Backfill {
-  readonly sent: SentChain
+  /** What clients were sent. */
+  readonly sent: History
   /** More blocks than this are not fetched. */
   readonly mostBlocks: number
   /** The upstream to ask first. */

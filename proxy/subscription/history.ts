@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Position, SentChain } from './family.ts'
+
+/** Where a block, a height or a slot stands on its chain. */
+export interface Position {
+  /** Height or slot: rises along the chain. */
+  readonly number: number
+  /** A block's hash; where no two blocks can be at one height, the height. */
+  readonly id: string
+  /** The id of the one before it; null where that is not known. */
+  readonly parent: string | null
+}
 
 /** The newest part of the chain as it was sent: one branch, oldest first. */
-export class History implements SentChain {
+export class History {
   readonly #most: number
   readonly #positions: Position[] = []
 

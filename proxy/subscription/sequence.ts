@@ -5,9 +5,9 @@ import type { Cancel, Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, GapTooLarge, isTemporary } from './ask.ts'
-import type { Block, ChainReader, Path, Position } from './family.ts'
+import type { Block, ChainReader, Path } from './family.ts'
 import type { Feed, FeedListener } from './feed.ts'
-import { History } from './history.ts'
+import { History, type Position } from './history.ts'
 import type { SubscriptionObserver } from './subscriptions.ts'
 
 /** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */

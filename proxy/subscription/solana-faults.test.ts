@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/virtual-clock.ts'
 import type { ChainReader } from './family.ts'
+import { History } from './history.ts'
 import { solanaFamily } from './families/solana.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
@@ -91,9 +92,10 @@ test.each([
   })
   const reader = family.readers['slot'] as ChainReader
   const block = reader.read(Buffer.from(JSON.stringify(slotEvent(104))))
-  const tip = { number: 100, id: '100', parent: '99' }
+  const sent = new History(10)
+  sent.append({ number: 100, id: '100', parent: '99' })
   const { blocks } = await reader.pathTo(block as never, {
-    sent: { tip, lowest: tip, find: () => null },
+    sent,
     mostBlocks: 100,
     prefer: null,
     signal: new AbortController().signal,

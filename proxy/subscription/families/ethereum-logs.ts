@@ -3,7 +3,8 @@
 import { Cursor } from '../../json/cursor.ts'
 import { bufferOf, parseJson } from '../../json/text.ts'
 import { askFor, type Ask } from '../ask.ts'
-import type { FetchLogs, Position } from '../family.ts'
+import type { FetchLogs } from '../family.ts'
+import type { Position } from '../history.ts'
 
 /** By the block's hash: a node that does not have the block says so instead of "none". */
 export function fetchLogsBy(ask: Ask): FetchLogs {

@@ -4,7 +4,8 @@ import { Cursor } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Found, Path, Position } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
+import type { Position } from '../history.ts'
 import { fetchLogsBy } from './ethereum-logs.ts'
 
 /** Blocks that are asked for at the same time. */

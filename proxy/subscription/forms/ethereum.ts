@@ -9,7 +9,7 @@ import {
   type SubscribeWish,
   type SubscriptionForm,
 } from './form.ts'
-import { hasRange, readLogFilter, writeLogFilter } from './log-filter.ts'
+import { hasRange, readLogFilter } from './log-filter.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
@@ -54,7 +54,7 @@ function wishOf(question: FormQuestion): SubscribeWish {
   if (name === 'newHeads' && more.length === 0) return wish(topicOf(name, [], 'newHeads'))
   // Which blocks are in a range is for the node to say.
   if (name === 'logs' && more.length <= 1 && !hasRange(more[0])) {
-    const filter = writeLogFilter(readLogFilter(more[0]))
+    const filter = readLogFilter(more[0])
     return wish(topicOf(name, [filter], 'newHeads', filter))
   }
   if (name === 'newPendingTransactions' && more[0] === false && more.length === 1)

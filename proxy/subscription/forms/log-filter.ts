@@ -2,14 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
-/** The filter of `eth_subscribe` for logs, in the one form of all that mean the same. */
-export interface LogCriteria {
-  /** Lower case, in order, each once; absent: any. */
-  readonly address?: readonly string[]
-  /** A place for each topic that a log must have; null: any, else one of these. Absent: any. */
-  readonly topics?: readonly (readonly string[] | null)[]
-}
-
 const mostTopics = 4
 const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
@@ -18,20 +10,20 @@ const word = /^0x[0-9a-f]{64}$/i
  * Reads a filter as nodes do: an address or a list of them; topics by place, each one, any of a
  * list, or null for any. A list that is empty or holds null restricts nothing. A place at the end
  * without a wish still asks for a topic to be there, and stays.
+ * @returns one form for all filters that mean the same: lower case, in order, each once
  * @throws RelayError when no node would take it
  */
-export function readLogFilter(filter: unknown): LogCriteria {
+export function readLogFilter(filter: unknown): object {
   if (filter === undefined || filter === null) return {}
   if (typeof filter !== 'object' || Array.isArray(filter))
     throw invalid('the filter must be an object')
-  const members = filter as Readonly<Record<string, unknown>>
-  if ((members['blockHash'] ?? null) !== null)
-    throw invalid('a subscription has no "blockHash"; leave it out')
-  const addresses = alternatives(members['address'], address, 'an address is 20 bytes in hex')
-  const topics = readTopics(members['topics'])
+  const { blockHash, address: given, topics } = filter as Readonly<Record<string, unknown>>
+  if ((blockHash ?? null) !== null) throw invalid('a subscription has no "blockHash"; leave it out')
+  const addresses = alternatives(given, address, 'an address is 20 bytes in hex')
+  const places = readTopics(topics)
   return {
-    ...(addresses ? { address: addresses } : {}),
-    ...(topics.length > 0 ? { topics } : {}),
+    ...(addresses !== null && { address: addresses }),
+    ...(places.length > 0 && { topics: places }),
   }
 }
 
@@ -42,14 +34,15 @@ export function hasRange(filter: unknown): boolean {
   return !isOpen(toBlock) || !(isOpen(fromBlock) || fromBlock === '0x0')
 }
 
-function readTopics(topics: unknown): readonly (readonly string[] | null)[] {
+function readTopics(topics: unknown): readonly unknown[] {
   if (topics === undefined || topics === null) return []
   if (!Array.isArray(topics)) throw invalid('"topics" must be a list')
   if (topics.length > mostTopics) throw invalid(`a log has at most ${mostTopics} topics`)
   return topics.map((place) => alternatives(place, word, 'a topic is 32 bytes in hex'))
 }
 
-function alternatives(value: unknown, form: RegExp, why: string): readonly string[] | null {
+/** Null: any. One alone is written plainly, which every node understands. */
+function alternatives(value: unknown, form: RegExp, why: string): string | string[] | null {
   if (value === undefined || value === null) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (list.length === 0 || list.includes(null)) return null
@@ -57,19 +50,8 @@ function alternatives(value: unknown, form: RegExp, why: string): readonly strin
     if (typeof each !== 'string' || !form.test(each)) throw invalid(why)
     return each.toLowerCase()
   })
-  return [...new Set(words)].toSorted()
-}
-
-/**
- * As it is sent to a node: what is one of one is written plainly, which every
- * node understands.
- */
-export function writeLogFilter({ address: addresses, topics }: LogCriteria): object {
-  const plain = (list: readonly string[] | null) => (list?.length === 1 ? list[0] : list)
-  return {
-    ...(addresses ? { address: plain(addresses) } : {}),
-    ...(topics ? { topics: topics.map(plain) } : {}),
-  }
+  const [first = '', ...others] = [...new Set(words)].toSorted()
+  return others.length === 0 ? first : [first, ...others]
 }
 
 function invalid(why: string): RelayError {
