@@ -161,14 +161,6 @@ export const errorKinds = {
     grpcStatus: 12,
     about: 'The request has a `Content-Encoding` other than gzip.',
   },
-  expectationFailed: {
-    code: 'RPC_EXPECTATION_FAILED',
-    reason: 'expectation-failed',
-    jsonRpcCode: -32600,
-    httpStatus: 417,
-    grpcStatus: 12,
-    about: 'The request has an `Expect` other than `100-continue`.',
-  },
   unknownTransferCoding: {
     code: 'RPC_UNKNOWN_TRANSFER_CODING',
     reason: 'unknown-transfer-coding',
