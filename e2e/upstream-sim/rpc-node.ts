@@ -23,8 +23,6 @@ export interface RpcDialect<View> {
   readonly notFound?: (method: string) => RpcError
   /** The view of a node that answers about something else than what was asked for. */
   readonly skewed?: (view: View) => View
-  /** A GET as a call, where paths are methods. */
-  readonly callOfPath?: (request: NodeRequest) => RpcCall
 }
 
 /** A node that speaks JSON-RPC, single calls and batches, with the faults that strike its calls. */
@@ -50,15 +48,11 @@ export class RpcNode<View> implements ChainNode {
   }
 
   answer(request: NodeRequest): NodeReply {
-    const { callOfPath, version } = this.#dialect
-    const isPath = callOfPath !== undefined && request.verb === 'GET'
-    if (!isPath && request.verb !== 'POST')
+    if (request.verb !== 'POST')
       return { status: 405, contentType: 'text/plain', body: 'use POST', methods: [] }
-    const asked: RpcRequest = isPath
-      ? { isBatch: false, items: [callOfPath(request)] }
-      : readRequest(request.body.toString())
+    const asked = readRequest(request.body.toString())
     const { body, error } = this.#replyTo(asked)
-    const status = error !== null && (isPath || version === '1.0') ? statusOf(error) : 200
+    const status = error !== null && this.#dialect.version === '1.0' ? statusOf(error) : 200
     const methods = asked.items.map(({ method }) => method)
     const id = asked.isBatch ? null : asked.items[0]?.id
     return { status, contentType: 'application/json', body: body ?? '', methods, id }

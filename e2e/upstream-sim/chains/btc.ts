@@ -41,7 +41,6 @@ type View = NodeView<BitcoinChain>
 
 const dialect: RpcDialect<View> = {
   version: '1.0',
-  names: { getblockhash: ['height'], getblock: ['blockhash', 'verbosity'] },
   methods: {
     getblockcount: ({ head }) => head,
     getbestblockhash: ({ chain, head }) => chain.hashOf(head),

@@ -8,7 +8,7 @@ import { blockIdJson, blockJson, commitJson, denom, givenAmount } from './hub-ch
 import { headerJson, type HubChain, type HubView, inHex, nodeInfo } from './hub-chain.ts'
 import { encode } from './protobuf.ts'
 
-/** A node of the hub chain as Tendermint RPC shows it: JSON-RPC over POST, and paths over GET. */
+/** A node of the hub chain as Tendermint RPC shows it. */
 export function hubTendermintNode(
   chain: HubChain,
   faults: FaultSwitch,
@@ -30,11 +30,6 @@ const dialect: RpcDialect<HubView> = {
     ...Object.fromEntries(heightNames.map((method) => [method, ['height']])),
     abci_query: ['path', 'data', 'height', 'prove'],
     block_by_hash: ['hash'],
-  },
-  callOfPath: ({ path, query }) => {
-    // Texts stand in quotes there.
-    const params = [...query].map(([name, value]) => [name, value.replace(/^"(.*)"$/, '$1')])
-    return { id: -1, method: path.slice(1), params: Object.fromEntries(params) }
   },
   methods: {
     status,
