@@ -19,6 +19,7 @@ test('the API server takes an event, and its series', async () => {
     client,
     reportingController: 'rpcrouter.dev/operator',
     reportingInstance: 'operator-0',
+    fieldManager: 'operator',
     // A minute between two writes of one series is long for a test: its timers fire at once.
     clock: {
       ...systemClock,

@@ -16,24 +16,19 @@ const mostOfKey = 317
 const mostOfSubdomain = 253
 
 /** The form of a key, in words. */
-export const keyForm =
+const keyForm =
   'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
 /** The form of a value, in words. */
 export const valueForm =
   'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
 /** The form of the name of most objects, in words. */
-export const subdomainForm =
+const subdomainForm =
   'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
 
 /** Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an annotation. */
 export function isQualifiedName(key: string): boolean {
   return key.length <= mostOfKey && key.indexOf('/') <= mostOfSubdomain && qualifiedName.test(key)
-}
-
-/** Whether a text can be the name of most objects. */
-export function isSubdomain(name: string): boolean {
-  return name.length <= mostOfSubdomain && wholeSubdomain.test(name)
 }
 
 /** A text in the form of a label's key. */

@@ -174,7 +174,7 @@ describe('validate', () => {
       'a label that YAML takes for truth',
       ['validate', '-f', '-'],
       router.replace('name: mainnet', 'name: mainnet, labels: { team: yes }'),
-      'standard input: RpcRouter default/mainnet: metadata.labels.team: must be a text: put it in quotes\n',
+      'standard input: RpcRouter default/mainnet: metadata.labels.team: Invalid input: expected string, received boolean. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes\n',
     ],
     [
       'an unknown field',

@@ -18,8 +18,6 @@ import {
 import { childLabels } from '../resources/labels.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { DeploymentApplier } from './deployment-applier.ts'
-import { Revisions } from './revisions.ts'
 import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
 import { World } from './world.ts'
 
@@ -46,9 +44,8 @@ function applierOn({ client }: ObjectKeeper) {
   const world = new World([...childKinds])
   const clock = new VirtualClock()
   const children = new ChildApplier({ client, children: world.children, clock })
-  const revisions = new Revisions(client, world.replicaSets)
-  const deploymentApplier = new DeploymentApplier(client, children)
-  const fleet = new ApplyOrder(children, deploymentApplier, revisions, () => {})
+  const { replicaSets } = world
+  const fleet = new ApplyOrder({ client, children, replicaSets, onUnknownKind: () => {} })
   return { fleet, world }
 }
 

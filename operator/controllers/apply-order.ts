@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
-import type { KubeObject } from '../kube/object.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
+import type { Store } from '../kube/store.ts'
 import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { configMapName } from '../resources/deployment.ts'
 import {
@@ -22,15 +24,9 @@ import { opensAsMuch } from '../resources/network-policy.ts'
 import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
-import {
-  belongsTo,
-  type ChildApplier,
-  NameConflictError,
-  pathOf,
-  StillThereError,
-} from './child-applier.ts'
-import type { DeploymentApplier } from './deployment-applier.ts'
-import type { Revision, Revisions } from './revisions.ts'
+import { belongsTo, BlockedError, type ChildApplier, pathOf } from './child-applier.ts'
+import { applyDeployment } from './deployment-applier.ts'
+import { liveRevisions, type Revision } from './revisions.ts'
 
 /*
  * Most objects of a router are one behind the other, each needed by those that come after it: what pods start with (of a
@@ -47,9 +43,6 @@ const aside: readonly Resource[] = [
 ]
 
 const workloads: readonly Resource[] = [deployments, statefulSets]
-
-/** How long until a look whether the garbage collector is done. Its deletions may be of objects that no watch brings. */
-const stillThereMs = 1_000
 
 /** What the objects of a router are to be. */
 export interface WantedObjects {
@@ -69,24 +62,22 @@ export interface ApplyResult {
   readonly againMs: number | null
 }
 
+export interface ApplyOrderParts {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
+  readonly children: ChildApplier
+  readonly replicaSets: Store<Revision, 'instance'>
+  /** Called when the cluster does not know a kind that it may not have. */
+  readonly onUnknownKind: (kind: Resource) => void
+}
+
 /** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
 export class ApplyOrder {
+  readonly #parts: ApplyOrderParts
   readonly #children: ChildApplier
-  readonly #deployments: DeploymentApplier
-  readonly #revisions: Revisions
-  readonly #onUnknownKind: (kind: Resource) => void
 
-  /** @param onUnknownKind called when the cluster does not know a kind that it may not have */
-  constructor(
-    children: ChildApplier,
-    deploymentApplier: DeploymentApplier,
-    revisions: Revisions,
-    onUnknownKind: (kind: Resource) => void,
-  ) {
-    this.#children = children
-    this.#deployments = deploymentApplier
-    this.#revisions = revisions
-    this.#onUnknownKind = onUnknownKind
+  constructor(parts: ApplyOrderParts) {
+    this.#parts = parts
+    this.#children = parts.children
   }
 
   /**
@@ -141,13 +132,13 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: _, ...uncounted } = deployment.spec
       const wanted = isCountOurs ? deployment : { ...deployment, spec: uncounted }
-      return this.#deployments.apply(router, wanted, signal)
+      return applyDeployment(this.#parts.client, this.#children, router, wanted, signal)
     }
     try {
       await this.#children.apply(router, resource, object, signal)
     } catch (error) {
       if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
-      this.#onUnknownKind(resource)
+      this.#parts.onUnknownKind(resource)
     }
   }
 
@@ -194,7 +185,7 @@ export class ApplyOrder {
       return (resource: Resource, { metadata }: KubeObject) =>
         resource.plural !== configMaps.plural || names.has(metadata.name)
     }
-    await this.#pruneUnlessUsed(router, keeping, () => true, signal)
+    await this.#pruneUnlessUsed(router, keeping, signal)
   }
 
   /** Deletes what else is not wanted any more, but for what pods still talk to. */
@@ -203,12 +194,11 @@ export class ApplyOrder {
     isWanted: (resource: Resource, object: KubeObject) => boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    const isRedis = (object: KubeObject) => componentOf(object) === 'redis'
     const keeping = (revisions: readonly Revision[]) => (resource: Resource, object: KubeObject) =>
       isWanted(resource, object) ||
       resource.plural === configMaps.plural ||
-      (isRedis(object) && usesRedis(router, revisions))
-    await this.#pruneUnlessUsed(router, keeping, isRedis, signal)
+      (componentOf(object) === 'redis' && usesRedis(router, revisions))
+    await this.#pruneUnlessUsed(router, keeping, signal)
   }
 
   /**
@@ -220,15 +210,13 @@ export class ApplyOrder {
     keeping: (
       revisions: readonly Revision[],
     ) => (resource: Resource, object: KubeObject) => boolean,
-    needsProof: (object: KubeObject) => boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    const isKept = keeping(this.#revisions.known(router))
-    const doomed = this.#children.unwanted(router, isKept)
-    if (doomed.length === 0) return
-    const isProven = doomed.some(({ object }) => needsProof(object))
-    const live = isProven ? keeping(await this.#revisions.live(router, signal)) : isKept
-    await this.#children.prune(router, live, signal)
+    const { client, replicaSets } = this.#parts
+    const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
+    if (this.#children.unwanted(router, isKept).length === 0) return
+    const live = await liveRevisions(client, router, signal)
+    await this.#children.prune(router, keeping(live), signal)
   }
 }
 
@@ -295,11 +283,15 @@ class Failures {
   }
 }
 
+/** What is in the way may go without a watch that brings it: when to look again. */
+const blocked = {
+  'other-owner': { result: 'conflict', againMs: 30_000 },
+  deletion: { result: 'waiting', againMs: 1_000 },
+} as const
+
 function failureOf(error: unknown): Failure | null {
-  if (error instanceof NameConflictError)
-    return { result: 'conflict', message: error.message, error: null, againMs: null }
-  if (error instanceof StillThereError)
-    return { result: 'waiting', message: error.message, error: null, againMs: stillThereMs }
+  if (error instanceof BlockedError)
+    return { ...blocked[error.by], message: error.message, error: null }
   if (!(error instanceof ApiError) || isNamespaceTerminating(error)) return null
   return { result: 'refused', message: error.message, error, againMs: null }
 }

@@ -26,37 +26,14 @@ const versionOfNothing = '1'
 
 const applyOptions: ApplyOptions = { fieldManager, force: true }
 
-/** An object of a name that is needed belongs to somebody else. */
-export class NameConflictError extends Error {
-  readonly code = 'OP_NAME_CONFLICT'
-  override readonly name = 'NameConflictError'
+/** An object of a name that is needed is in the way: it belongs to another owner, or is still being deleted. */
+export class BlockedError extends Error {
+  override readonly name = 'BlockedError'
+  readonly by: 'other-owner' | 'deletion'
 
-  constructor(kind: string, name: string) {
-    super(
-      `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
-    )
-  }
-}
-
-/** An object of a name that is needed is being deleted. It will be asked for again soon. */
-export class StillThereError extends Error {
-  readonly code = 'OP_STILL_THERE'
-  override readonly name = 'StillThereError'
-
-  /**
-   * @param owner whose object it is: this router's own, which somebody deleted, or one that an earlier router of the same
-   *   name left
-   * @param finalizers what its deletion waits for, if it does
-   */
-  constructor(
-    kind: string,
-    name: string,
-    owner: 'this' | 'earlier',
-    finalizers: readonly string[] = [],
-  ) {
-    const whose = owner === 'this' ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
-    const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
-    super(`the ${kind} ${name} of ${whose} is still being deleted${held}`)
+  constructor(by: BlockedError['by'], message: string) {
+    super(message)
+    this.by = by
   }
 }
 
@@ -97,7 +74,7 @@ export class ChildApplier {
   /**
    * Brings one object to what is wanted.
    *
-   * @throws NameConflictError when the name is taken by somebody else
+   * @throws BlockedError when an object of the name is in the way
    */
   async apply<T extends KubeObject>(
     router: RpcRouter,
@@ -193,14 +170,23 @@ export class ChildApplier {
     found: KubeObject,
     signal: AbortSignal,
   ): Promise<void> {
-    const { name, deletionTimestamp, finalizers } = found.metadata
+    const { name, deletionTimestamp, finalizers = [] } = found.metadata
+    const { kind } = resource
     const isOurs = belongsTo(found, router) || isOrphanOf(found, router)
     if (isOurs && deletionTimestamp === undefined) return
     if (!isOurs && !(await this.#isLeft(router, found, signal)))
-      throw new NameConflictError(resource.kind, name)
+      throw new BlockedError(
+        'other-owner',
+        `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
+      )
     // The garbage collector is slower than people.
     if (deletionTimestamp === undefined) await this.#delete(resource, found, signal)
-    throw new StillThereError(resource.kind, name, isOurs ? 'this' : 'earlier', finalizers)
+    const owner = isOurs ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
+    const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
+    throw new BlockedError(
+      'deletion',
+      `the ${kind} ${name} of ${owner} is still being deleted${held}`,
+    )
   }
 
   /**

@@ -17,25 +17,18 @@ export interface Child {
 
 /** What is known of all that can belong to a router, a store a kind. */
 export class ChildStores {
-  readonly #stores: ReadonlyMap<string, { readonly resource: Resource; readonly store: ChildStore }>
+  readonly #stores: ReadonlyMap<string, ChildStore>
+  readonly resources: readonly Resource[]
 
   constructor(resources: readonly Resource[]) {
-    this.#stores = new Map(
-      resources.map((resource) => {
-        const store: ChildStore = new Store({ owner: ownerUids })
-        return [resource.plural, { resource, store }]
-      }),
-    )
-  }
-
-  get resources(): readonly Resource[] {
-    return [...this.#stores.values()].map(({ resource }) => resource)
+    this.resources = resources
+    this.#stores = new Map(resources.map(({ plural }) => [plural, new Store({ owner: ownerUids })]))
   }
 
   store({ plural }: Resource): ChildStore {
     const found = this.#stores.get(plural)
     if (found === undefined) throw new TypeError(`there is no store of ${plural}`)
-    return found.store
+    return found
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: string): T | undefined {
@@ -45,8 +38,8 @@ export class ChildStores {
   /** What a router has for its own by owner and by labels: others may make their objects go with it, too. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
     const key = keyOf(metadata)
-    return [...this.#stores.values()].flatMap(({ resource, store }) =>
-      store
+    return this.resources.flatMap((resource) =>
+      this.store(resource)
         .byIndex('owner', metadata.uid)
         .filter((object) => isChild(object) && instanceKeys(object).includes(key))
         .map((object) => ({ resource, object })),
@@ -54,8 +47,8 @@ export class ChildStores {
   }
 
   onChange(listener: (change: Change<KubeObject>, resource: Resource) => void): void {
-    for (const { resource, store } of this.#stores.values())
-      store.subscribe((change) => {
+    for (const resource of this.resources)
+      this.store(resource).subscribe((change) => {
         listener(change, resource)
       })
   }

@@ -28,21 +28,17 @@ interface FieldTree {
   readonly [path: string]: FieldTree
 }
 
-/** What others may set in the spec of our objects; null for the whole of it. */
-interface Allowed {
-  readonly [path: string]: Allowed | null
-}
-
-const allowed: Allowed = {
+/** What others may set in the spec of our objects. */
+const allowed = [
   // The autoscaler's, where there is one; else we say it, by force, and count how often we have to.
-  'f:replicas': null,
-  // `kubectl rollout restart`, and tools that restart pods when something changes.
-  'f:template': { 'f:metadata': null },
+  'f:replicas',
   // Of a Service: what clouds and load balancers write there.
-  'f:loadBalancerIP': null,
-  'f:loadBalancerClass': null,
-  'f:healthCheckNodePort': null,
-}
+  'f:loadBalancerIP',
+  'f:loadBalancerClass',
+  'f:healthCheckNodePort',
+]
+/** `kubectl rollout restart`, and tools that restart pods when something changes. */
+const allowedInTemplate = ['f:metadata']
 
 /** Somebody keeps setting what the operator puts back each time. */
 export interface FieldConflict {
@@ -175,27 +171,22 @@ export async function takeForeignFields(
   await client.mergePatch(resource, ref, patch, signal)
 }
 
-/** The record of owners when the fields of others that are ours to say are ours. */
+/** The record of owners when the fields of others that are ours to say are ours. What else such a writer set has no owner. */
 export function takenOver(object: KubeObject): readonly ManagedFields[] {
   const { apiVersion, metadata } = object
   const { managedFields = [] } = metadata
-  const others: ManagedFields[] = []
-  let taken: FieldTree = {}
-  for (const entry of managedFields) {
-    if (isOurs(entry)) continue
-    const part = foreignPart(object, entry)
-    if (part !== null) taken = union(taken, { 'f:spec': part })
-    const left = part === null ? entry : withoutPart(entry)
-    if (left !== null) others.push(left)
-  }
-  if (Object.keys(taken).length === 0) return managedFields
+  const parts = managedFields.map((entry) => foreignPart(object, entry))
+  const taken = parts.filter((part) => part !== null)
+  if (taken.length === 0) return managedFields
   const ours = managedFields.find(isOurs) ?? {
     manager: fieldManager,
     operation: 'Apply' as const,
     apiVersion,
     fieldsType: 'FieldsV1' as const,
   }
-  return [...others, { ...ours, fieldsV1: union(treeOf(ours), taken) }]
+  const fieldsV1 = taken.reduce((all, part) => union(all, { 'f:spec': part }), treeOf(ours))
+  const others = managedFields.filter((entry, at) => !isOurs(entry) && parts[at] === null)
+  return [...others, { ...ours, fieldsV1 }]
 }
 
 function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
@@ -205,38 +196,15 @@ function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
 /** What of an entry is foreign, below the spec. What webhooks of the cluster add to our own writes stands under our name. */
 function foreignPart({ apiVersion }: KubeObject, entry: ManagedFields): FieldTree | null {
   if (entry.manager === fieldManager || entry.apiVersion !== apiVersion) return null
-  const spec = treeOf(entry)['f:spec']
-  return spec === undefined ? null : split(spec, allowed).foreign
+  const { 'f:template': template = {}, ...fields } = treeOf(entry)['f:spec'] ?? {}
+  const spec = without(fields, allowed)
+  const pod = without(template, allowedInTemplate)
+  const foreign = Object.keys(pod).length === 0 ? spec : { ...spec, 'f:template': pod }
+  return Object.keys(foreign).length === 0 ? null : foreign
 }
 
-/** An entry without what is foreign in it; null when nothing is left. */
-function withoutPart(entry: ManagedFields): ManagedFields | null {
-  const { 'f:spec': spec = {}, ...fields } = treeOf(entry)
-  const { left } = split(spec, allowed)
-  const fieldsV1 = left === null ? fields : { ...fields, 'f:spec': left }
-  return Object.keys(fieldsV1).length === 0 ? null : { ...entry, fieldsV1 }
-}
-
-/** Parts a tree into what others may own and what not; null for what is empty. */
-function split(
-  tree: FieldTree,
-  rules: Allowed,
-): { readonly foreign: FieldTree | null; readonly left: FieldTree | null } {
-  const foreign: [string, FieldTree][] = []
-  const left: [string, FieldTree][] = []
-  for (const [path, below] of Object.entries(tree)) {
-    const rule = rules[path]
-    if (rule === null) left.push([path, below])
-    else if (rule === undefined) foreign.push([path, below])
-    else {
-      const parts = split(below, rule)
-      if (parts.foreign !== null) foreign.push([path, parts.foreign])
-      if (parts.left !== null) left.push([path, parts.left])
-    }
-  }
-  const treeOrNull = (entries: [string, FieldTree][]) =>
-    entries.length === 0 ? null : Object.fromEntries(entries)
-  return { foreign: treeOrNull(foreign), left: treeOrNull(left) }
+function without(tree: FieldTree, paths: readonly string[]): FieldTree {
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => !paths.includes(path)))
 }
 
 function union(a: FieldTree, b: FieldTree): FieldTree {

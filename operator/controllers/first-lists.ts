@@ -4,10 +4,12 @@ import type { ControllerOptions } from '../kube/controller.ts'
 import { refOf } from '../kube/object.ts'
 
 type Reconcile = ControllerOptions['reconcile']
-type Enqueue = (key: string) => void
 
 /** A namespace, or null for all of the cluster where that is watched as one. */
 export type Scope = string | null
+
+/** How long until a look at an object of a scope that was not listed yet. */
+const againMs = 1_000
 
 /**
  * Which namespaces have been listed whole. Of others too little is known to act. One that cannot be listed, since it is
@@ -15,13 +17,12 @@ export type Scope = string | null
  */
 export class FirstLists {
   readonly #first = Promise.withResolvers<void>()
-  /** What came up in scopes that are yet to be listed, and where to put it again. */
-  readonly #held: Map<Scope, Map<Enqueue, Set<string>>>
+  readonly #missing: Set<Scope>
   readonly #isWhole: boolean
 
   constructor(scopes: readonly Scope[]) {
     this.#isWhole = scopes.includes(null)
-    this.#held = new Map(scopes.map((scope) => [scope, new Map<Enqueue, Set<string>>()]))
+    this.#missing = new Set(scopes)
   }
 
   /** Resolves when one scope has been listed. */
@@ -31,25 +32,20 @@ export class FirstLists {
 
   /** The scopes that are yet to be listed. */
   get missing(): readonly Scope[] {
-    return [...this.#held.keys()]
+    return [...this.#missing]
   }
 
-  /** Takes note that all of a scope has been listed: what came up there has its turn now. */
+  /** Takes note that all of a scope has been listed. */
   listed(scope: Scope): void {
-    const held = this.#held.get(scope) ?? []
-    this.#held.delete(scope)
+    this.#missing.delete(scope)
     this.#first.resolve()
-    for (const [enqueue, keys] of held) for (const key of keys) enqueue(key)
   }
 
-  /** Holds back what is of a scope that was not listed yet. */
-  holding(reconcile: Reconcile, enqueue: Enqueue): Reconcile {
+  /** Puts off what is of a scope that was not listed yet. */
+  holding(reconcile: Reconcile): Reconcile {
     return async (key, context) => {
       const scope = this.#isWhole ? null : (refOf(key).namespace ?? null)
-      const held = this.#held.get(scope)
-      if (held === undefined) return reconcile(key, context)
-      const keys = held.get(enqueue) ?? new Set()
-      held.set(enqueue, keys.add(key))
+      return this.#missing.has(scope) ? { requeueAfterMs: againMs } : reconcile(key, context)
     }
   }
 }

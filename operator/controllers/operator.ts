@@ -5,22 +5,22 @@ import type { RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
+import { isNamespaceTerminating } from '../kube/errors.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { type KubeObject, refOf } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Resource } from '../kube/resource.ts'
-import type { BuildContext, Images } from '../resources/build-children.ts'
+import type { Images } from '../resources/build-children.ts'
 import { childKinds, rpcRouters, secrets, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { DeploymentApplier } from './deployment-applier.ts'
+import { fieldManager } from './field-conflicts.ts'
 import { FirstLists, type Scope } from './first-lists.ts'
 import { ProviderReconciler } from './provider-reconciler.ts'
 import { ProviderResults } from './provider-results.ts'
 import { References } from './references.ts'
-import { Revisions } from './revisions.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
 import { connectTriggers } from './triggers.ts'
@@ -43,23 +43,6 @@ export interface OperatorOptions {
   readonly generatePassword: () => string
 }
 
-type Reconciler = Pick<ControllerOptions, 'reconcile'>
-
-/** What writes to the API server. */
-interface Writers {
-  readonly children: ChildApplier
-  readonly routerStatuses: StatusWriter<RpcRouterStatus>
-  readonly providerStatuses: StatusWriter<UpstreamProviderStatus>
-}
-
-function writersOf({ client, clock }: OperatorOptions, world: World): Writers {
-  return {
-    children: new ChildApplier({ client, children: world.children, clock }),
-    routerStatuses: new StatusWriter(client, rpcRouters, clock),
-    providerStatuses: new StatusWriter(client, upstreamProviders, clock),
-  }
-}
-
 /** All controllers on one cluster: what they watch, and what they do about it. */
 export class Operator {
   readonly routers: Controller
@@ -69,6 +52,8 @@ export class Operator {
   readonly #reflectors: readonly Reflector<KubeObject>[]
   /** Kinds of the Prometheus operator that the cluster has. */
   readonly #monitors = new Set<string>()
+  /** Namespaces that are being deleted. */
+  readonly #terminating = new Set<string>()
   readonly #scopes: readonly Scope[]
   readonly #lists: FirstLists
   readonly #events: EventRecorder
@@ -80,6 +65,11 @@ export class Operator {
     this.references = new References(client, ({ plural }, key) =>
       world.isReferredTo(plural === secrets.plural ? 'secret' : 'configMap', key),
     )
+    for (const store of [world.routers, world.providers])
+      store.subscribe(({ type, object }) => {
+        // A namespace that goes takes no new object: it is another of the name.
+        if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
+      })
     this.#reflectors = reflectWorld(world, this.references, {
       ...options,
       onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),
@@ -90,25 +80,40 @@ export class Operator {
       client,
       reportingController: 'rpcrouter.dev/operator',
       reportingInstance: options.instance,
+      fieldManager,
       ...{ clock, random, observer },
     })
-    const writers = writersOf(options, world)
-    const { images, chains } = options
-    const build = { images, monitors: this.#monitors, chainIdOf: chainNames(chains) }
-    const reconcilers = this.#reconcilers(options, writers, build)
-    const controllerOf = (name: string, { reconcile }: Reconciler) => {
-      const controller: Controller = new Controller({
+    const routerStatuses = new StatusWriter<RpcRouterStatus>(client, rpcRouters, clock)
+    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(
+      client,
+      upstreamProviders,
+      clock,
+    )
+    const reconcilers = this.#reconcilers(options, routerStatuses, providerStatuses)
+    const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
+      new Controller({
         name,
-        reconcile: this.#lists.holding(reconcile, (key) => controller.enqueue(key)),
+        reconcile: this.#lists.holding(this.#skipping(reconcile)),
         ...{ clock, random, observer, workers },
       })
-      return controller
-    }
     this.routers = controllerOf('rpcrouter', reconcilers.router)
     this.providers = controllerOf('upstreamprovider', reconcilers.provider)
-    const { routerStatuses, providerStatuses } = writers
     const { routers, providers, references } = this
     connectTriggers({ world, references, routers, providers, routerStatuses, providerStatuses })
+  }
+
+  /** Leaves alone what goes with its namespace, of which the first refused write tells. */
+  #skipping(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
+    return async (key, context) => {
+      const { namespace = '' } = refOf(key)
+      if (this.#terminating.has(namespace)) return
+      try {
+        return await reconcile(key, context)
+      } catch (error) {
+        if (!isNamespaceTerminating(error)) throw error
+        this.#terminating.add(namespace)
+      }
+    }
   }
 
   #setServed({ kind }: Resource, isServed: boolean): void {
@@ -120,19 +125,21 @@ export class Operator {
 
   #reconcilers(
     options: OperatorOptions,
-    { children, routerStatuses, providerStatuses }: Writers,
-    build: BuildContext,
+    routerStatuses: StatusWriter<RpcRouterStatus>,
+    providerStatuses: StatusWriter<UpstreamProviderStatus>,
   ) {
-    const { client, clock, chains, generatePassword } = options
+    const { client, clock, chains, images, generatePassword } = options
     const { world, references } = this
     const results = new ProviderResults()
+    const build = { images, monitors: this.#monitors, chainIdOf: chainNames(chains) }
     const shared = { world, references, results, clock, chains, events: this.#events }
-    const applier = new ApplyOrder(
+    const children = new ChildApplier({ client, children: world.children, clock })
+    const applier = new ApplyOrder({
+      client,
       children,
-      new DeploymentApplier(client, children),
-      new Revisions(client, world.replicaSets),
-      (kind) => this.#setServed(kind, false),
-    )
+      replicaSets: world.replicaSets,
+      onUnknownKind: (kind) => this.#setServed(kind, false),
+    })
     const router = new RouterReconciler({
       ...{ ...shared, client, children, applier, build, generatePassword },
       statuses: routerStatuses,

@@ -29,17 +29,14 @@ export interface ProviderReconcilerParts {
   readonly isInWork: (router: string) => boolean
 }
 
-/**
- * How long a router may take to give its word on a provider before the status says that it is waited for. It counts from
- * the end of its turn: in a cluster that is new to the operator turns come late, and each provider would be written twice.
- */
+/** How long after its turn a router may take to report on a provider, before the status says that it is waited for. */
 const pendingAfterMs = 60_000
 
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
   readonly #parts: ProviderReconcilerParts
-  /** By key: which state of a provider waits for a router's word, and since when. */
-  readonly #waiting = new Map<string, { readonly state: string; readonly sinceMs: number }>()
+  /** Since when a provider, by key, waits for the report of a router. */
+  readonly #waitingSinceMs = new Map<string, number>()
 
   constructor(parts: ProviderReconcilerParts) {
     this.#parts = parts
@@ -49,7 +46,7 @@ export class ProviderReconciler {
     const { world, statuses, events, clock } = this.#parts
     const object = world.providers.get(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-      this.#waiting.delete(key)
+      this.#waitingSinceMs.delete(key)
       return {}
     }
     const now = rfc3339(clock.wallMs())
@@ -80,7 +77,7 @@ export class ProviderReconciler {
     // Such a router goes on as it is, so what was said of it holds.
     const isJudged = provider.status?.observedGeneration === metadata.generation
     if (isJudged && silent.some((router) => world.isUnreadable(router))) return {}
-    const waitMs = this.#waitMs(key, provider, silent)
+    const waitMs = this.#waitMs(key, silent)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const names = referencesOfProvider(provider)
     const data = await references.read(metadata.namespace, names, signal)
@@ -110,18 +107,16 @@ export class ProviderReconciler {
     })
   }
 
-  /** For how long routers that have not given their word are still to be waited for: they will say when they have. */
-  #waitMs(key: string, { metadata }: UpstreamProvider, silent: readonly string[]): number {
+  /** How long routers that have not reported are still waited for: the provider comes again when they have. */
+  #waitMs(key: string, silent: readonly string[]): number {
     if (silent.length === 0) {
-      this.#waiting.delete(key)
+      this.#waitingSinceMs.delete(key)
       return 0
     }
     const nowMs = this.#parts.clock.nowMs()
-    const state = `${metadata.uid}@${metadata.generation}`
-    const known = this.#waiting.get(key)
-    const goesOn = known?.state === state && !silent.some(this.#parts.isInWork)
-    const sinceMs = goesOn ? known.sinceMs : nowMs
-    this.#waiting.set(key, { state, sinceMs })
+    const isEarly = silent.some(this.#parts.isInWork)
+    const sinceMs = (isEarly ? undefined : this.#waitingSinceMs.get(key)) ?? nowMs
+    this.#waitingSinceMs.set(key, sinceMs)
     return sinceMs + pendingAfterMs - nowMs
   }
 }

@@ -3,8 +3,7 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listAll } from '../kube/reflector.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
-import type { Store } from '../kube/store.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { childrenOf, configHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsIn } from '../resources/ports.ts'
@@ -41,30 +40,18 @@ export function runningOf(deployment: Deployment | null): Running {
   return deployment === null ? nothingRuns : { openPorts: revisionOf(deployment).ports.listen }
 }
 
-/** What the ReplicaSets of routers refer to: old pods may start again, and a rollout may be undone. */
-export class Revisions {
-  readonly #client: Pick<KubeClient, 'list'>
-  readonly #store: Store<Revision, 'instance'>
-
-  constructor(client: Pick<KubeClient, 'list'>, store: Store<Revision, 'instance'>) {
-    this.#client = client
-    this.#store = store
-  }
-
-  /** As far as the watch has told. */
-  known({ metadata }: RpcRouter): readonly Revision[] {
-    return this.#store.byIndex('instance', keyOf(metadata))
-  }
-
-  /**
-   * As the API server has it now: for what cannot be taken back. With what the Deployment asks for, whose ReplicaSet may
-   * be yet to come.
-   */
-  async live({ metadata }: RpcRouter, signal: AbortSignal): Promise<readonly Revision[]> {
-    const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
-    // In this order: a ReplicaSet that is made in between is that of the Deployment.
-    const asking = await listAll(this.#client, deployments, selection, signal)
-    const { items } = await listAll(this.#client, replicaSets, selection, signal)
-    return [...asking.items, ...items].map(revisionOf)
-  }
+/**
+ * What the ReplicaSets of a router refer to, as the API server has it now: old pods may start again, and a rollout may be
+ * undone. With what the Deployment asks for, whose ReplicaSet may be yet to come.
+ */
+export async function liveRevisions(
+  client: Pick<KubeClient, 'list'>,
+  { metadata }: RpcRouter,
+  signal: AbortSignal,
+): Promise<readonly Revision[]> {
+  const selection = { namespace: metadata.namespace, labelSelector: childrenOf(metadata.name) }
+  // In this order: a ReplicaSet that is made in between is that of the Deployment.
+  const asking = await listAll(client, deployments, selection, signal)
+  const { items } = await listAll(client, replicaSets, selection, signal)
+  return [...asking.items, ...items].map(revisionOf)
 }

@@ -45,9 +45,6 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** No watch brings the end of a foreign object of a name that is needed. */
-const conflictAgainMs = 30_000
-
 /** Answers that tell of the moment, not of the object; so do those of a server that fails. */
 const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
 
@@ -119,9 +116,7 @@ export class RouterReconciler {
     this.#record(router, occurrences)
     this.#report(key, router, translated, deployment)
     if (result.error !== null) throw result.error
-    const isConflict = result.applied.result === 'conflict'
-    const againMs = Math.min(result.againMs ?? Infinity, isConflict ? conflictAgainMs : Infinity)
-    return againMs === Infinity ? {} : { requeueAfterMs: againMs }
+    return result.againMs === null ? {} : { requeueAfterMs: result.againMs }
   }
 
   /** Null: there is none, or none that is the router's. */

@@ -84,8 +84,8 @@ describe('a kubeconfig', () => {
 
   test.each<[string, string, string | undefined, string]>([
     ['that is not there', '/nowhere/config', undefined, '/nowhere/config cannot be read: ENOENT'],
-    ['without that context', 'a-token', 'prod', 'has no context "prod"; it has: main, broken'],
-    ['with a context of no cluster', 'a-token', 'broken', 'names a cluster that is not there'],
+    ['without that context', 'a-token', 'prod', 'names no cluster; its contexts: main, broken'],
+    ['with a context of no cluster', 'a-token', 'broken', 'the context "broken" of the kubeconfig'],
   ])('%s', async (_, name, context, message) => {
     const path = name.startsWith('/') ? name : await file(name, kubeconfig({ token: 't' }))
     const options = { env: {}, kubeconfig: path, ...(context && { context }) }

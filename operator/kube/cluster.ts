@@ -3,7 +3,6 @@
 import { access, readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import { readKubeConfig } from './kube-config.ts'
 
 /** What a connection needs to trust the server and to be trusted. PEM. */
 export interface TlsMaterial {
@@ -97,5 +96,81 @@ export async function inCluster(
       const [token, ca] = await Promise.all([read('token'), read('ca.crt')])
       return { headers: { authorization: `Bearer ${token}` }, tls: { ca } }
     },
+  }
+}
+
+/** What the library sets on a request. */
+interface Applied {
+  readonly headers?: Readonly<Record<string, string>>
+  /** `user:password` */
+  readonly auth?: string
+  /** Files and base64 come as buffers, plugins give text. */
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+  readonly servername?: string
+  readonly rejectUnauthorized?: boolean
+}
+
+/**
+ * The cluster that kubeconfig files tell of: tokens, client certificates, exec plugins, OIDC. The
+ * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that goes by its service account never pays for it.
+ * @param files merged as kubectl merges them: the first to name something wins
+ * @throws Error that names the files and what is wrong
+ */
+async function readKubeConfig(files: readonly string[], context?: string): Promise<Cluster> {
+  const { KubeConfig } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  const from = files.join(', ')
+  try {
+    for (const [at, file] of files.entries()) {
+      const part = at === 0 ? config : new KubeConfig()
+      part.loadFromFile(file)
+      if (at > 0) config.mergeConfig(part, true)
+    }
+  } catch (cause) {
+    throw new Error(`the kubeconfig ${from} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  if (context !== undefined) config.setCurrentContext(context)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null)
+    throw new Error(
+      `the context "${config.getCurrentContext()}" of the kubeconfig ${from} names no cluster; its contexts: ${
+        config
+          .getContexts()
+          .map(({ name }) => name)
+          .join(', ') || 'none'
+      }`,
+    )
+  if (cluster.proxyUrl?.startsWith('socks'))
+    throw new Error(
+      `the cluster "${cluster.name}" of ${from} is behind a SOCKS proxy: only HTTP proxies are supported`,
+    )
+  return {
+    server: cluster.server,
+    podNamespace: null,
+    ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
+    async credentials() {
+      const options: Applied = {}
+      await config.applyToHTTPSOptions(options)
+      return { headers: headersOf(options), tls: tlsOf(options) }
+    },
+  }
+}
+
+function headersOf({ headers = {}, auth }: Applied): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) found[name.toLowerCase()] = value
+  if (auth) found['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`
+  return found
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: Applied): TlsMaterial {
+  return {
+    ...(ca && { ca: String(ca) }),
+    ...(cert && { cert: String(cert) }),
+    ...(key && { key: String(key) }),
+    ...(servername && { serverName: servername }),
+    ...(rejectUnauthorized === false && { insecure: true }),
   }
 }

@@ -5,7 +5,7 @@ import { seededRandom } from '../../proxy/clock/random.ts'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
 import { sleep, systemClock } from './clock.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
-import { ApiError, TerminalError } from './errors.ts'
+import { ApiError } from './errors.ts'
 import type { Reconciled } from './observer.ts'
 
 function controllerOf(
@@ -82,7 +82,6 @@ test('reconciles that wait for nothing leave the event loop its turns', async ()
 describe('what a reconcile ends with', () => {
   test.each<[string, () => Error, string[]]>([
     ['an error: again with growing delays', () => new Error('no'), ['0', '5', '15', '35', '75']],
-    ['a terminal error: not again', () => new TerminalError('never'), ['0']],
     [
       'a server that asks for patience: not before',
       () => new ApiError('PATCH', 429, {}, 30_000),

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, deadline, nextTurn, type Random } from './clock.ts'
-import {
-  ApiError,
-  isForbidden,
-  isNamespaceTerminating,
-  TerminalError,
-  TimeoutError,
-} from './errors.ts'
+import { ApiError, isForbidden, TimeoutError } from './errors.ts'
 import type { KubeObserver, Reconciled, ReconcileResult } from './observer.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -31,7 +25,7 @@ export interface ControllerOptions {
   readonly name: string
   /**
    * Brings the world of one key to what the objects ask for, from what the stores say now. What it
-   * throws is tried again with growing delays; a `TerminalError` waits for a change instead.
+   * throws is tried again with growing delays.
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome | void>
   readonly clock: Clock
@@ -111,15 +105,6 @@ export class Controller {
       tell('requeue')
     } catch (error) {
       if (signal.aborted) return tell('stopped', error)
-      // That cannot be undone: the object goes with its namespace.
-      if (isNamespaceTerminating(error)) {
-        this.queue.forget(key)
-        return tell('success')
-      }
-      if (error instanceof TerminalError) {
-        this.queue.forget(key)
-        return tell('terminal', error)
-      }
       const isEarly = isForbidden(error) && this.queue.failuresOf(key) < patientTries
       const askedMs = error instanceof ApiError ? error.retryAfterMs : null
       this.queue.addRateLimited(key, askedMs ?? 0)

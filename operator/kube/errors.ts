@@ -45,11 +45,10 @@ export class ApiError extends KubeError {
   readonly retryAfterMs: number | null
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
-    const untyped = untypedPatch(body.message ?? '')
-    const reason = body.reason || (untyped === null ? `HTTP ${status}` : 'Invalid')
+    const reason = body.reason || `HTTP ${status}`
     // What is wrong with a Secret may quote it.
     const isSecret = /\/secrets(\/|$)/.test(request)
-    const message = isSecret ? '' : (untyped ?? body.message ?? '')
+    const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
     this.request = request
     this.status = status
@@ -60,24 +59,6 @@ export class ApiError extends KubeError {
     this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? null : seconds * 1000)
   }
 }
-
-/**
- * What is wrong with an object that the API server cannot even read as one of its kind. It answers as if that were a fault
- * of its own. Null for any other answer.
- */
-function untypedPatch(message: string): string | null {
-  const [, what] = /^failed to create typed patch object \([^)]*\): (.*)$/s.exec(message) ?? []
-  if (what === undefined) return null
-  const lines = what
-    .replace(/^errors:/, '')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-  return lines
-    .map((line) => line.trim().replace(/^(\S+): field not declared in schema$/, unknownField))
-    .join('; ')
-}
-
-const unknownField = 'the API does not know the field $1'
 
 /** No connection, or it broke: whether the request took effect is unknown. */
 export class ConnectionError extends KubeError {
@@ -92,11 +73,6 @@ export class TimeoutError extends KubeError {
 /** What came is not what the API server speaks: cut JSON, a proxy's page. */
 export class MalformedAnswerError extends KubeError {
   readonly code = 'OP_KUBE_MALFORMED'
-}
-
-/** What cannot succeed by trying again: the controller then waits for a change. */
-export class TerminalError extends KubeError {
-  readonly code = 'OP_KUBE_TERMINAL'
 }
 
 function hasStatus(error: unknown, ...statuses: readonly number[]): error is ApiError {

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { TokenBucket } from './backoff.ts'
 import type { KubeClient } from './client.ts'
 import { type Clock, microTime, type Random } from './clock.ts'
 import { Controller } from './controller.ts'
-import { isAlreadyExists, isNotFound, TerminalError } from './errors.ts'
 import type { KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 
 /** The same again within so long is one series. */
 const seriesMs = 6 * 60_000
-/** A series tells its count at most so often. */
-const tellMs = 60_000
-/** New events about one object: a burst, then one in five minutes. */
-const perObject = { burst: 25, perSecond: 1 / 300 }
+/** The count of a series is written at most so often. */
+const countMs = 60_000
+/** New events about one object in an hour. */
+const mostPerObject = 25
+const hourMs = 3_600_000
 const mostSeries = 1_000
 const mostTries = 5
+/** The API server takes notes up to so many bytes of UTF-8. */
+const mostNoteBytes = 1024
 
 /** What happened to an object. `reason` and `action` are from a fixed list; `note` is for people. */
 export interface Occurrence {
@@ -30,176 +31,11 @@ export interface Occurrence {
   readonly regarding: KubeObject
 }
 
-export interface EventRecorderOptions {
-  readonly client: Pick<KubeClient, 'create' | 'mergePatch'>
-  /** `rpcrouter.dev/operator`. */
-  readonly reportingController: string
-  /** The pod. */
-  readonly reportingInstance: string
-  readonly clock: Clock
-  readonly random: Random
-  readonly observer?: KubeObserver
-}
-
-interface Series {
-  event: KubeEvent
-  count: number
-  /** How many of them the API server knows of. */
-  told: number
-  lastMs: number
-  lastWallMs: number
-}
-
-/**
- * Tells people what happened to an object, where `kubectl describe` shows it. Never in the way: it is
- * told in the background, the same thing again becomes a count, and too much about one object is dropped.
- */
-export class EventRecorder {
-  readonly #options: EventRecorderOptions
-  readonly #writer: Controller
-  /** The latest last. */
-  readonly #series = new Map<string, Series>()
-  readonly #buckets = new Map<string, TokenBucket>()
-
-  constructor(options: EventRecorderOptions) {
-    this.#options = options
-    const { clock, random } = options
-    this.#writer = new Controller({
-      name: 'events',
-      reconcile: (key, { signal }) => this.#write(key, signal),
-      clock,
-      random,
-      workers: 1,
-      settleMs: 0,
-    })
-  }
-
-  /** Tells of one occurrence, soon. */
-  record(occurrence: Occurrence): void {
-    const { clock, observer } = this.#options
-    const { type, reason, action, note, regarding } = occurrence
-    const about = regarding.metadata.uid ?? regarding.metadata.name
-    const key = JSON.stringify([about, type, reason, action, note])
-    const nowMs = clock.nowMs()
-    const known = this.#series.get(key)
-    this.#series.delete(key)
-    if (known && nowMs - known.lastMs < seriesMs) {
-      known.count += 1
-      known.lastMs = nowMs
-      known.lastWallMs = clock.wallMs()
-      this.#series.set(key, known)
-      this.#writer.queue.addAfter(key, tellMs)
-      return
-    }
-    if (!this.#bucketOf(about).tryTake()) return observer?.eventDropped?.(reason, 'rate')
-    const event = this.#eventOf(occurrence)
-    const lastWallMs = clock.wallMs()
-    this.#series.set(key, { event, count: 1, told: 0, lastMs: nowMs, lastWallMs })
-    this.#forgetOldest()
-    this.#writer.enqueue(key)
-  }
-
-  /** Writes until the signal is aborted. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#writer.run(signal)
-  }
-
-  async #write(key: string, signal: AbortSignal): Promise<void> {
-    const { client, observer } = this.#options
-    const series = this.#series.get(key)
-    if (series === undefined || series.told === series.count) return
-    const { count } = series
-    try {
-      await this.#tell(client, series, count, signal)
-      series.told = count
-    } catch (cause) {
-      if (signal.aborted || this.#writer.queue.failuresOf(key) < mostTries) throw cause
-      observer?.eventDropped?.(series.event.reason, 'error', cause as Error)
-      throw new TerminalError('the event cannot be told', { cause })
-    }
-  }
-
-  async #tell(
-    client: EventRecorderOptions['client'],
-    { event, told, lastWallMs }: Series,
-    count: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const series = { count, lastObservedTime: microTime(lastWallMs) }
-    const whole = count === 1 ? event : { ...event, series }
-    if (told > 0)
-      try {
-        await client.mergePatch(events, event.metadata, { series }, signal)
-        return
-      } catch (error) {
-        // The API server forgets events after an hour.
-        if (!isNotFound(error)) throw error
-      }
-    try {
-      await client.create(events, whole, signal)
-    } catch (error) {
-      // Its name is ours alone: an earlier try went through, and its answer was lost.
-      if (!isAlreadyExists(error)) throw error
-      if (count > 1) await client.mergePatch(events, event.metadata, { series }, signal)
-    }
-  }
-
-  #eventOf({ regarding, note, type, reason, action }: Occurrence): KubeEvent {
-    const { clock, random, reportingController, reportingInstance } = this.#options
-    const { name, namespace = 'default' } = regarding.metadata
-    const wallMs = clock.wallMs()
-    const suffix = `${wallMs.toString(16)}${Math.floor(random.next() * 2 ** 32).toString(16)}`
-    const reference: ObjectReference = referenceTo(regarding)
-    return {
-      apiVersion: apiVersionOf(events),
-      kind: events.kind,
-      metadata: { namespace, name: `${name.slice(0, 220)}.${suffix}` },
-      eventTime: microTime(wallMs),
-      type,
-      reason,
-      action,
-      note: fitNote(note),
-      regarding: reference,
-      reportingController,
-      reportingInstance,
-    }
-  }
-
-  #bucketOf(about: string): TokenBucket {
-    const present = this.#buckets.get(about)
-    if (present) return present
-    const bucket = new TokenBucket({ ...perObject, clock: this.#options.clock })
-    this.#buckets.set(about, bucket)
-    return bucket
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#series
-    if (this.#series.size <= mostSeries || oldest === undefined) return
-    const [key, { told, event }] = oldest
-    this.#series.delete(key)
-    if (told === 0) this.#options.observer?.eventDropped?.(event.reason, 'full')
-    for (const [about, bucket] of this.#buckets) if (bucket.isFull) this.#buckets.delete(about)
-  }
-}
-
-/** Names an object in an event. */
-export interface ObjectReference {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  readonly namespace?: string
-  readonly uid?: string
-}
-
 /** An event of `events.k8s.io/v1`. Its instants have six digits behind the second. */
-export interface KubeEvent extends KubeObject {
+export interface KubeEvent extends KubeObject, Omit<Occurrence, 'regarding'> {
   readonly eventTime: string
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: string
-  readonly action: string
-  readonly note: string
-  readonly regarding: ObjectReference
+  readonly regarding: Pick<KubeObject, 'apiVersion' | 'kind'> &
+    Pick<KubeObject['metadata'], 'name' | 'namespace' | 'uid'>
   readonly reportingController: string
   readonly reportingInstance: string
   /** Present from the second time on. */
@@ -214,20 +50,130 @@ export const events: Resource<KubeEvent> = {
   namespaced: true,
 }
 
-/** The reference by which an event names an object. */
-function referenceTo({ apiVersion, kind, metadata }: KubeObject): ObjectReference {
-  const { name, namespace, uid } = metadata
-  return {
-    apiVersion,
-    kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
-  }
+export interface EventRecorderOptions {
+  readonly client: Pick<KubeClient, 'apply'>
+  /** `rpcrouter.dev/operator`. */
+  readonly reportingController: string
+  /** The pod. */
+  readonly reportingInstance: string
+  /** The owner of what it applies. */
+  readonly fieldManager: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer?: KubeObserver
 }
 
-/** The API server takes notes up to so many bytes of UTF-8. */
-const mostNoteBytes = 1024
+interface Series {
+  readonly event: KubeEvent
+  readonly firstMs: number
+  lastMs: number
+  lastWallMs: number
+  count: number
+  /** How many of them the API server knows of. */
+  written: number
+}
+
+/**
+ * Reports to people what happened to an object, where `kubectl describe` shows it. It writes in the background, makes a
+ * count of the same thing again, and drops what is too much about one object.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
+  readonly #writer: Controller
+  /** The latest last. */
+  readonly #series = new Map<string, Series>()
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+    this.#writer = new Controller({
+      name: 'events',
+      reconcile: (key, { signal }) => this.#write(key, signal),
+      clock: options.clock,
+      random: options.random,
+      workers: 1,
+      settleMs: 0,
+    })
+  }
+
+  /** Reports one occurrence, soon. */
+  record(occurrence: Occurrence): void {
+    const { clock, observer } = this.#options
+    const { type, reason, action, note, regarding } = occurrence
+    const { uid, name } = regarding.metadata
+    const key = JSON.stringify([uid ?? name, type, reason, action, note])
+    const [nowMs, wallMs] = [clock.nowMs(), clock.wallMs()]
+    const known = this.#series.get(key)
+    if (known && nowMs - known.lastMs < seriesMs) {
+      this.#series.delete(key)
+      const { count } = known
+      this.#series.set(
+        key,
+        Object.assign(known, { count: count + 1, lastMs: nowMs, lastWallMs: wallMs }),
+      )
+      return this.#writer.queue.addAfter(key, countMs)
+    }
+    const recent = [...this.#series.values()].filter(
+      ({ event, firstMs }) => event.regarding.uid === uid && nowMs - firstMs < hourMs,
+    )
+    if (recent.length >= mostPerObject) return observer?.eventDropped?.(reason, 'rate')
+    const times = { firstMs: nowMs, lastMs: nowMs, lastWallMs: wallMs }
+    const event = this.#eventOf(occurrence, wallMs)
+    this.#series.delete(key)
+    this.#series.set(key, { event, ...times, count: 1, written: 0 })
+    this.#forgetOldest()
+    this.#writer.enqueue(key)
+  }
+
+  /** Writes until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#writer.run(signal)
+  }
+
+  /** An apply makes the event, or brings its count up to date; one whose answer was lost can be repeated. */
+  async #write(key: string, signal: AbortSignal): Promise<void> {
+    const { client, observer, fieldManager } = this.#options
+    const known = this.#series.get(key)
+    if (known === undefined || known.written === known.count) return
+    const { event, count, lastWallMs } = known
+    const series = { count, lastObservedTime: microTime(lastWallMs) }
+    const whole = count === 1 ? event : { ...event, series }
+    try {
+      await client.apply(events, whole, { fieldManager, force: true }, signal)
+      known.written = count
+    } catch (error) {
+      if (signal.aborted || this.#writer.queue.failuresOf(key) < mostTries) throw error
+      observer?.eventDropped?.(event.reason, 'error', error as Error)
+    }
+  }
+
+  #eventOf({ regarding, note, type, reason, action }: Occurrence, wallMs: number): KubeEvent {
+    const { random, reportingController, reportingInstance } = this.#options
+    const { apiVersion, kind, metadata } = regarding
+    const { name, namespace, uid } = metadata
+    const suffix = `${wallMs.toString(16)}${Math.floor(random.next() * 2 ** 32).toString(16)}`
+    return {
+      apiVersion: apiVersionOf(events),
+      kind: events.kind,
+      metadata: { namespace: namespace ?? 'default', name: `${name.slice(0, 220)}.${suffix}` },
+      eventTime: microTime(wallMs),
+      type,
+      reason,
+      action,
+      note: fitNote(note),
+      regarding: { apiVersion, kind, name, namespace, uid },
+      reportingController,
+      reportingInstance,
+    }
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#series
+    if (this.#series.size <= mostSeries || oldest === undefined) return
+    const [key, { written, event }] = oldest
+    this.#series.delete(key)
+    if (written === 0) this.#options.observer?.eventDropped?.(event.reason, 'full')
+  }
+}
 
 /** The note, cut at a whole character with `...` when it is too long. */
 function fitNote(note: string): string {

@@ -57,10 +57,6 @@ export class LeaderElector {
     this.#leaseMs = options.leaseMs ?? 15_000
     this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000
     this.#retryMs = options.retryMs ?? 2_000
-    if (this.#renewDeadlineMs >= this.#leaseMs)
-      throw new TypeError('renewDeadlineMs must be shorter than leaseMs')
-    if (this.#retryMs * jitter >= this.#renewDeadlineMs)
-      throw new TypeError(`renewDeadlineMs must be longer than retryMs x ${jitter}`)
   }
 
   /** True while the lease is ours for certain. */
@@ -257,17 +253,15 @@ export const leases: Resource<Lease> = {
   namespaced: true,
 }
 
-export interface Claim {
-  readonly identity: string
-  readonly leaseMs: number
-  readonly wallMs: number
-}
-
 /** The lease as it is to be written by who takes or keeps it. */
 function claimed(
   ref: Required<ObjectRef>,
   present: Lease | null,
-  { identity, leaseMs, wallMs }: Claim,
+  {
+    identity,
+    leaseMs,
+    wallMs,
+  }: { readonly [K in 'leaseMs' | 'wallMs']: number } & { readonly identity: string },
 ): Lease {
   const { holderIdentity, acquireTime, leaseTransitions = 0 } = present?.spec ?? {}
   const isOurs = holderIdentity === identity

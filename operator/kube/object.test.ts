@@ -61,21 +61,6 @@ test('what is wrong with a Secret is told without its words', () => {
   expect(JSON.stringify([error, error.causes, error.message, error.stack])).not.toContain('hunter2')
 })
 
-test.each([
-  [
-    '.spec.template.spec.affinity.nodeAffinity.bogus: field not declared in schema',
-    'the API does not know the field .spec.template.spec.affinity.nodeAffinity.bogus',
-  ],
-  [
-    'errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected map, got &{[]}',
-    'the API does not know the field .spec.a; .spec.b: expected map, got &{[]}',
-  ],
-])('an object that is none of its kind is no fault of the server: %s', (said, told) => {
-  const message = `failed to create typed patch object (ns/a; apps/v1, Kind=Deployment): ${said}`
-  const error = new ApiError('PATCH /apis/apps/v1/namespaces/ns/deployments/a', 500, { message })
-  expect(error.message).toBe(`PATCH /apis/apps/v1/namespaces/ns/deployments/a: Invalid: ${told}`)
-})
-
 test('a version that is too new asks for a list as one that is too old does', () => {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 }
   const error = new ApiError('GET', 504, { reason: 'Timeout', details })

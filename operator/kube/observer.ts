@@ -44,8 +44,7 @@ export interface KubeObserver {
 }
 
 /** `retry`: it failed by what often passes in a moment, and is tried again. */
-export type ReconcileResult =
-  'success' | 'requeue' | 'retry' | 'error' | 'terminal' | 'timeout' | 'stopped'
+export type ReconcileResult = 'success' | 'requeue' | 'retry' | 'error' | 'timeout' | 'stopped'
 
 export interface Reconciled {
   readonly controller: string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Backoff, type BackoffOptions } from './backoff.ts'
+import { Backoff, type BackoffRow } from '../../proxy/clock/backoff.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
 import { ApiError, isExpired, isForbidden, isUnknownKind, KubeError } from './errors.ts'
@@ -16,7 +16,9 @@ const watchSeconds = { least: 300, spread: 300 }
 const usualSilenceMs = 150_000
 /** A watch that ends sooner, with nothing new in it, is a failure: else it would be asked for without pause. */
 const shortestMs = 1_000
-const usualBackoff: BackoffOptions = { firstMs: 800, mostMs: 30_000, forgiveMs: 120_000 }
+const usualBackoff: BackoffRow = { firstMs: 1_200, maxMs: 45_000, jitter: 0.3 }
+/** After so long without a failure the next one counts as the first. */
+const forgiveMs = 120_000
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>
@@ -28,7 +30,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** What of an object is kept, such as `withoutManagedFields`. Must keep name, uid and version. */
   readonly keep?: (object: T) => T
   readonly observer?: KubeObserver
-  readonly backoff?: BackoffOptions
+  readonly backoff?: BackoffRow
   readonly silenceMs?: number
   /** For a kind that the cluster may not have: called when it is found to have it, or not. Counts as listed either way. */
   readonly onServed?: (isServed: boolean) => void
@@ -47,12 +49,12 @@ export class Reflector<T extends KubeObject> {
   readonly #firstList = Promise.withResolvers<void>()
   #version: string | null = null
   #heardAtMs: number
+  #failedAtMs = -Infinity
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
-    const { backoff = usualBackoff, clock, random } = options
-    this.#backoff = new Backoff(backoff, clock, random)
-    this.#heardAtMs = clock.nowMs()
+    this.#backoff = new Backoff(options.backoff ?? usualBackoff, options.random)
+    this.#heardAtMs = options.clock.nowMs()
   }
 
   /** Resolves when the first list is in the store. */
@@ -87,13 +89,22 @@ export class Reflector<T extends KubeObject> {
         const isOptional = onServed !== undefined && (isUnknownKind(error) || isForbidden(error))
         if (isOptional) this.#forget(isUnknownKind(error))
         if (isExpired(error)) this.#version = null
-        const askedMs = error instanceof ApiError ? error.retryAfterMs : null
-        const retryMs = isOptional ? lookAgainMs : this.#backoff.failed(askedMs ?? 0)
+        const retryMs = isOptional ? lookAgainMs : this.#retryMs(error)
         if (!isOptional || isForbidden(error))
           observer?.reflectFailed?.(resource.plural, verb, error, retryMs)
         await sleep(clock, retryMs, signal).catch(() => {})
       }
     }
+  }
+
+  /** A server that asks for patience gets the longest of our own delays at most: it may be the page of a proxy. */
+  #retryMs(error: KubeError): number {
+    const { clock, backoff = usualBackoff } = this.#options
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#failedAtMs > forgiveMs) this.#backoff.reset()
+    this.#failedAtMs = nowMs
+    const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
+    return Math.max(Math.min(askedMs, backoff.maxMs), this.#backoff.next())
   }
 
   /** Goes on without a kind that is not there, or not for us. */

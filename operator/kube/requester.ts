@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ReadAnswer } from './answers.ts'
-import { TokenBucket } from './backoff.ts'
 import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
 import type { KubeObserver, Verb } from './observer.ts'
@@ -44,7 +43,7 @@ export class Requester {
 
   constructor(options: RequesterOptions) {
     this.#options = options
-    this.#bucket = new TokenBucket({ ...options.limit, clock: options.clock })
+    this.#bucket = new TokenBucket(options.limit, options.clock)
   }
 
   /** What `read` makes of the JSON of the answer. */
@@ -190,4 +189,28 @@ function statusIn(text: string): Status {
     // No JSON at all.
   }
   return { message: text.slice(0, 200).trim() }
+}
+
+/** A rate with a burst. Whoever reserves gets a turn; turns are given out in order. */
+class TokenBucket {
+  readonly #limit: RequesterOptions['limit']
+  readonly #clock: Clock
+  #tokens: number
+  #atMs: number
+
+  constructor(limit: RequesterOptions['limit'], clock: Clock) {
+    this.#limit = limit
+    this.#clock = clock
+    this.#tokens = limit.burst
+    this.#atMs = clock.nowMs()
+  }
+
+  /** Takes a token, of the future if need be: how many milliseconds to wait for it. */
+  reserve(): number {
+    const { perSecond, burst } = this.#limit
+    const nowMs = this.#clock.nowMs()
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#atMs) / 1000) * perSecond) - 1
+    this.#atMs = nowMs
+    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / perSecond
+  }
 }

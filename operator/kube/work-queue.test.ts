@@ -3,8 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
-import { ItemBackoff } from './backoff.ts'
-import { WorkQueue } from './work-queue.ts'
+import { ItemBackoff, WorkQueue } from './work-queue.ts'
 
 function queueOf(clock = new VirtualClock()) {
   return { clock, queue: new WorkQueue({ name: 'test', clock }) }
@@ -101,8 +100,7 @@ test('a key is in work from its turn being due to its end, and not while it is p
 })
 
 test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', () => {
-  const clock = new VirtualClock()
-  const backoff = new ItemBackoff(clock)
+  const backoff = new ItemBackoff()
   const delays = Array.from({ length: 20 }, () => backoff.failed('a'))
   expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40])
   expect(delays.at(-1)).toBe(120_000)
@@ -111,14 +109,6 @@ test('an item that fails stays away for 5 ms, doubling up to two minutes; forget
   expect(backoff.failed('b')).toBe(5)
   backoff.forget('a')
   expect([backoff.failuresOf('a'), backoff.failed('a')]).toEqual([0, 5])
-})
-
-test('all failures together come back at 10 a second after a burst of 100', () => {
-  const backoff = new ItemBackoff(new VirtualClock())
-  const delays = Array.from({ length: 120 }, (_, at) => backoff.failed(`key-${at}`))
-  expect(delays.slice(0, 100).every((delayMs) => delayMs === 5)).toBe(true)
-  expect(delays[100]).toBe(100)
-  expect(delays[119]).toBe(2_000)
 })
 
 test('the longest work of none is nothing, on a clock that goes on between two looks', () => {

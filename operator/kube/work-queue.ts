@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ItemBackoff } from './backoff.ts'
 import type { Cancel, Clock } from './clock.ts'
 import type { KubeObserver } from './observer.ts'
 
@@ -20,7 +19,7 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
-  readonly #backoff: ItemBackoff
+  readonly #backoff = new ItemBackoff()
   /** With the time at which each was added. */
   readonly #waiting = new Map<string, number>()
   readonly #dirty = new Set<string>()
@@ -32,7 +31,6 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options
-    this.#backoff = new ItemBackoff(options.clock)
   }
 
   /** How many keys wait for a worker. */
@@ -145,5 +143,34 @@ export class WorkQueue {
     this.#processing.set(key, clock.nowMs())
     observer?.queueTaken?.(name, clock.nowMs() - addedMs)
     return key
+  }
+}
+
+const itemFirstMs = 5
+/** No watch reports that a quota or a webhook was mended: nobody should have to wait long for it. */
+const itemMostMs = 120_000
+
+/** Delays of items that failed: of each item from 5 ms, doubling up to two minutes. */
+export class ItemBackoff {
+  readonly #failures = new Map<string, number>()
+
+  /**
+   * Counts a failure of the item: how long it must stay away, in milliseconds.
+   *
+   * @param askedMs what a server asked for by `Retry-After`; the page of a proxy must not stop work for a day
+   */
+  failed(key: string, askedMs = 0): number {
+    const before = this.failuresOf(key)
+    this.#failures.set(key, before + 1)
+    return Math.max(Math.min(askedMs, itemMostMs), Math.min(itemMostMs, itemFirstMs * 2 ** before))
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key)
+  }
+
+  /** How often the item failed since it was last forgotten. */
+  failuresOf(key: string): number {
+    return this.#failures.get(key) ?? 0
   }
 }

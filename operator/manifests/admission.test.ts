@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { customResourceDefinition } from '../api/crd/definition.ts'
 import { at, integer, list, object, oneOf, text, textMap } from '../api/field.ts'
 import { Admission } from './admission.ts'
-import type { Json } from './json.ts'
+import type { Json } from './read-documents.ts'
 
 const about = 'A field.'
 

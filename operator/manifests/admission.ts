@@ -6,7 +6,7 @@ import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
 import { rulesKeyword } from '../api/field.ts'
 import { RuleBook } from './cel.ts'
-import { isList, isMap, type Json, type JsonMap, withoutNulls } from './json.ts'
+import { isList, isMap, type Json, type JsonMap, withoutNulls } from './read-documents.ts'
 
 /** A kind of ours: its definition for the API server, and the schema that the definition is made of. */
 export interface Kind<T> {

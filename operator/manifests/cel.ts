@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { Environment, type ParseResult } from '@marcbachmann/cel-js'
 import { quantityValue } from '../api/quantity.ts'
-import { type Json, isList, isMap } from './json.ts'
+import { type Json, isList, isMap } from './read-documents.ts'
 
 /** Judges values by rules in CEL, each of them read once. */
 export class RuleBook {

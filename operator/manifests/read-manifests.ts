@@ -6,8 +6,7 @@ import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type KeyedData, configMapData, secretData } from '../translate/reference-data.ts'
 import { Admission } from './admission.ts'
-import { type Json, type JsonMap, isList, isMap, withoutNulls } from './json.ts'
-import { metadataSchema } from './metadata.ts'
+import { type Json, type JsonMap, isList, isMap, withoutNulls } from './read-documents.ts'
 import { readDocuments } from './read-documents.ts'
 
 /** A file of manifests. */
@@ -96,12 +95,12 @@ class ManifestReader implements ManifestSet {
       this.#found.set(found, first ?? `${file}, ${place}`)
       if (first === undefined) problems(this.#admit(kind, object))
       else problems([`${place}: the same object is in ${first}: remove one of them`])
-    } else if (apiVersion === 'v1' && kind === 'Secret') problems(this.#takeSecret(key, object))
-    else if (apiVersion === 'v1' && kind === 'ConfigMap') {
-      const { texts, faults } = textsOf('data', object['data'])
-      this.configMaps.set(key, configMapData(texts))
-      problems(faults)
-    }
+    } else if (apiVersion === 'v1' && kind === 'Secret' && !isMap(object['sops'])) {
+      // One that SOPS encrypted has no data that is known here.
+      const data = textsOf(object['data'])
+      this.secrets.set(key, secretData({ data, stringData: textsOf(object['stringData']) }))
+    } else if (apiVersion === 'v1' && kind === 'ConfigMap')
+      this.configMaps.set(key, configMapData(textsOf(object['data'])))
   }
 
   #inNamespace(object: JsonMap): JsonMap & { readonly metadata: JsonMap } {
@@ -118,57 +117,31 @@ class ManifestReader implements ManifestSet {
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]
     if (apiVersion !== `${group}/${version}`)
       return [`apiVersion must be ${group}/${version}, not ${wordOf(apiVersion)}`]
-    const { error } = metadataSchema.safeParse(metadata)
-    const ofMetadata = (error?.issues ?? []).map(
-      ({ path, message }) => `${['metadata', ...path.map(String)].join('.')}: ${message}`,
-    )
     const admitted = (kind === 'RpcRouter' ? this.#routerAdmission : this.#providerAdmission).admit(
       object,
     )
-    const faults = [...ofMetadata, ...('faults' in admitted ? admitted.faults : [])]
-    if (faults.length === 0 && 'object' in admitted) {
+    if ('object' in admitted) {
       if (admitted.object.kind === 'RpcRouter') this.routers.push(admitted.object)
       else this.providers.push(admitted.object)
-    } else if (kind === 'UpstreamProvider') this.refusedProviders.push(identityOf(metadata))
-    return faults
-  }
-
-  /** One that SOPS encrypted has no data that is known here. No fault has a value in it. */
-  #takeSecret(key: string, object: JsonMap): readonly string[] {
-    if (isMap(object['sops'])) return []
-    const { texts: data, faults } = textsOf('data', object['data'])
-    const { texts: stringData, faults: more } = textsOf('stringData', object['stringData'])
-    this.secrets.set(key, secretData({ data, stringData }))
-    const notBase64 = Object.entries(data)
-      .filter(([, text]) => !isBase64(text))
-      .map(([name]) => `data.${name} is not base64: encode it, or write it under stringData`)
-    return [...faults, ...more, ...notBase64]
+      return []
+    }
+    if (kind === 'UpstreamProvider') this.refusedProviders.push(identityOf(metadata))
+    return admitted.faults
   }
 }
 
-function textsOf(field: string, value: Json | undefined) {
-  if (value === undefined || value === null) return { texts: {}, faults: [] }
-  if (!isMap(value)) return { texts: {}, faults: [`${field} must be a map of keys to texts`] }
-  const entries = Object.entries(value).map(([key, text]) => [key, text ?? ''] as const)
-  return {
-    texts: Object.fromEntries(
-      entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-    ),
-    faults: entries
-      .filter(([, text]) => typeof text !== 'string')
-      .map(([key]) => `${field}.${key} must be a text: put it in quotes`),
-  }
-}
-
-/** By the alphabet and the padding of RFC 4648; line breaks do not count. */
-function isBase64(text: string): boolean {
-  const joined = text.replace(/[\r\n]/g, '')
-  return joined.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(joined)
+/** Whether the values are texts is for the API server to say. */
+function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  const entries = isMap(value) ? Object.entries(value) : []
+  const texts = entries.map(([key, text]) => [key, text ?? ''] as const)
+  return Object.fromEntries(texts.filter((entry) => typeof entry[1] === 'string')) as Record<
+    string,
+    string
+  >
 }
 
 function identityOf({ namespace, name, labels }: JsonMap): RefusedProvider {
-  const { texts } = textsOf('labels', labels)
-  return { namespace: wordOf(namespace), name: wordOf(name), labels: texts }
+  return { namespace: wordOf(namespace), name: wordOf(name), labels: textsOf(labels) }
 }
 
 /** A text as it is; what should be one, and is not, as JSON. */

@@ -12,8 +12,13 @@ import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import { nothingRuns } from '../translate/translation.ts'
 import { chainNames } from '../translate/router-document.ts'
-import { violationText } from '../translate/violation.ts'
+import { type Violation, violationText } from '../translate/violation.ts'
 import type { ManifestSet } from './read-manifests.ts'
+
+interface Judged {
+  readonly refusals: readonly Violation[]
+  readonly dangling: readonly Violation[]
+}
 
 /** What a set of manifests comes to. */
 export interface RenderedManifests {
@@ -35,6 +40,8 @@ export function renderManifests(
   const build = { ...options, chainIdOf: chainNames(chains) }
   const objects: KubeObject[] = []
   const problems: string[] = []
+  const note = (what: string, { refusals, dangling }: Judged) =>
+    problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
   const selected = new Set<string>()
   for (const router of manifests.routers) {
     const { namespace, name } = router.metadata
@@ -57,14 +64,12 @@ export function renderManifests(
       chains,
       running: nothingRuns,
     })
-    for (const violation of [...translation.refusals, ...translation.dangling])
-      problems.push(`RpcRouter ${namespace}/${name}: ${violationText(violation)}`)
+    note(`RpcRouter ${namespace}/${name}`, translation)
     for (const { provider, refusals, dangling } of translation.providers) {
       // What is wrong with them is told of their files.
       if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
-      for (const violation of [...refusals, ...dangling])
-        problems.push(`UpstreamProvider ${namespace}/${provider}: ${violationText(violation)}`)
+      note(`UpstreamProvider ${namespace}/${provider}`, { refusals, dangling })
     }
     if (translation.config !== null)
       objects.push(
@@ -75,9 +80,8 @@ export function renderManifests(
   for (const provider of manifests.providers) {
     const { namespace, name } = provider.metadata
     if (selected.has(`${namespace}/${name}`)) continue
-    const judged = judgeProvider(provider, dataOf(manifests, namespace), chains)
-    for (const violation of [...judged.refusals, ...judged.dangling])
-      problems.push(`UpstreamProvider ${namespace}/${name}: ${violationText(violation)}`)
+    const data = dataOf(manifests, namespace)
+    note(`UpstreamProvider ${namespace}/${name}`, judgeProvider(provider, data, chains))
   }
   return { objects, problems: [...new Set(problems)] }
 }

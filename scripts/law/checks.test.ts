@@ -167,7 +167,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
       'the library of Kubernetes elsewhere',
       'operator/controllers/a.ts',
       "import { KubeConfig } from '@kubernetes/client-node'",
-      'operator/kube/kube-config.ts',
+      'operator/kube/cluster.ts',
     ],
     ['the time in the operator', 'operator/kube/a.ts', 'setTimeout(() => {}, 1)', 'proxy/clock'],
     ['a default export', 'e2e/a.ts', 'export default 1', 'by its name'],

@@ -95,7 +95,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/upstream/wire/grpc/grpc-transport.ts',
   ],
   ws: ['proxy/upstream/wire/ws/ws-connection.ts', 'proxy/listener/websocket/websocket-server.ts'],
-  '@kubernetes/client-node': ['operator/kube/kube-config.ts'],
+  '@kubernetes/client-node': ['operator/kube/cluster.ts'],
   '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   fastify: ['proxy/telemetry/**'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],

@@ -78,8 +78,7 @@ export async function runOperator(
   const observer = combineObservers(metrics.observer, options.observer ?? {}, {
     requested: (resource, verb, outcome) => asked.push({ resource, verb, outcome }),
     reconciled({ result, error, key }) {
-      if (result === 'error' || result === 'terminal' || result === 'timeout')
-        failures.push(`${key}: ${String(error)}`)
+      if (result === 'error' || result === 'timeout') failures.push(`${key}: ${String(error)}`)
     },
   })
   const client = clientOf(access, { observer })
