@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { ensureAssets } from './build-assets.ts'
+import { ensureAssets } from './assets.ts'
 
 /*
  * Makes sure that the programs of a Kubernetes API are there: `make kube-assets`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { TestProject } from 'vitest/node'
-import { ensureAssets } from './build-assets.ts'
+import { ensureAssets } from './assets.ts'
 import type { Access } from './access.ts'
 import { startCluster } from './test-cluster.ts'
 

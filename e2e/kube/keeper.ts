@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureAssets } from './build-assets.ts'
+import { ensureAssets } from './assets.ts'
 import { ControlPlane } from './control-plane.ts'
 
 /*

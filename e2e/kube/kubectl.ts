@@ -47,3 +47,13 @@ export async function printed(outcome: Promise<Outcome>): Promise<string> {
   if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
   return stdout
 }
+
+const crds = join(import.meta.dirname, '../../crds')
+
+/** Installs the kinds of `crds/` as a user would, and waits until they are served. */
+export async function installCrds(kubectl: Kubectl): Promise<void> {
+  await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
+  const wait = ['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]
+  // Left to itself, wait looks into the folders below as well, and apply does not.
+  await printed(kubectl([...wait, '--recursive=false']))
+}

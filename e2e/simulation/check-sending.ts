@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { AttemptKind } from '../../proxy/relay/journal.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
-import { triesOf } from './able.ts'
 import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } from './arena.ts'
+import { triesOf } from './check-ending.ts'
 
 /** What must hold whenever the engine sends something. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {

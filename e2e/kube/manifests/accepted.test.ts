@@ -3,8 +3,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
+import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { readManifests } from './manifest-table.ts'
 

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
 import { projectFiles, projectText } from '../../../scripts/law/project-files.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 const { kubeconfig, namespace } = useNamespace()

@@ -4,8 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { accountManifests, rbacManifests, userRoles } from '../../../operator/rbac/manifests.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, type Outcome, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, type Outcome, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { differenceOf, noDifference, readManifests, splitRefusals } from './manifest-table.ts'
 

@@ -9,8 +9,7 @@ import type { KubeObject } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
 import { createOperator, run } from '../in-process-operator.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 interface Saying {

@@ -7,8 +7,7 @@ import { parseAllDocuments } from 'yaml'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 const folder = join(import.meta.dirname, '../../../crds/samples')

@@ -9,8 +9,7 @@ import {
 import type { StructuralSchema } from '../../../operator/api/crd/structural-schema.ts'
 import { kubeYaml } from '../../../operator/api/crd/kube-yaml.ts'
 import { readDocuments } from '../../../operator/manifests/read-documents.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor, printed } from '../kubectl.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*

@@ -8,8 +8,7 @@ import {
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
+import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet, keyHeader } from './fleet.ts'
 import { grantRules, runOperator } from './running-operator.ts'

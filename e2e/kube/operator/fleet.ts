@@ -115,13 +115,8 @@ export class Fleet {
   }
 
   async list<T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> {
-    const { items } = await listAll(
-      this.client,
-      resource,
-      { namespace: this.namespace },
-      this.signal,
-    )
-    return items
+    const { namespace } = this
+    return (await listAll(this.client, resource, { namespace }, this.signal)).items
   }
 
   /** All objects of the namespace that a router can consist of, and our own kinds. */
@@ -148,13 +143,7 @@ export class Fleet {
     return this.#is(upstreamProviders, name, type, reason, timeoutMs)
   }
 
-  #is(
-    resource: Resource,
-    name: string,
-    type: string,
-    reason: string,
-    timeoutMs: number,
-  ): Promise<Condition> {
+  #is(resource: Resource, name: string, type: string, reason: string, timeoutMs: number) {
     return eventually(async () => {
       const object = await this.get(resource, name)
       const { status, metadata } = object as RpcRouter

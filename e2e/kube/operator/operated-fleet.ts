@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll } from 'vitest'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
+import { installCrds, kubectlFor } from '../kubectl.ts'
 import { PretendKubelet, type Fate } from '../pretend-kubelet.ts'
 import type { Pod } from '../resources.ts'
 import { useNamespace, type TestNamespace } from '../test-namespace.ts'

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
-import { installCrds } from '../install-crds.ts'
-import { kubectlFor } from '../kubectl.ts'
+import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { quiet, runOperator, writes } from './running-operator.ts'
 import { countObjects, populate, Progress } from './scale.ts'

@@ -8,22 +8,17 @@ import type { SubscriptionNodePlan } from './schedule.ts'
 /** How many of the blocks of the others a branch has that they have left. */
 const growth = 0.7
 
-export interface ForksOptions {
-  readonly chain: ChainModel
-  readonly clock: Clock
-  readonly dice: Dice
-  /** Hears that a node is on another branch now. */
-  readonly changed: (event: string) => void
-}
-
 /** Which nodes are on a branch that the others have left, as when a network falls apart for a while. */
 export class Forks {
   readonly #branches = new Map<string, number>()
-  readonly #options: ForksOptions
 
-  constructor(nodes: readonly SubscriptionNodePlan[], options: ForksOptions) {
-    const { chain, clock, changed } = options
-    this.#options = options
+  /** @param changed hears that a node is on another branch now */
+  constructor(
+    nodes: readonly SubscriptionNodePlan[],
+    chain: ChainModel,
+    clock: Clock,
+    changed: (event: string) => void,
+  ) {
     for (const { name, forks } of nodes)
       for (const { fromMs, untilMs } of forks) {
         clock.after(fromMs, () => void this.#branches.set(name, chain.branch))
@@ -40,8 +35,7 @@ export class Forks {
   }
 
   /** The others have mined a block. */
-  mined(): void {
-    const { chain, dice } = this.#options
+  mined(chain: ChainModel, dice: Dice): void {
     for (const branch of new Set(this.#branches.values()))
       if (dice.chance(growth)) chain.mineOnLeft(branch)
   }

@@ -69,6 +69,7 @@ class Simulation {
   readonly #chain: ChainModel
   readonly #stopChain: () => void
   readonly #forks: Forks
+  readonly #forkDice: Dice
   readonly #sockets: SimulatedSocket[] = []
   readonly #pool: Pool
   readonly #watch: Watch
@@ -87,7 +88,8 @@ class Simulation {
     const { chain, stop } = growChain(schedule, clock, happened)
     this.#chain = chain
     this.#stopChain = stop
-    this.#forks = new Forks(nodes, { chain, clock, dice: new Dice(seed, 55), changed: happened })
+    this.#forkDice = new Dice(seed, 55)
+    this.#forks = new Forks(nodes, chain, clock, happened)
     const branchOf = (name: string) => this.#forks.branchOf(name)
     const say = (event: string) => {
       this.#run.say(event)
@@ -164,7 +166,7 @@ class Simulation {
   #happened(event: string): void {
     this.#run.say(event)
     if (event.startsWith('reorg')) this.#run.count('reorgs', 1)
-    if (event.startsWith('block')) this.#forks.mined()
+    if (event.startsWith('block')) this.#forks.mined(this.#chain, this.#forkDice)
     if (event.startsWith('node')) this.#run.count('forks', 1)
     for (const socket of this.#sockets) socket.happened()
     const held = this.#sockets.flatMap((socket) => [...socket.held])

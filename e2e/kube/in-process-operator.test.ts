@@ -3,11 +3,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { ChaosProxy } from './chaos/proxy.ts'
 import { eventually } from './eventually.ts'
-import { hastyClock } from './hasty-clock.ts'
+import { hastyClock, createOperator, run } from './in-process-operator.ts'
 import { clientOf } from './access.ts'
-import { createOperator, run } from './in-process-operator.ts'
-import { installCrds } from './install-crds.ts'
-import { kubectlFor } from './kubectl.ts'
+import { installCrds, kubectlFor } from './kubectl.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, access, kubeconfig } = useNamespace()
