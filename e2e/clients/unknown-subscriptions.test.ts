@@ -47,16 +47,3 @@ test('what subscribes by its name alone is refused, and no node hears of it', as
   client.terminate()
   expect(upstream.received.filter((text) => text.includes('subscribe'))).toEqual([])
 })
-
-test('what subscribes by another name ends with the connection that it was opened on', async () => {
-  await using upstream = await node()
-  await using router = await routerBefore(upstream.url)
-  const ask = async (method: string) => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
-    const response = await fetch(router.url, { method: 'POST', body })
-    return response.json()
-  }
-  expect(await ask('author_submitAndWatchExtrinsic')).toMatchObject({ result: '0x1' })
-  await expect.poll(() => upstream.connections.length).toBe(0)
-  expect(await ask('eth_gasPrice')).toMatchObject({ result: '0x1' })
-})
