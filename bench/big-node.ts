@@ -8,7 +8,7 @@ import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
 import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
-import { seededRandom } from '../proxy/clock/random.ts'
+import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../proxy/clock/system-clock.ts'
 
 /** What a big answer is made of, and how it is sent. */

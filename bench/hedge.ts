@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
-import { seededRandom } from '../proxy/clock/random.ts'
+import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
 import { readSteadily } from './steady-reads.ts'
 import { startTailNode } from './tail-node.ts'
 

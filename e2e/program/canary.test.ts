@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
 import { main } from '../../proxy/cli/main.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'

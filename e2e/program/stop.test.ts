@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import http from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { startProgram } from './program.ts'

@@ -3,7 +3,7 @@
 import { stringify } from 'yaml'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import type { Listener } from '../../proxy/listener/listener.ts'

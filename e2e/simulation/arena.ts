@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import type { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import type { RelayError } from '../../proxy/relay/errors.ts'
 import type { Reply } from '../../proxy/relay/reply.ts'

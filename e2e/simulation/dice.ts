@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom, type Random } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import type { Random } from '../../proxy/clock/random.ts'
 
 /** Draws from a seed; each `stream` of a seed is independent of the others. */
 export class Dice implements Random {

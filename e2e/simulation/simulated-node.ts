@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import { digest, toData } from '../upstream-sim/hex.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
 import {

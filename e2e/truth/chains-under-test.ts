@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { BitcoinChain, bitcoinNode } from '../upstream-sim/chains/btc.ts'
 import { HubChain } from '../upstream-sim/chains/hub-chain.ts'

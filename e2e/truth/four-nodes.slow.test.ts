@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter } from '../served/served-router.ts'
 import { coveredAt } from '../simulation/lies.ts'
 import type { LiedAbout } from '../simulation/lies.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { lieAbout, type LiedAbout, type LieKind } from '../simulation/lies.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { serveNode } from '../upstream-sim/served-node.ts'
 import type { FaultSwitch } from '../upstream-sim/faults.ts'

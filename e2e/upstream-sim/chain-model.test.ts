@@ -3,7 +3,7 @@
 import { Wallet } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { createChainModel } from './chain-model.ts'
 import { Transaction } from 'ethers'
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { GrowingChain } from './growing-chain.ts'
 import { viewOf } from './node-view.ts'
 

@@ -8,7 +8,7 @@ import http, {
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Clock } from '../../proxy/clock/clock.ts'
-import { seededRandom } from '../../proxy/clock/random.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/system-clock.ts'
 import { CallRecord } from './call-record.ts'
 import { FaultSwitch } from './faults.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { StatusWriter } from './status-writer.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../proxy/clock/random.ts'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { sleep, systemClock } from './clock.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
 import { ApiError } from './errors.ts'

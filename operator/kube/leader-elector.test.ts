@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../proxy/clock/random.ts'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Clock } from './clock.ts'
 import { LeaderElector, LeaseLostError } from './leader-elector.ts'
 import { LeaseKeeper } from './testing/lease-keeper.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import { ItemBackoff, WorkQueue } from './work-queue.ts'
 
 function queueOf(clock = new VirtualClock()) {

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Pulse } from './pulse.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { VirtualClock } from './testing/virtual-clock.ts'
 
 /** A connection with somebody at its other end, who answers when told to. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {

@@ -3,7 +3,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../clock/clock.ts'
-import { VirtualClock } from '../clock/virtual-clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { BodyStream } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamJudge } from './reply.ts'

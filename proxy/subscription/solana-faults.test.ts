@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { ChainReader } from './family.ts'
 import { History } from './history.ts'
 import { solanaFamily } from './families/solana.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'

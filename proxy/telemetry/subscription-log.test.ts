@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { createLogger } from './log.ts'
 import { subscriptionLog } from './subscription-log.ts'
 

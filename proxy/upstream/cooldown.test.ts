@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { VirtualClock } from '../clock/virtual-clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Cooldown, parseRetryAfter } from './cooldown.ts'
 
 const noJitter = { next: () => 0.5 }

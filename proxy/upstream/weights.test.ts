@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../clock/random.ts'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { strategies, type Strategy } from '../config/types.ts'
 import { draw, floorOf, weightOf, type Qualities } from './weights.ts'
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../operator/kube/clock.ts'
-import { seededRandom } from '../../../proxy/clock/random.ts'
+import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { drawnFaults } from './faults.ts'
 import { ChaosProxy } from './proxy.ts'
 import { eventually } from '../eventually.ts'

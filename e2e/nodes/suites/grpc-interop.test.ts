@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
-import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { createGrpcTransport } from '../../../proxy/upstream/wire/grpc/grpc-transport.ts'
 import { nodeUrlConfig } from '../../../proxy/upstream/testing/node-url-config.ts'
 import type { BodyStream, Outgoing } from '../../../proxy/upstream/wire.ts'

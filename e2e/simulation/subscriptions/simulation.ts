@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
+import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { makeOwnCall } from '../../../proxy/listener/jsonrpc/own-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'

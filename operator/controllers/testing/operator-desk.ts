@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom } from '../../../proxy/clock/random.ts'
-import { VirtualClock } from '../../../proxy/clock/virtual-clock.ts'
+import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import type { Condition } from '../../api/status.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Resource } from '../../kube/resource.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Stream } from 'node:http2'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { Body } from '../../upstream/wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
 import { Http2Server } from './http2-server.ts'

@@ -3,7 +3,7 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
 import { Http2Server } from './http2-server.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Agent, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/listener-fixture.ts'
 

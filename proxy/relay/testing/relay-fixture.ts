@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { loadCatalog } from '../../chain/load-catalog.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
-import { seededRandom } from '../../clock/random.ts'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
 import { createPool } from '../../upstream/create-pool.ts'
 import { dialects } from '../../upstream/dialect.ts'

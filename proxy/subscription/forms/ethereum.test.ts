@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../clock/random.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import type { Topic } from '../subscriptions.ts'
 import type { SubscribeWish } from './form.ts'
 import { ethereumForm } from './ethereum.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../clock/random.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import type { SubscribeWish } from './form.ts'
 import { solanaForm } from './solana.ts'
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { loadCatalog } from '../../chain/load-catalog.ts'
 import type { BlockRef } from '../../chain/types.ts'
-import { seededRandom } from '../../clock/random.ts'
-import { VirtualClock } from '../../clock/virtual-clock.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
 import { createPool } from '../create-pool.ts'
 import type { Pool } from '../pool.ts'

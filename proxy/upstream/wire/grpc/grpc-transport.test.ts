@@ -3,7 +3,7 @@
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { SilentWire } from '../../testing/silent-wire.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../../clock/virtual-clock.ts'
+import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { ReplyBody } from './reply-body.ts'
 import type { TransportError } from '../../transport.ts'
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
-import { seededRandom } from '../../../clock/random.ts'
-import { VirtualClock } from '../../../clock/virtual-clock.ts'
+import { seededRandom } from '../../../clock/testing/seeded-random.ts'
+import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import type { UpstreamSubscription } from '../../transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { echo, startSocketNode, type SocketNodeOptions } from '../../testing/socket-node.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Cancel, Clock } from './clock.ts'
+import type { Cancel, Clock } from '../clock.ts'
 import { TimerQueue, type Timer } from './timer-queue.ts'
 
 /**

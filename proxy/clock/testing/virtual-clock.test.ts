@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sleep } from './clock.ts'
+import { sleep } from '../clock.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 test('timers run by their instant, and in the order of setting at the same one', async () => {
