@@ -23,16 +23,10 @@ function reason<const Status extends ReasonMeaning['status']>(status: Status) {
 
 const holds = reason('True')
 const fails = reason('False')
-const unknown = reason('Unknown')
 
 function condition<Reasons extends ConditionMeaning['reasons']>(meaning: string, reasons: Reasons) {
   return { meaning, reasons }
 }
-
-const pending = unknown(
-  'A router that selects it has not judged this generation, a minute after its turn.',
-  'Look at the conditions of the router, and whether the operator runs and has a leader.',
-)
 
 const resolvedRefs = condition(
   'Every Secret and ConfigMap that it refers to exists and has the key.',
@@ -207,7 +201,6 @@ export const upstreamProviderConditions = {
       'The router that selects it has no endpoint for its chain and interface.',
       'Add an endpoint to the router, or other labels to the provider.',
     ),
-    Pending: pending,
   }),
   ResolvedRefs: resolvedRefs,
   Programmed: condition(
@@ -218,7 +211,6 @@ export const upstreamProviderConditions = {
         'The newest config of the router could not be applied, or does not hold the provider.',
         'Look at the conditions of the router.',
       ),
-      Pending: pending,
     },
   ),
   Ready: condition(
@@ -235,7 +227,6 @@ export const upstreamProviderConditions = {
         'No router that selects it has applied it.',
         'Look at status.routers[] and at the conditions of the routers.',
       ),
-      Pending: pending,
     },
   ),
 }

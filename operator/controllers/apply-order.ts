@@ -15,12 +15,9 @@ import {
   horizontalPodAutoscalers,
   monitorKinds,
   networkPolicies,
-  type NetworkPolicy,
   podDisruptionBudgets,
-  statefulSets,
 } from '../resources/kinds.ts'
 import { componentOf } from '../resources/labels.ts'
-import { opensAsMuch } from '../resources/network-policy.ts'
 import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
@@ -42,7 +39,11 @@ const aside: readonly Resource[] = [
   ...monitorKinds,
 ]
 
-const workloads: readonly Resource[] = [deployments, statefulSets]
+/**
+ * New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. The Service that is there fits the
+ * pods that are there.
+ */
+const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
 /** What the objects of a router are to be. */
 export interface WantedObjects {
@@ -91,7 +92,6 @@ export class ApplyOrder {
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const failures = new Failures()
-    await failures.during(() => this.#pruneConfigs(router, [configHash, current], signal))
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
@@ -113,10 +113,11 @@ export class ApplyOrder {
       )
       isHeld ||= !isApplied && !isAside && !this.#isEnough(router, object)
     }
-    if (!isHeld) {
-      await failures.during(() => this.#prune(router, isWanted, signal))
-      for (const object of objects) this.#checkConflict(router, object, failures)
-    }
+    // What pods have now stays while something was not tried, but for configs that none of them runs.
+    const isDone = (resource: Resource, object: KubeObject): boolean =>
+      !isWanted(resource, object) && (!isHeld || resource.plural === configMaps.plural)
+    await failures.during(() => this.#prune(router, isDone, [configHash, current], signal))
+    if (!isHeld) for (const object of objects) this.#checkConflict(router, object, failures)
     return failures.result(isHeld)
   }
 
@@ -146,14 +147,8 @@ export class ApplyOrder {
   #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
     const found = this.#children.latest(resource, wanted.metadata)
-    const isHere = found && belongsTo(found, router) && !found.metadata.deletionTimestamp
-    // New pods need this ConfigMap and no other. The Service that is there fits the pods that are there.
-    if (resource === configMaps || resource === deployments) return false
-    if (resource !== networkPolicies) return isHere === true
-    // Pods are not started without their shield. Those that lost it are no safer with an old config.
-    if (!isHere)
-      return workloads.some((kind) => this.#children.latest(kind, wanted.metadata) !== null)
-    return opensAsMuch(found as NetworkPolicy, wanted as NetworkPolicy)
+    if (changesWithPods.includes(resource)) return false
+    return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
   #checkConflict(router: RpcRouter, object: KubeObject, failures: Failures): void {
@@ -169,50 +164,27 @@ export class ApplyOrder {
   }
 
   /**
-   * Deletes the configs that no pod runs and none can run again. This comes before all else: one whose Deployment was
-   * refused would stay for as long as that lasts, and a quota might have no room for the next.
+   * Deletes what is not wanted any more, but for what pods still talk to, and for configs that pods run or can run again.
+   * The watch may lag behind, and what pods start with could not be brought back: before such an object is deleted, the
+   * API server is asked which revisions there are.
    *
    * @param hashes of configs that stay whoever runs them
    */
-  async #pruneConfigs(
+  async #prune(
     router: RpcRouter,
+    isDone: (resource: Resource, object: KubeObject) => boolean,
     hashes: readonly (string | null)[],
     signal: AbortSignal,
   ): Promise<void> {
-    const keeping = (revisions: readonly Revision[]) => {
-      const all = [...hashes, ...revisions.map(({ configHash }) => configHash)]
-      const names = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
-      return (resource: Resource, { metadata }: KubeObject) =>
-        resource.plural !== configMaps.plural || names.has(metadata.name)
-    }
-    await this.#pruneUnlessUsed(router, keeping, signal)
-  }
-
-  /** Deletes what else is not wanted any more, but for what pods still talk to. */
-  async #prune(
-    router: RpcRouter,
-    isWanted: (resource: Resource, object: KubeObject) => boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const keeping = (revisions: readonly Revision[]) => (resource: Resource, object: KubeObject) =>
-      isWanted(resource, object) ||
-      resource.plural === configMaps.plural ||
-      (componentOf(object) === 'redis' && usesRedis(router, revisions))
-    await this.#pruneUnlessUsed(router, keeping, signal)
-  }
-
-  /**
-   * The watch may lag behind, and what pods start with could not be brought back: before such an object is deleted, the
-   * API server is asked which revisions there are.
-   */
-  async #pruneUnlessUsed(
-    router: RpcRouter,
-    keeping: (
-      revisions: readonly Revision[],
-    ) => (resource: Resource, object: KubeObject) => boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
     const { client, replicaSets } = this.#parts
+    const keeping = (revisions: readonly Revision[]) => {
+      const all = [...hashes, ...revisions.map((revision) => revision.configHash)]
+      const configs = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
+      return (resource: Resource, object: KubeObject) =>
+        !isDone(resource, object) ||
+        (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
+        (componentOf(object) === 'redis' && usesRedis(router, revisions))
+    }
     const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
     if (this.#children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)

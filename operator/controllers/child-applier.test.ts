@@ -57,12 +57,15 @@ test('an object of another group’s RpcRouter of the same name is not touched',
 })
 
 test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
-  'an object that an RpcRouter of %s left, which is gone, gives way',
+  'an object that an RpcRouter of %s left, which is gone, is waited for',
   async (apiVersion) => {
     await using desk = new OperatorDesk()
     desk.keeper.put(services, ownedBy(apiVersion, 'uid-of-one-that-is-gone'))
     desk.provider('a')
     desk.router('r')
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^False\/StillDeleting@1/)
+    desk.remove(services, 'r-router')
     await desk.pass()
     expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True/)
   },

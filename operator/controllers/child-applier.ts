@@ -7,7 +7,7 @@ import type { Clock } from '../kube/clock.ts'
 import { isConflict, isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
 import type { Resource } from '../kube/resource.ts'
-import { type ConfigMap, rpcRouters } from '../resources/kinds.ts'
+import type { ConfigMap } from '../resources/kinds.ts'
 import { appliedAnnotation, instanceKeys, isChild } from '../resources/labels.ts'
 import { digest } from '../translate/digest.ts'
 import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
@@ -38,7 +38,7 @@ export class BlockedError extends Error {
 }
 
 export interface ChildApplierOptions {
-  readonly client: Pick<KubeClient, 'get' | 'list' | 'delete' | 'apply' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'delete' | 'apply' | 'mergePatch'>
   readonly children: ChildStores
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -89,7 +89,7 @@ export class ChildApplier {
     // The watch brought nothing, and there is an object: one of ours, or a foreign one.
     const found = known ?? (await findObject(this.#client, resource, wanted.metadata, signal))
     if (found !== null) {
-      await this.#claim(router, resource, found, signal)
+      claim(router, resource, found)
       // Such a ConfigMap can only be replaced. Somebody else made it: its name is of another content.
       if (isFrozen(found, wanted)) await this.#delete(resource, found, signal)
       else if (foreignManagers(found).length > 0)
@@ -163,49 +163,30 @@ export class ChildApplier {
     await this.#client.delete(resource, metadata, uid === undefined ? {} : { uid }, signal)
   }
 
-  /** Makes sure that an object of the wanted name is ours to write. */
-  async #claim(
-    router: RpcRouter,
-    resource: Resource,
-    found: KubeObject,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name, deletionTimestamp, finalizers = [] } = found.metadata
-    const { kind } = resource
-    const isOurs = belongsTo(found, router) || isOrphanOf(found, router)
-    if (isOurs && deletionTimestamp === undefined) return
-    if (!isOurs && !(await this.#isLeft(router, found, signal)))
-      throw new BlockedError(
-        'other-owner',
-        `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
-      )
-    // The garbage collector is slower than people.
-    if (deletionTimestamp === undefined) await this.#delete(resource, found, signal)
-    const owner = isOurs ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
-    const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
-    throw new BlockedError(
-      'deletion',
-      `the ${kind} ${name} of ${owner} is still being deleted${held}`,
-    )
-  }
-
-  /**
-   * Whether an object is of a router of the same name that is gone. The API server is asked for its uid, as the watch may
-   * be behind: a router that was made anew would lose what is its own.
-   */
-  async #isLeft(router: RpcRouter, found: KubeObject, signal: AbortSignal): Promise<boolean> {
-    const { namespace, name } = router.metadata
-    const owner = owningRouter(found)
-    if (owner?.name !== name) return false
-    // Routers are listed and watched: this needs no further right.
-    const named = { namespace, fieldSelector: `metadata.name=${name}` }
-    const { items } = await this.#client.list(rpcRouters, named, signal)
-    return items.every(({ metadata }) => metadata.uid !== owner.uid)
-  }
-
   #remember(resource: Resource, object: KubeObject): void {
     this.#writes.remember(pathOf(resource, object.metadata), withForeignFields(object))
   }
+}
+
+/**
+ * Makes sure that an object of the wanted name is ours to write. What a router of the same name left is waited for: its
+ * owner is gone, and so the garbage collector takes it.
+ */
+function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
+  const { name, deletionTimestamp, finalizers = [] } = found.metadata
+  const isOurs = belongsTo(found, router) || isOrphanOf(found, router)
+  if (isOurs && deletionTimestamp === undefined) return
+  if (!isOurs && owningRouter(found)?.name !== router.metadata.name)
+    throw new BlockedError(
+      'other-owner',
+      `a ${kind} named ${name} exists and does not belong to this RpcRouter: it is not touched. Delete it, or rename the router.`,
+    )
+  const owner = isOurs ? 'this RpcRouter' : 'an earlier RpcRouter of this name'
+  const held = finalizers.length === 0 ? '' : `, held by its finalizers: ${finalizers.join(', ')}`
+  throw new BlockedError(
+    'deletion',
+    `the ${kind} ${name} of ${owner} is still being deleted${held}`,
+  )
 }
 
 /** Null when there is none. */

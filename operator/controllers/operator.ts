@@ -150,7 +150,6 @@ export class Operator {
     const provider = new ProviderReconciler({
       ...shared,
       statuses: providerStatuses,
-      isInWork: (key) => this.routers.queue.has(key),
     })
     return { router, provider }
   }

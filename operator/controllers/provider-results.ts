@@ -30,7 +30,6 @@ export function resultsOf(
     if (verdict === undefined) continue
     results.set(keyOf(metadata), {
       router,
-      isPending: false,
       refusals: verdict.refusals,
       fate: isHeld ? 'held' : verdict.isUsed ? 'used' : 'left-out',
       providerUid: metadata.uid ?? '',

@@ -112,9 +112,9 @@ export class RouterReconciler {
       podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
     })
     const occurrences = routerOccurrences(router, status)
+    this.#report(key, router, translated, deployment)
     await this.#parts.statuses.write(router, status, signal)
     this.#record(router, occurrences)
-    this.#report(key, router, translated, deployment)
     if (result.error !== null) throw result.error
     return result.againMs === null ? {} : { requeueAfterMs: result.againMs }
   }

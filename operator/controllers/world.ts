@@ -99,13 +99,11 @@ export class World {
       .map((router) => keyOf(router.metadata))
     const { routers = [] } = (provider as { status?: UpstreamProviderStatus }).status ?? {}
     const named = routers.map(({ name }) => keyOf({ namespace: metadata.namespace, name }))
-    return [...selecting, ...named.filter((router) => this.isUnreadable(router))]
-  }
-
-  /** Whether a router is there that cannot be read: its fleet goes on as it is. */
-  isUnreadable(router: string): boolean {
-    const object = this.routers.get(router)
-    return object !== undefined && this.router(object).value === null
+    const isUnreadable = (router: string): boolean => {
+      const object = this.routers.get(router)
+      return object !== undefined && this.router(object).value === null
+    }
+    return [...selecting, ...named.filter(isUnreadable)]
   }
 
   /** The keys of the routers that ask for a kind of monitor. */

@@ -86,19 +86,6 @@ test('what metrics ask for', async () => {
   expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
 })
 
-test('a key is in work from its turn being due to its end, and not while it is planned', async () => {
-  const clock = new VirtualClock()
-  const queue = new WorkQueue({ name: 'q', clock })
-  queue.addAfter('a', 50)
-  expect(queue.has('a')).toBe(false)
-  await clock.advance(50)
-  expect(queue.has('a')).toBe(true)
-  await queue.take()
-  expect(queue.has('a')).toBe(true)
-  queue.done('a')
-  expect(queue.has('a')).toBe(false)
-})
-
 test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', () => {
   const backoff = new ItemBackoff()
   const delays = Array.from({ length: 20 }, () => backoff.failed('a'))

@@ -43,11 +43,6 @@ export class WorkQueue {
     return this.#processing.size
   }
 
-  /** Whether a key waits for a worker or has one. One that is planned for later does not. */
-  has(key: string): boolean {
-    return this.#dirty.has(key) || this.#processing.has(key)
-  }
-
   /** True when there is nothing to do, now or later. */
   get isIdle(): boolean {
     return this.#dirty.size === 0 && this.#processing.size === 0 && this.#later.size === 0

@@ -41,24 +41,6 @@ export function buildNetworkPolicy(
   }
 }
 
-/** Whether a policy opens every port that another one would, for whomever. */
-export function opensAsMuch({ spec: a }: NetworkPolicy, { spec: b }: NetworkPolicy): boolean {
-  return covers(a.ingress, b.ingress) && covers(a.egress, b.egress)
-}
-
-type WithPorts = { readonly ports?: readonly V1NetworkPolicyPort[] }
-
-function covers(some: readonly WithPorts[], others: readonly WithPorts[]): boolean {
-  // Without ports a rule is for all of them.
-  if (some.some(({ ports }) => ports === undefined)) return true
-  const names = ({ ports = [] }: WithPorts) =>
-    ports.map(({ port, protocol }) => `${port}/${protocol}`)
-  const open = new Set(some.flatMap(names))
-  return others.every(
-    (rule) => rule.ports !== undefined && names(rule).every((name) => open.has(name)),
-  )
-}
-
 function ingress(
   peers: readonly NetworkPolicyPeer[] | undefined,
   ports: readonly number[],

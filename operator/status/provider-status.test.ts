@@ -26,11 +26,9 @@ const elsewhere = (router: string): ProviderRefusal => ({
 
 const judged = (router: string, ...refusals: readonly ProviderRefusal[]): RouterVerdict => ({
   router,
-  isPending: false,
   refusals,
   fate: refusals.length === 0 ? 'used' : 'left-out',
 })
-const silent: RouterVerdict = { ...judged('silent'), isPending: true, fate: 'left-out' }
 
 function accepted(...routers: readonly RouterVerdict[]): string {
   const observation = { provider, refusals: [], dangling: [], routers, now: '2026-01-01T00:00:00Z' }
@@ -44,7 +42,6 @@ const notServed =
   'spec.chainId: the RpcRouter r0 has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc'
 
 test.each([
-  ['nobody has judged', [silent], 'Unknown/Pending: No router that selects it has judged it yet.'],
   ['one takes it', [judged('eth')], 'True/Accepted: It is good.'],
   [
     'one takes it, another is of another chain',
@@ -53,7 +50,6 @@ test.each([
   ],
   ['its mistake, first', [judged('eth', mistake), judged('btc', elsewhere('btc'))], own],
   ['its mistake, last', [judged('btc', elsewhere('btc')), judged('eth', mistake)], own],
-  ['its mistake, and one that has not judged', [silent, judged('eth', mistake)], own],
   ['its mistake, told by many', [judged('eth', mistake), judged('eth2', mistake)], own],
   [
     'a router of another chain',

@@ -12,14 +12,12 @@ type Fate = 'used' | 'held' | 'left-out'
 /** What one router made of a provider. */
 export interface RouterVerdict {
   readonly router: string
-  /** It has not given its word on this generation yet. */
-  readonly isPending: boolean
   readonly refusals: readonly ProviderRefusal[]
   readonly fate: Fate
 }
 
-function isProgrammed({ isPending, fate }: RouterVerdict): boolean {
-  return !isPending && fate === 'used'
+function isProgrammed({ fate }: RouterVerdict): boolean {
+  return fate === 'used'
 }
 
 const fateTexts: Readonly<Record<Fate, string>> = {
@@ -111,14 +109,11 @@ export function routerStatuses(
 const mostRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): Finding {
-  const judged = routers.filter(({ isPending }) => !isPending)
-  const isServed = judged.some((verdict) => !verdict.refusals.some(isElsewhere))
-  const all = [...refusals, ...judged.flatMap((verdict) => verdict.refusals)]
+  const isServed = routers.some((verdict) => !verdict.refusals.some(isElsewhere))
+  const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
   // One router may have no endpoint for it while another has.
   const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
-  if (counted.length === 0 && judged.length === 0 && routers.length > 0)
-    return providerFinding('Accepted', 'Pending', 'No router that selects it has judged it yet.')
   return refusalFinding(counted, notes)
 }
 
@@ -153,11 +148,7 @@ function resolution({ dangling }: ProviderObservation): Finding {
   return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function routerFindings({ isPending, refusals, fate }: RouterVerdict): readonly Finding[] {
-  if (isPending)
-    return (['Accepted', 'Programmed'] as const).map((type) =>
-      providerFinding(type, 'Pending', 'The router has not judged this generation yet.'),
-    )
+function routerFindings({ refusals, fate }: RouterVerdict): readonly Finding[] {
   return [
     refusalFinding(refusals),
     fate === 'used'
@@ -178,11 +169,8 @@ function readiness(
     const { namespace } = provider.metadata
     return found('NotSelected', `No RpcRouter of its namespace ${namespace} selects it.`)
   }
-  if (accepted.status === 'Unknown') return found('Pending', accepted.message)
   if (accepted.status !== 'True') return found('NotAccepted', because(accepted))
   if (resolved.status !== 'True') return found('RefsNotResolved', because(resolved))
   if (routers.some(isProgrammed)) return found('Ready', readyText)
-  return routers.some(({ isPending }) => isPending)
-    ? found('Pending', 'Not every router that selects it has judged it yet.')
-    : found('NotProgrammed', 'No router that selects it has applied it.')
+  return found('NotProgrammed', 'No router that selects it has applied it.')
 }

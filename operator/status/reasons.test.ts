@@ -56,7 +56,7 @@ function ofProviders(name: string, said: Partial<RouterVerdict> = {}): readonly 
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
     const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const verdict = { router: 'mainnet', isPending: false, refusals, fate, ...said }
+    const verdict = { router: 'mainnet', refusals, fate, ...said }
     const about = { provider, refusals: [], dangling, now }
     const status = providerStatus({ ...about, routers: [verdict] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
@@ -128,7 +128,6 @@ const situations: readonly Told[] = [
   ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
   paused(),
-  ...ofProviders('minimal', { isPending: true }),
   ...ofProviders('minimal', { fate: 'left-out' }),
   ...invalid(),
 ]
