@@ -11,7 +11,7 @@ import { startNginx, startPassthrough, startUpstreams, type Target } from './tar
 
 const upstreamCount = 3
 const routerStarts = 3
-const warmUpSeconds = 2
+const warmUpSeconds = 5
 const idleMs = 3_000
 
 export interface Plan {

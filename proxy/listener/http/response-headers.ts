@@ -56,7 +56,8 @@ export const metadataHeaders = {
   },
   version: {
     name: 'Router-Version',
-    about: 'The version of the router. On every answer of a listener.',
+    about:
+      'The version of the router. On every answer but those that Node or the WebSocket library gives to requests out of form.',
     ofBatch: 'The same.',
   },
 } as const

@@ -92,10 +92,14 @@ describe('items of a batch', () => {
     expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('1')])
   })
 
-  test('that a node answers without their id get what is left; that it leaves out get nothing', async () => {
+  test('that a node answers without their id get what is left; that it leaves out fail', async () => {
     const anonymous = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}'
     const { url } = nodeUrl(() => incoming(`[${result('1')},${anonymous}]`))
-    expect(await send(url, ['1', '2', '3'])).toEqual([result('1'), anonymous, ''])
+    const missing = expect.objectContaining({
+      fault: 'truncated',
+      message: 'the answer to a batch lacks this item',
+    }) as unknown
+    expect(await send(url, ['1', '2', '3'])).toEqual([result('1'), anonymous, missing])
   })
 
   test.each([

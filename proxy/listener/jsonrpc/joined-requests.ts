@@ -3,6 +3,7 @@
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import { Cursor, memberOf } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
+import { TransportError } from '../../upstream/transport.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/node-url.ts'
@@ -99,8 +100,11 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
   const body = await collected(incoming)
   const parts = body && partsOf(body, items)
   if (parts) {
-    for (const [index, { resolve }] of items.entries())
-      resolve({ ...incoming, body: parts[index] as Uint8Array })
+    for (const [index, { resolve, reject }] of items.entries()) {
+      const part = parts[index]
+      if (part) resolve({ ...incoming, body: part })
+      else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
+    }
   } else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
     url.maxBatch = Math.max(1, Math.floor(items.length / 2))
     for (const item of items) sendSingly(url, item)
@@ -121,10 +125,13 @@ async function collected({ body }: Incoming): Promise<Uint8Array | null> {
 }
 
 /**
- * The answer to each item: the one with its id, else one that has the id of none. Empty where there is
- * none. Null for what is no answer to a batch.
+ * The answer to each item: the one with its id, else one that has the id of none; undefined where there
+ * is none. Null for what is no answer to a batch.
  */
-function partsOf(body: Uint8Array, items: readonly Item[]): readonly Uint8Array[] | null {
+function partsOf(
+  body: Uint8Array,
+  items: readonly Item[],
+): readonly (Uint8Array | undefined)[] | null {
   const start = spaceEnd(body, 0)
   if (body[start] !== 0x5b) return null
   const byId = new Map<string, Uint8Array>()
@@ -139,7 +146,7 @@ function partsOf(body: Uint8Array, items: readonly Item[]): readonly Uint8Array[
     else others.push(part)
   }
   if (byId.size === 0 && others.length < items.length) return null
-  return items.map(({ id }) => byId.get(id) ?? others.shift() ?? new Uint8Array())
+  return items.map(({ id }) => byId.get(id) ?? others.shift())
 }
 
 function joined(bodies: readonly Uint8Array[]): Uint8Array {
