@@ -89,6 +89,17 @@ describe('render', () => {
     )
   })
 
+  test.each([
+    ['all of it', '${KEY}', true],
+    ['its port', 'https://a.example:${KEY}', true],
+    ['the port of a WebSocket', 'wss://a.example:${KEY}', false],
+  ])('a URL of which a Secret hides %s', async (_, url, skips) => {
+    const input = `${router}---${provider.replace('https://alpha.example/${KEY}', url)}`
+    const { code, stdout, stderr } = await run(['render', '-f', '-'], input)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.includes('skip-websocket-verification: true')).toBe(skips)
+  })
+
   test('the same files give the same text', async () => {
     const input = `${router}---${provider}`
     const [first, second] = [
@@ -101,9 +112,11 @@ describe('render', () => {
 
 describe('validate', () => {
   test('says that all is well', async () => {
-    const { code, stdout } = await run(['validate', '-f', '-'], `${router}---${provider}`)
-    expect([code, stdout]).toEqual([
+    const input = `${router}  skipWebsocketVerification: true\n---${provider}`
+    const { code, stdout, stderr } = await run(['validate', '-f', '-'], input)
+    expect([code, stderr, stdout]).toEqual([
       0,
+      '',
       'The operator would accept the manifests: 1 RpcRouters, 1 UpstreamProviders.\nThey were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.\n',
     ])
   })
@@ -117,7 +130,7 @@ describe('validate', () => {
   })
 
   test('reads folders, and passes over what is not ours', async () => {
-    await writeFile(join(folder, 'a.yaml'), router)
+    await writeFile(join(folder, 'a.yaml'), `${router}  skipWebsocketVerification: true\n`)
     await writeFile(join(folder, 'b.yml'), provider)
     await writeFile(join(folder, 'c.json'), JSON.stringify({ apiVersion: 'v1', kind: 'Namespace' }))
     await writeFile(join(folder, 'notes.txt'), 'not: [yaml')
@@ -228,6 +241,42 @@ describe('validate', () => {
     const { code, stderr } = await run(argv, input)
     expect(code).toBe(2)
     expect(stderr).toContain(`rpc-operator: error: ${sentence}`)
+  })
+
+  const password = provider.replace('alpha.example', 'me:hunter2@alpha.example')
+  const hidden = provider.replace('https://alpha.example/', '')
+  test.each([
+    [
+      'a literal password',
+      password,
+      'UpstreamProvider default/alpha: spec.nodeUrls[0].url: a pass',
+    ],
+    [
+      'a hidden port',
+      hidden,
+      'RpcRouter default/mainnet: The NetworkPolicy lets the pods connect ',
+    ],
+    ['no subscriptions', provider, 'RpcRouter default/mainnet: Subscriptions of ETH1 jsonrpc are '],
+  ])('warns of what one may not expect, and is content: %s', async (_, one, sentence) => {
+    const input = `${router}---${one}`
+    const { code, stdout, stderr } = await run(['validate', '-f', '-'], input)
+    expect(code).toBe(0)
+    expect(stdout).toContain('would accept')
+    expect(stderr).toContain(`rpc-operator: warning: ${sentence}`)
+    const json = await run(['validate', '-o', 'json', '-f', '-'], input)
+    expect(json).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      valid: true,
+      problems: [],
+      warnings: expect.arrayContaining([expect.stringContaining(sentence)]),
+    })
+  })
+
+  test('what a Secret may hold is no reason to refuse, nor to warn of', async () => {
+    const input = `${router}  skipWebsocketVerification: false\n---${hidden}`
+    expect(await run(['validate', '-f', '-'], input)).toMatchObject({ code: 0 })
+    const { stderr } = await run(['validate', '-f', '-'], `${router}---${hidden}`)
+    expect(stderr).not.toContain('Subscriptions')
   })
 
   test('as JSON, for programs', async () => {

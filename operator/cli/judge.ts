@@ -17,6 +17,8 @@ interface Judged {
   readonly routers: number
   readonly providers: number
   readonly problems: readonly string[]
+  /** What is good, and may not be what its owner expects. */
+  readonly warnings: readonly string[]
 }
 
 /** Reads and judges what -f names. */
@@ -30,6 +32,7 @@ async function judge(
     routers: 0,
     providers: 0,
     problems: [problem],
+    warnings: [],
   })
   if (values.filename.length === 0) return unread('Name files with -f.')
   try {
@@ -37,11 +40,12 @@ async function judge(
     const set = readManifests(texts, valueOf(values, 'namespace') ?? 'default')
     const monitors = new Set(['PodMonitor', 'ServiceMonitor'])
     const build = { images: imagesOf(values, version), monitors }
-    const { objects, problems } = renderManifests(set, knownChains(bundledChains), build)
+    const rendered = renderManifests(set, knownChains(bundledChains), build)
     const [routers, providers] = [set.routers.length, set.providers.length]
     const isEmpty = routers + providers === 0 && set.problems.length === 0
     const empty = isEmpty ? ['There is no RpcRouter and no UpstreamProvider in the files.'] : []
-    return { objects, routers, providers, problems: [...set.problems, ...problems, ...empty] }
+    const problems = [...set.problems, ...rendered.problems, ...empty]
+    return { ...rendered, routers, providers, problems }
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
     return unread(error.message)
@@ -68,21 +72,22 @@ const more =
 
 /**
  * Judges manifests: as text on stderr, with a word of success on stdout, or as one JSON document on stdout.
- * @returns the exit code: 0, or 2 when there is an error
+ * @returns the exit code: 0, also with warnings, or 2 when there is an error
  */
 export async function runValidate(
   values: FlagValues,
   version: string,
   io: CommandIo,
 ): Promise<number> {
-  const { routers, providers, problems } = await judge(values, version, io.stdin)
+  const { routers, providers, problems, warnings } = await judge(values, version, io.stdin)
   const valid = problems.length === 0
   if (valueOf(values, 'output') === 'json') {
-    io.stdout.write(`${JSON.stringify({ version: 1, valid, problems }, null, 2)}\n`)
+    io.stdout.write(`${JSON.stringify({ version: 1, valid, problems, warnings }, null, 2)}\n`)
     return valid ? exitCodes.done : exitCodes.invalid
   }
   const counts = `${routers} RpcRouters, ${providers} UpstreamProviders`
   if (valid) io.stdout.write(`The operator would accept the manifests: ${counts}.\n${more}\n`)
+  for (const warning of warnings) io.stderr.write(`rpc-operator: warning: ${warning}\n`)
   return endWith(problems, io)
 }
 

@@ -7,6 +7,7 @@ import { type BuildContext, buildFleet } from '../resources/build-children.ts'
 import { buildRedis } from '../resources/redis.ts'
 import { type KeyedData, type ReferenceData, standIn } from '../translate/reference-data.ts'
 import { judgeProvider } from '../translate/judge-provider.ts'
+import { notesOfProvider } from '../translate/notes.ts'
 import { selects } from '../translate/select-labels.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
@@ -26,6 +27,8 @@ export interface RenderedManifests {
   readonly objects: readonly KubeObject[]
   /** What would keep objects from being accepted: `RpcRouter rpc/mainnet: …`. */
   readonly problems: readonly string[]
+  /** What their owners may not expect: the notes of the condition Accepted. */
+  readonly warnings: readonly string[]
 }
 
 /**
@@ -40,6 +43,7 @@ export function renderManifests(
   const build = { ...options, chainIdOf: chainNames(chains) }
   const objects: KubeObject[] = []
   const problems: string[] = []
+  const warnings: string[] = []
   const note = (what: string, { refusals, dangling }: Judged) =>
     problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
   const selected = new Set<string>()
@@ -65,6 +69,7 @@ export function renderManifests(
       running: nothingRuns,
     })
     note(`RpcRouter ${namespace}/${name}`, translation)
+    warnings.push(...translation.notes.map((text) => `RpcRouter ${namespace}/${name}: ${text}`))
     for (const { provider, refusals, dangling } of translation.providers) {
       // What is wrong with them is told of their files.
       if (refused.some(({ name: other }) => other === provider)) continue
@@ -79,11 +84,13 @@ export function renderManifests(
   }
   for (const provider of manifests.providers) {
     const { namespace, name } = provider.metadata
+    const notes = notesOfProvider(provider)
+    warnings.push(...notes.map((text) => `UpstreamProvider ${namespace}/${name}: ${text}`))
     if (selected.has(`${namespace}/${name}`)) continue
     const data = dataOf(manifests, namespace)
     note(`UpstreamProvider ${namespace}/${name}`, judgeProvider(provider, data, chains))
   }
-  return { objects, problems: [...new Set(problems)] }
+  return { objects, problems: [...new Set(problems)], warnings }
 }
 
 /** An owner needs a uid, which only the API server gives. */

@@ -13,7 +13,13 @@ import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import type { Endpoint } from '../api/endpoints.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
 import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
-import type { RouterDocument, RouterPlan, UpstreamPlan } from './router-document.ts'
+import {
+  type Listener,
+  type RouterDocument,
+  type RouterPlan,
+  type UpstreamPlan,
+  routerDocument,
+} from './router-document.ts'
 import { settingSources } from './router-settings.ts'
 import type { StateChoice } from './state-store.ts'
 import type { ConfigRefusal, RouterRefusal } from './violation.ts'
@@ -90,12 +96,18 @@ export interface Judgement {
  * end of a key is found before a pod fails over it. No message holds a value.
  */
 export function judgeConfig(
-  document: RouterDocument,
+  listeners: readonly Listener[],
+  upstreams: readonly UpstreamPlan[],
   plan: RouterPlan,
   data: ReferenceData,
 ): Judgement {
   const { check, subscribes } = plan.specs
-  const environment = environmentOf([plan, ...document.upstreams], data)
+  const environment = environmentOf([plan, ...upstreams], data)
+  const isHidden = ({ entry }: UpstreamPlan) =>
+    entry['node-urls'].some(({ url }) => schemeOf(url, environment) === null)
+  const hidden = upstreams.filter(isHidden).map(({ serves }) => serves)
+  const readable = upstreams.map((upstream) => withReadableUrls(upstream, environment))
+  const document = routerDocument(plan, listeners, readable)
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
   const ofChains = check(parsed.chainUses)
   const ofRouter: RouterRefusal[] = []
@@ -112,7 +124,6 @@ export function judgeConfig(
       ofRouter.push({ reason: isUnsupported(problem) ? 'Unsupported' : reason, field, message })
       continue
     }
-    if (isOfStandIn(place, environment)) continue
     refuse(place.upstream, [{ reason, field: providerField(place.within), message }])
   }
   for (const upstream of document.upstreams) {
@@ -120,7 +131,11 @@ export function judgeConfig(
     if (refusals.length > 0) refuse(upstream, refusals)
   }
   const facts = { chainIdOf: (chainId: string) => chainId, subscribes }
-  const withoutSocket = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, facts)
+  const found = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, facts)
+  const withoutSocket = found.map((listener) => ({
+    ...listener,
+    isCertain: listener.isCertain && !hidden.includes(listener.serves),
+  }))
   return { ofRouter, ofProviders, withoutSocket }
 }
 
@@ -138,22 +153,28 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
   return upstream === undefined ? null : { upstream, within }
 }
 
+type Environment = Readonly<Record<string, string>>
 const urlField = upstreamUrl()
 
 /**
- * Whether a URL is no URL for want of a value that is not known: that may be a port or all of it, and is missing, not
- * wrong. Anything else can be said of every place with the stand-in.
+ * The upstream with a URL in the place of each that is none for want of a value: that may be a port or all of it, and is
+ * missing, not wrong. One whose scheme is not known either counts as https, as most are.
  */
-function isOfStandIn(
-  { upstream, within }: UpstreamPlace,
-  environment: Readonly<Record<string, string>>,
-): boolean {
-  const [, index] = /^node-urls\[(\d+)\]\.url$/.exec(within) ?? []
-  if (index === undefined) return false
-  const { url = '' } = upstream.entry['node-urls'][Number(index)] ?? {}
-  const { scalar } = renderPlaceholders(url, environment)
-  const isKnown = scalar.reveal()?.includes(standIn) !== true
-  return !isKnown && !urlField.safeParse(scalar).success
+function withReadableUrls(upstream: UpstreamPlan, environment: Environment): UpstreamPlan {
+  const readable = (url: string): string => {
+    const { scalar } = renderPlaceholders(url, environment)
+    const isKnown = scalar.reveal()?.includes(standIn) !== true
+    if (isKnown || urlField.safeParse(scalar).success) return url
+    return `${schemeOf(url, environment) ?? 'https://'}${standIn}`
+  }
+  const nodeUrls = upstream.entry['node-urls'].map((node) => ({ ...node, url: readable(node.url) }))
+  return { ...upstream, entry: { ...upstream.entry, 'node-urls': nodeUrls } }
+}
+
+/** `wss://`; null where it is not known. */
+function schemeOf(url: string, environment: Environment): string | null {
+  const value = renderPlaceholders(url, environment).scalar.reveal() ?? url
+  return /^[a-z]+:\/\//i.exec(value)?.[0] ?? null
 }
 
 const unsupportedEnding = unsupportedMessage('').trim()

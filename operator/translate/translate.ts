@@ -120,8 +120,8 @@ function judgeCandidates(
       .filter(({ refusals, plan: { provider } }) => refusals.length === 0 && !refused.has(provider))
       .map((each): UpstreamPlan => ({ ...each.plan, tier: 'primary' }))
     if (upstreams.length === 0) break
-    const document = routerDocument(plan, openListeners(listeners, upstreams), upstreams)
-    const { ofProviders } = judgeConfig(document, plan, data)
+    const opened = openListeners(listeners, upstreams)
+    const { ofProviders } = judgeConfig(opened, upstreams, plan, data)
     for (const [provider, refusals] of ofProviders) refused.set(provider, refusals)
     // What is left is read again: one mistake can hide another.
     if (ofProviders.size === 0) break
@@ -140,8 +140,7 @@ function judgeWhole(
   data: ReferenceData,
 ): Pick<Judgement, 'ofRouter' | 'withoutSocket'> {
   if (upstreams.length === 0) return { ofRouter: [], withoutSocket: [] }
-  const document = routerDocument(plan, opened, upstreams)
-  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(document, plan, data)
+  const { ofRouter, ofProviders, withoutSocket } = judgeConfig(opened, upstreams, plan, data)
   const others = [...ofProviders].flatMap(([provider, refusals]) =>
     refusals.map((refusal) => ofProvider(provider, refusal)),
   )
