@@ -6,7 +6,7 @@ import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 import { envFilesOf, parseConfig, unreadableConfig } from '../config/parse.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import { type Problem, problemAt } from '../config/problem.ts'
+import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 
 /** The largest config or env file that is read. */
 export const mostFileBytes = 1024 * 1024
@@ -49,7 +49,7 @@ export async function readTextFile(path: string, subject = 'the file'): Promise<
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     return await readOpenFile(file, subject)
   } catch (error) {
-    return refuse(subject, reasonOf(error), null)
+    return refuse(subject, whyUnreadable(error), null)
   } finally {
     await file?.close()
   }
@@ -88,23 +88,6 @@ function decode(bytes: Uint8Array, subject: string): FileText {
 
 function tooLarge(subject: string): FileText {
   return refuse(subject, 'it is larger than 1 MiB', 'Is it the right file?')
-}
-
-const reasons: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['ENOTDIR', 'a part of the path is not a directory'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'permission denied'],
-  ['EISDIR', 'it is a directory'],
-  ['ELOOP', 'the symbolic links go in a circle'],
-  ['ENAMETOOLONG', 'the path is too long'],
-  ['ENXIO', 'it is not a regular file'],
-  ['ERR_INVALID_ARG_VALUE', 'the path is not valid'],
-])
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return reasons.get(code) ?? (code === '' ? String(error) : code)
 }
 
 function refuse(subject: string, reason: string, hint: string | null): FileText {

@@ -69,9 +69,15 @@ test.each([
     ['3 direct-rpc[0].node-urls[0].addons[1]: ETH1 has no add-on "debgu" on jsonrpc.'],
   ],
   [
-    'a TLS file that is not there',
-    entry('', '{url: "wss://h", auth-config: {tls: {ca-file: /no/such.pem}}}'),
-    ['null : upstream a: tls.ca-file: cannot read /no/such.pem: ENOENT'],
+    'a TLS file that is not there and one that is a folder, beside an unknown key',
+    entry(
+      'stratgy: latency',
+      '{url: "wss://h", auth-config: {tls: {ca-file: /no/such.pem}}}, {url: "https://h", auth-config: {tls: {ca-file: /}}}',
+    ),
+    [
+      '3 direct-rpc[0].node-urls[0].auth-config.tls.ca-file: /no/such.pem cannot be read: there is no such file',
+      '3 direct-rpc[0].node-urls[1].auth-config.tls.ca-file: / cannot be read: it is a directory',
+    ],
   ],
   [
     'a spec source that is not there',

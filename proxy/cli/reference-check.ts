@@ -4,8 +4,8 @@ import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import { type Problem, problemAt } from '../config/problem.ts'
-import type { RouterConfig } from '../config/types.ts'
+import type { ParsedConfig } from '../config/parse.ts'
+import { gather, type Problem, problemAt } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/tls.ts'
 import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
@@ -29,16 +29,13 @@ export function createReferenceCheck(): ReferenceCheck {
         const chains = await loadCatalog(parsed.specSources)
         catalog = chains
         const locate = (path: string) => parsed.locate(path)
-        const ofChains = [
+        const found = [
           ...checkChains(parsed.chainUses, chains, locate),
           ...parsed.checkServing((written) => chains.find(written)?.id ?? null),
+          ...checkTlsFiles(parsed),
         ]
-        if (!parsed.config) return ofChains
-        return [
-          ...ofChains,
-          ...checkSockets(parsed.config, socketFacts(chains), locate),
-          ...checkTlsFiles(parsed.config),
-        ]
+        if (!parsed.config) return found
+        return [...found, ...checkSockets(parsed.config, socketFacts(chains), locate)]
       } catch (error) {
         if (!(error instanceof SpecError)) throw error
         return error.problems.map(ofSpec)
@@ -66,16 +63,15 @@ function ofSpec({ file, line, path, message, hint }: SpecProblem): Problem {
 }
 
 /** Reads the TLS files that the upstreams name, and tells which cannot be used. */
-function checkTlsFiles({ upstreams }: RouterConfig): readonly Problem[] {
-  return upstreams.flatMap(({ name, nodeUrls }) =>
-    nodeUrls.flatMap(({ tls }) => {
+function checkTlsFiles({ tlsSections, locate }: ParsedConfig): readonly Problem[] {
+  return gather(locate, (report) => {
+    for (const { path, tls } of tlsSections) {
       try {
         readTls(tls)
-        return []
       } catch (error) {
         if (!(error instanceof TlsFileError)) throw error
-        return [problemAt('', null, `upstream ${name}: ${error.message}`)]
+        report(`${path}.${error.key}`, error.reason)
       }
-    }),
-  )
+    }
+  })
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import type { Entries } from './checks/entries.ts'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, defaultPort, type tlsSchema, type upstreamSchema } from './schema.ts'
+import { type ConfigFile, defaultPort, tlsSchema, type upstreamSchema } from './schema.ts'
 import type { relaying, SettingValue } from './settings.ts'
 import type {
   EndpointConfig,
@@ -14,6 +15,7 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './types.ts'
+import { child } from './yaml/scalar.ts'
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {
@@ -122,6 +124,22 @@ function buildTls(tls: z.output<typeof tlsSchema>): TlsConfig {
     serverName: tls['server-name'] ?? null,
     insecureSkipVerify: tls['insecure-skip-verify'] ?? false,
   }
+}
+
+/** A `tls` section of an upstream's URL, and where it stands. */
+export interface TlsSection {
+  readonly path: string
+  readonly tls: TlsConfig
+}
+
+/** The `tls` sections of a file that may have mistakes elsewhere. */
+export function tlsSectionsOf({ upstreams }: Entries): readonly TlsSection[] {
+  return upstreams.flatMap(({ urls }) =>
+    urls.flatMap(({ tree, path }) => {
+      const tls = tlsSchema.safeParse(child(child(tree, 'auth-config'), 'tls')).data
+      return tls === undefined ? [] : [{ path: `${path}.auth-config.tls`, tls: buildTls(tls) }]
+    }),
+  )
 }
 
 /** The secrets of a file: headers and queries, and URLs for the keys in them. */

@@ -41,13 +41,16 @@ test.each([
 })
 
 test('what is no variable is told with its line, and its text is not shown', () => {
-  expect(read(["A='\n'\nsecret\n\nB='secret\n", 'C="secret" secret\n1=2\nD=4'])).toEqual({
+  expect(
+    read(["A='\n'\nsecret\n\nB='secret\n", 'C="secret" secret\n1=2\nD=4\nE=“secret”']),
+  ).toEqual({
     variables: { A: '\n', D: '4' },
     messages: [
       'line 3 of 0.env is not NAME=value',
       'line 5 of 0.env has a quote that is not closed, or a text behind one that is',
       'line 1 of 1.env has a quote that is not closed, or a text behind one that is',
       'line 2 of 1.env is not NAME=value',
+      `line 4 of 1.env has typographic quotes, and plain ones (" or ') are meant`,
     ],
   })
 })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseEnv } from 'node:util'
 import { variableName } from './yaml/scalar.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, typographicFault } from './problem.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -74,6 +74,8 @@ function readEntry(text: string, at: number): Entry {
   const name = lineStart.exec(text)?.[1]
   if (name === undefined || !variableName.test(name)) return { end, fault: 'is not NAME=value' }
   const rest = text.slice(lineStart.lastIndex, end)
+  const fault = typographicFault(rest.trim())
+  if (fault !== null) return { end, fault }
   if (!/^[ \t]*["']/.test(rest)) return { end, name, value: rest.replace(/[ \t]#.*$/, '').trim() }
   quotedValue.lastIndex = lineStart.lastIndex
   const [, double, single = ''] = quotedValue.exec(text) ?? []

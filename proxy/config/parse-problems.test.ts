@@ -18,6 +18,9 @@ const aliasBomb = Array.from({ length: 8 }, (_, level) => {
   return `k${level}: &a${level} [${Array(9).fill(item).join(',')}]\n`
 }).join('')
 
+const quotesHint =
+  'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
+
 const url = (text: string): string => minimal.replace('https://one.example.com/v1', text)
 
 const auth = (text: string): string => `${minimal}        auth-config:\n          ${text}\n`
@@ -131,7 +134,7 @@ const yamlCases: readonly Case[] = [
   {
     text: 'a: b: c\n',
     problems: [
-      '1:4 error : not valid YAML: Nested mappings are not allowed in compact mappings | Put the value in quotes, such as "[::1]:3360".',
+      `1:4 error : not valid YAML: Nested mappings are not allowed in compact mappings | ${quotesHint}`,
     ],
   },
   {
@@ -152,9 +155,7 @@ const yamlCases: readonly Case[] = [
   },
   {
     text: 'endpoints:\n  - network-address: [::1]:3360\n',
-    problems: [
-      '2:27 error : not valid YAML: Unexpected scalar at node end | Put the value in quotes, such as "[::1]:3360".',
-    ],
+    problems: [`2:27 error : not valid YAML: Unexpected scalar at node end | ${quotesHint}`],
   },
   { text: 'a: *x', problems: ['1:4 error a: the alias *x has no anchor &x before it | '] },
   {
@@ -219,6 +220,19 @@ const configCases: readonly Case[] = [
     text: minimal.replace('chain-id: ETH1', 'chain-id: ETH1\n    chain-id: ETH1'),
     problems: [
       '4:5 error endpoints[0].chain-id: the key "chain-id" stands twice | It is first on line 3.',
+    ],
+  },
+  {
+    text: url('“https://x/SECRET”').replace('name: one', 'name: “one”'),
+    problems: [
+      `6:11 error direct-rpc[0].name: "“one”" has typographic quotes, and plain ones (" or ') are meant | `,
+      `10:14 error direct-rpc[0].node-urls[0].url: the value has typographic quotes, and plain ones (" or ') are meant | `,
+    ],
+  },
+  {
+    text: 'a: {url: http://h/${KEY}, timeout: 5s}\n',
+    problems: [
+      `1:20 error : not valid YAML: Unexpected flow-map-start at node end | ${quotesHint}`,
     ],
   },
   {

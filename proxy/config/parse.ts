@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { buildRouterConfig, secretsOf } from './build.ts'
+import { buildRouterConfig, secretsOf, type TlsSection, tlsSectionsOf } from './build.ts'
 import { refuseUnsupported } from './capabilities.ts'
 import type { ChainUse } from './check-chains.ts'
 import { checkAddresses } from './checks/check-addresses.ts'
@@ -49,6 +49,8 @@ export interface ParsedConfig {
   readonly chainUses: readonly ChainUse[]
   /** Files, directories or URLs of chain specs; empty for the bundled ones. */
   readonly specSources: readonly string[]
+  /** The TLS files that upstreams name, known likewise. */
+  readonly tlsSections: readonly TlsSection[]
   /** Where a place such as `endpoints[0].chain-id`, or the nearest around it, stands. */
   readonly locate: Locate
   /** What is wrong between listeners and upstreams, which only who knows the chains can tell. */
@@ -88,6 +90,7 @@ export function parseConfig(source: ConfigSource, options: ParseOptions): Parsed
     problems: ordered,
     chainUses: chainUsesOf(entries),
     specSources: settings.list('use-static-spec'),
+    tlsSections: tlsSectionsOf(entries),
     locate,
     checkServing: (chainIdOf) =>
       gather(locate, (report) => checkServing(entries, chainIdOf, locate, report)),
@@ -107,6 +110,7 @@ export function unreadableConfig(
     problems: [...problems, ...settings.problems()],
     chainUses: [],
     specSources: [],
+    tlsSections: [],
     locate: () => null,
     checkServing: () => [],
     redact: (text) => text,

@@ -91,3 +91,27 @@ export function orderProblems(problems: readonly Problem[]): readonly Problem[] 
     problemAt('', null, rest, null, 'warning'),
   ]
 }
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['ENOTDIR', 'a part of the path is not a directory'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EISDIR', 'it is a directory'],
+  ['ELOOP', 'the symbolic links go in a circle'],
+  ['ENAMETOOLONG', 'the path is too long'],
+  ['ENXIO', 'it is not a regular file'],
+  ['ERR_INVALID_ARG_VALUE', 'the path is not valid'],
+])
+
+/** Why a file could not be opened or read, in words. */
+export function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return reasons.get(code) ?? (code === '' ? String(error) : code)
+}
+
+/** What is wrong with a text whose quotes are those of a word processor; null for any other text. */
+export function typographicFault(text: string): string | null {
+  const message = `has typographic quotes, and plain ones (" or ') are meant`
+  return /^[\u2018-\u201F]/.test(text) ? message : null
+}

@@ -202,7 +202,9 @@ const endpointSchema = z.strictObject({
   'network-address': address(defaultPort)
     .optional()
     .meta({ 'x-default': `0.0.0.0:${defaultPort}` })
-    .describe('Bind address. Without a host: all interfaces.'),
+    .describe(
+      `Bind address. Without a host: all interfaces; without a port, as in \`localhost\`: ${defaultPort}.`,
+    ),
   'listen-address': address(defaultPort).optional().describe('Another name of `network-address`.'),
   'chain-id': chainId().describe(
     'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',

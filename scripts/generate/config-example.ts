@@ -15,7 +15,6 @@ direct-rpc:
   - name: alpha                     # in metrics, headers and rpc-select-provider
     chain-id: ETH1
     api-interface: jsonrpc
-    group-label: external
     node-urls:
       - url: https://eth.alpha.example/v2/\${ALPHA_KEY}   # rendered at launch, never printed
         addons: [archive, debug]
@@ -26,7 +25,6 @@ direct-rpc:
   - name: beta
     chain-id: ETH1
     api-interface: jsonrpc
-    group-label: external
     node-urls:
       - url: https://rpc.beta.example
         auth-config:
@@ -39,7 +37,6 @@ backup-direct-rpc:
   - name: own-node
     chain-id: ETH1
     api-interface: jsonrpc
-    group-label: internal
     node-urls:
       - url: https://node.internal.example:8545
         skip-verifications: ["*"]

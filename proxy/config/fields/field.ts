@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { quote } from '../problem.ts'
+import { quote, typographicFault } from '../problem.ts'
 import { placeholderPattern } from '../yaml/scalar.ts'
 import { Scalar } from '../yaml/scalar.ts'
 
@@ -76,6 +76,8 @@ function readScalar<T>(
   const reading = value === '' ? { fault: 'is empty', hint: null } : read(value, scalar)
   if ('value' in reading) return reading
   const once = scalar.hasPlaceholder && meta.privacy !== 'hidden' ? ' once rendered' : ''
+  const typographic = typographicFault(value)
+  if (typographic !== null) return { fault: `${shown} ${typographic}`, hint: null }
   return { fault: `${shown} ${reading.fault}${once}`, hint: reading.hint }
 }
 

@@ -84,7 +84,7 @@ function isEmpty({ errors, warnings, contents }: Document): boolean {
 function wordsOf(message: string): readonly [message: string, hint: string | null] {
   if (message.startsWith('Unresolved tag')) return tagRefused
   const hint = /at node end|Nested mappings are not allowed/.test(message)
-    ? 'Put the value in quotes, such as "[::1]:3360".'
+    ? 'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
     : null
   return [`not valid YAML: ${message.split('\n')[0]?.slice(0, 120)}`, hint]
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync } from 'node:fs'
-import { judgeTls } from '../../config/tls-material.ts'
+import { whyUnreadable } from '../../config/problem.ts'
+import { judgeTls, type TlsFault } from '../../config/tls-material.ts'
 import type { TlsConfig } from '../../config/types.ts'
 
 /** What Node's TLS wants of a client. */
@@ -13,10 +14,18 @@ export interface TlsOptions {
   readonly rejectUnauthorized?: boolean
 }
 
-/** A TLS file that cannot be used; the message names the file and the key of the config. */
+/** A TLS file that cannot be used; the message names the file and the key of the config, the reason the file alone. */
 export class TlsFileError extends Error {
   override readonly name = 'TlsFileError'
   readonly code = 'RPC_TLS_FILE'
+  readonly key: TlsFault['key']
+  readonly reason: string
+
+  constructor(key: TlsFault['key'], reason: string, options?: ErrorOptions) {
+    super(`tls.${key}: ${reason}`, options)
+    this.key = key
+    this.reason = reason
+  }
 }
 
 /** Reads the PEM files of an upstream, once, at the start. @throws TlsFileError */
@@ -36,14 +45,13 @@ export function readTls(config: TlsConfig | null): TlsOptions {
     'cert-file': config.certFile,
     'key-file': config.keyFile,
   }
-  throw new TlsFileError(`tls.${fault.key}: ${path[fault.key]} ${fault.message}`)
+  throw new TlsFileError(fault.key, `${path[fault.key]} ${fault.message}`)
 }
 
-function readPem(key: string, path: string): string {
+function readPem(key: TlsFault['key'], path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new TlsFileError(`tls.${key}: cannot read ${path}: ${code}`, { cause })
+    throw new TlsFileError(key, `${path} cannot be read: ${whyUnreadable(cause)}`, { cause })
   }
 }

@@ -427,7 +427,10 @@ describe('TLS', () => {
   })
 
   it.each([
-    [{ caFile: 'missing.pem' }, /tls\.ca-file: cannot read .*missing\.pem: ENOENT/],
+    [
+      { caFile: 'missing.pem' },
+      /tls\.ca-file: .*missing\.pem cannot be read: there is no such file/,
+    ],
     [
       { certFile: 'garbage.pem', keyFile: 'client.key' },
       /tls\.cert-file: .*garbage\.pem holds no certificates in PEM form/,
