@@ -275,13 +275,13 @@ describe('the bound', () => {
     expect(again.refused).toBeNull()
   })
 
-  test('a reorganisation that is deeper than the bound ends it too', async () => {
+  test.each([6, 8])('a reorganisation of %i ends it too, when the bound is 5', async (depth) => {
     const scene = await setUp({ maxGapBlocks: 5 })
     const { chain, one, fixture } = scene
     const hearing = await joinHeads(scene)
     for (let each = 0; each < 8; each++) tell(one, chain.mine())
     await fixture.clock.advance(0)
-    chain.reorg(8)
+    chain.reorg(depth)
     tell(one, chain.head)
     await fixture.clock.advance(5_000)
     expect(hearing.ended).toBe('more than 5 blocks were missed')

@@ -15,6 +15,7 @@ export interface Position {
 export class History {
   readonly #most: number
   readonly #positions: Position[] = []
+  #isWhole = true
 
   /** @param most how many positions are remembered */
   constructor(most: number) {
@@ -25,8 +26,9 @@ export class History {
     return this.#positions.at(-1) ?? null
   }
 
+  /** Behind which everything was sent; null once that is forgotten. */
   get lowest(): Position | null {
-    return this.#positions[0] ?? null
+    return (this.#isWhole ? this.#positions[0] : null) ?? null
   }
 
   find(id: string): Position | null {
@@ -35,7 +37,9 @@ export class History {
 
   append({ number, id, parent }: Position): void {
     this.#positions.push({ number, id, parent })
-    if (this.#positions.length > this.#most) this.#positions.shift()
+    if (this.#positions.length <= this.#most) return
+    this.#positions.shift()
+    this.#isWhole = false
   }
 
   /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */
