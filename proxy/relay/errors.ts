@@ -56,8 +56,7 @@ export const errorKinds = {
     jsonRpcCode: -32602,
     httpStatus: 200,
     grpcStatus: 3,
-    about:
-      'The parameters of a request to subscribe or unsubscribe make no sense; or an object in the parameters of any request has two members whose names are equal without regard to case, so that nodes would read different requests.',
+    about: 'The parameters of a request to subscribe or unsubscribe make no sense.',
   },
   noSuchSubscription: {
     code: 'RPC_NO_SUCH_SUBSCRIPTION',

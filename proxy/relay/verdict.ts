@@ -62,11 +62,13 @@ export class Judge {
   }
 
   judge(incoming: Incoming, call: Call): Verdict {
-    const { checks, refusal } = call.asked
-    const finding = call.reader.read(incoming, checks.length > 0 || Boolean(refusal))
+    const { asked } = call
+    const wantsResult =
+      Boolean(asked.refusal) || asked.checks.some(isExistence) || this.#integrity.looksAt(asked)
+    const finding = call.reader.read(incoming, wantsResult)
     if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
     if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
-    return this.#ofResult(finding, call.asked)
+    return this.#ofResult(finding, asked)
   }
 
   /** Two upstreams showed this violation, and the answer is passed on. */
@@ -143,11 +145,16 @@ export class Judge {
 
   /** Null for a block that every chain has, or for a height that this one has reached, from a method whose null says that it has not. */
   #missesBlock(result: unknown, { block, checks }: Classification): boolean {
-    if (result !== null || !checks.some(({ rule }) => rule.check === 'exists')) return false
+    if (result !== null || !checks.some(isExistence)) return false
     if (block.kind === 'tag') return block.tag !== 'pending'
     const { tip } = this.#options.pool
     return block.kind === 'number' && tip !== null && block.number <= tip
   }
+}
+
+/** Null from this method says that there is no such block, at every level of checks. */
+function isExistence({ rule }: Classification['checks'][number]): boolean {
+  return rule.check === 'exists'
 }
 
 function failed(

@@ -52,12 +52,6 @@ async function setUp() {
 
 const wrong: [string, Answered, number, string][] = [
   ['nodes answer with no list', () => null, 3, 'eth_getLogs: no usable answer from one, two'],
-  [
-    'a log has the place of another, as where each transaction counts its own',
-    (logs) => logs.map((log, at) => ({ ...log, logIndex: '0x0', transactionIndex: `0x${at}` })),
-    3,
-    'eth_getLogs: no usable answer from one, two',
-  ],
 ]
 
 describe('where logs cannot be fetched while the chain goes on', () => {
@@ -81,6 +75,16 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     heads.leave()
     await fixture.clock.advance(100)
     expect(fixture.clock.pending).toBe(0)
+  })
+
+  test('logs that a chain numbers anew in each transaction come as they are', async () => {
+    const { fixture, state, mine, logs } = await setUp()
+    const numbered = (log: object) => ({ ...log, logIndex: '0x0' })
+    state.logs = (answer) => answer.map(numbered)
+    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    await mine(2)
+    const expected = logs(11, 12).map((log) => JSON.stringify(numbered(JSON.parse(log) as object)))
+    expect(hearing.texts).toEqual(expected)
   })
 
   test('all come in order once they are to be had, soon after each other', async () => {

@@ -115,7 +115,14 @@ describe('items of a batch', () => {
     },
   )
 
-  test.each([429, 500, 503])(
+  test('all get the one error that a node has for them, such as a limit', async () => {
+    const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
+    const { url, asked } = nodeUrl(() => incoming(limit))
+    expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
+    expect([asked.length, url.maxBatch]).toEqual([1, 100])
+  })
+
+  test.each([403, 429, 500, 503])(
     'all get the HTTP %i that a node answers them with',
     async (status) => {
       const { url, asked } = nodeUrl(() => incoming('wait', status))

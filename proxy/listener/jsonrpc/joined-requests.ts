@@ -12,7 +12,9 @@ import type { Incoming, Outgoing } from '../../upstream/wire.ts'
 /** A joined answer is collected up to this; items of a longer one are asked for singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
 /** With these a node that takes no batches, or none so long, refuses one. */
-const refusals: ReadonlySet<number> = new Set([400, 403, 404, 405, 413, 415, 422, 501])
+const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
+/** Parse error, invalid request, no such method: so a node says that it takes no batches. */
+const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])
 
 /** One item of a client's batch, on its way to a URL. */
 interface Item {
@@ -105,10 +107,21 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
       if (part) resolve({ ...incoming, body: part })
       else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
     }
-  } else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
+  } else if (body !== null && isOneError(body))
+    for (const { resolve } of items) resolve({ ...incoming, body })
+  else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
     url.maxBatch = Math.max(1, Math.floor(items.length / 2))
     for (const item of items) sendSingly(url, item)
   } else for (const { resolve } of items) resolve({ ...incoming, body })
+}
+
+/** One error for all items, such as a limit of requests; not that the node takes no batches. */
+function isOneError(body: Uint8Array): boolean {
+  const error = memberOf(body, 'error')
+  const code = error && memberOf(body.subarray(error.start, error.end), 'code')
+  if (!error || !code) return false
+  const text = bufferOf(body).toString('latin1', error.start + code.start, error.start + code.end)
+  return !aboutForm.has(Number(text))
 }
 
 /** Null for an answer that is too long to be held. */

@@ -18,27 +18,22 @@ export function fetchLogsBy(ask: Ask): FetchLogs {
 interface Log {
   readonly blockHash: string
   readonly blockNumber: string
-  readonly logIndex: string
 }
 
 /**
- * Clients tell logs apart by block and `logIndex`, and take them back by it. Logs of one index would
- * look like repeats to them.
- * @returns null for what is no list of logs of this block in their order
+ * In the node's order: how a chain numbers its logs is its own (Hedera and Sei, anew in each transaction).
+ * @returns null for what is no list of logs of this block
  */
 function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Array[] | null {
   if (result[0] !== 0x5b) return null
   const events: Uint8Array[] = []
   const cursor = new Cursor(result, 0)
-  let last = -1
   while (cursor.next()) {
     // A copy: the answer may be far longer than what is kept of it.
     const event = Buffer.from(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
-    const { blockHash, blockNumber, logIndex } = (parseJson(event) ?? {}) as Partial<Log>
+    const { blockHash, blockNumber } = (parseJson(event) ?? {}) as Partial<Log>
     const isOfBlock = String(blockHash).toLowerCase() === id && Number(blockNumber) === number
-    const index = Number(logIndex ?? NaN)
-    if (!isOfBlock || !(index > last)) return null
-    last = index
+    if (!isOfBlock) return null
     events.push(event)
   }
   return cursor.end < 0 ? null : events
