@@ -20,7 +20,6 @@ import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
 import type { FailedVerdict, Verdict } from './verdict.ts'
 import type { Violation } from '../integrity/violation.ts'
 
-/** What became of an attempt that the router itself failed at. */
 const ownDefect = 'a defect of the router'
 
 /** Who made an attempt, and hears what becomes of it. After `ended` or `broke` it hears no more. */
@@ -58,6 +57,7 @@ export class Attempt implements Due {
   #isCutShort = false
   #isFirm = false
   #isOver = false
+  #answer: Incoming | null = null
   /** Takes back that being late counted as a failure. */
   #excuseLateness: (() => void) | null = null
 
@@ -207,6 +207,7 @@ export class Attempt implements Due {
   #received(incoming: Incoming): void {
     if (this.#isOver) return release(incoming.body)
     const nowMs = this.#parts.clock.nowMs()
+    this.#answer = incoming
     try {
       const verdict = this.#parts.judge.judge(incoming, this.#call)
       this.#settle(this.#outcomeOf(incoming, verdict, nowMs), nowMs)
@@ -314,9 +315,9 @@ export class Attempt implements Due {
     const { asked } = this.#call
     if (asked.tellsTip === null || asked.behindTip !== null || asked.tellsTip.items) return
     if (!(incoming.body instanceof Uint8Array)) return
-    const block = readBlockNumber(this.#parts.dialect, incoming, asked.tellsTip)
-    if (block === null) return
-    this.#parts.pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
+    const { pool, dialect } = this.#parts
+    const block = readBlockNumber(dialect, incoming, asked.tellsTip)
+    if (block !== null) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
   }
 
   /** The answer broke when a part of it was on its way to the client. */
@@ -341,8 +342,7 @@ export class Attempt implements Due {
     const { endedMs, startedMs } = this.#record
     // How long a stream rests says nothing about its upstream.
     const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? nowMs) - startedMs
-    const { cost } = this.#call.asked
-    this.upstream.succeeded(this.#url, latencyMs, { method: this.#method, cost })
+    this.upstream.succeeded(this.#url, latencyMs, this.#method, this.#call.asked.cost)
   }
 
   /** Methods that no spec names are one to the upstream: clients may make some up. */
@@ -362,9 +362,9 @@ export class Attempt implements Due {
     else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
-      // One attempt is one failure.
       this.#excuseLateness?.()
-      this.upstream.failed(this.#url, failure, fault?.sent === false ? null : this.#method)
+      const method = fault?.sent === false ? null : this.#method
+      this.upstream.failed(this.#url, failure, method, fault ?? this.#answer)
       // One that is unavailable, and not for what was asked, may say until when (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)

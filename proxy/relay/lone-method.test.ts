@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { TransportError } from '../upstream/transport.ts'
+import { Journal } from './journal.ts'
 import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -96,5 +98,23 @@ describe('who fails one method and answers others', () => {
     await relay.ask(heavy)
     await relay.ask()
     expect(await isDisabled(relay)).toBe(true)
+  })
+})
+
+describe('calls that shared a request', () => {
+  const fault = () => new TransportError('reset', 'ECONNRESET')
+  const one = fault()
+  it.each([
+    ['count once when it fails', () => one, true],
+    ['would count each, had they failed one by one', fault, false],
+  ])('%s', async (_, faultOf, isEligible) => {
+    const relay = new RelayFixture(chain, iface, { a: { script: () => ok } }, { retryLimit: 0 })
+    const { call } = await relay.ask()
+    const shared = Array.from({ length: 20 }, () => {
+      const journal = new Journal(relay.clock.nowMs())
+      return relay.relay({ ...call, journal, sendFirst: () => Promise.reject(faultOf()) })
+    })
+    await Promise.allSettled(shared)
+    expect(relay.pool.hasEligible).toBe(isEligible)
   })
 })

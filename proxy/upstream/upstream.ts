@@ -9,12 +9,6 @@ import type { NodeUrl, SocketUrl } from './node-url.ts'
 import { Score, SlowStart } from './score.ts'
 import type { Head } from './tip.ts'
 
-/** A call as far as it matters who answers it: the method by its name in the spec, any other is ''. */
-interface Asked {
-  readonly method: string
-  readonly cost: number
-}
-
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
 export class Upstream {
   readonly name: string
@@ -71,8 +65,9 @@ export class Upstream {
   /**
    * An answer came from this URL, be it a result or an error that is the node's own.
    * @param latencyMs null where the time that it took says nothing
+   * @param method by its name in the spec; '' for any other
    */
-  succeeded(url: NodeUrl, latencyMs: number | null, { method, cost }: Asked): void {
+  succeeded(url: NodeUrl, latencyMs: number | null, method: string, cost: number): void {
     url.failures = 0
     url.judgedMs = this.#clock.nowMs()
     url.cooldown.end()
@@ -85,14 +80,17 @@ export class Upstream {
    * One bad URL never costs the upstream while another of its URLs is well, and one for subscriptions
    * alone never does.
    * @param method what it was asked; null where the failure has nothing to do with that
+   * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
    * @returns whether it counts against the upstream as a whole
    */
   failed(
     url: NodeUrl,
     failure: Pick<FailureClass, 'name' | 'weight'>,
     method: string | null = null,
+    cause: object | null = null,
   ): boolean {
-    if (failure.weight === 0) return false
+    if (failure.weight === 0 || (cause !== null && cause === url.failedBy)) return false
+    url.failedBy = cause
     if (method !== null && !this.#loneFailures.failed(method)) {
       this.score.failed(this.#clock.nowMs())
       return false

@@ -107,12 +107,16 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
       if (part) resolve({ ...incoming, body: part })
       else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
     }
-  } else if (body !== null && isOneError(body))
-    for (const { resolve } of items) resolve({ ...incoming, body })
+  } else if (body !== null && isOneError(body)) forAll(items, { ...incoming, body })
   else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
     url.maxBatch = Math.max(1, Math.floor(items.length / 2))
     for (const item of items) sendSingly(url, item)
-  } else for (const { resolve } of items) resolve({ ...incoming, body })
+  } else forAll(items, { ...incoming, body })
+}
+
+/** The same object: the items fail together, and the node once. */
+function forAll(items: readonly Item[], answer: Incoming): void {
+  for (const { resolve } of items) resolve(answer)
 }
 
 /** One error for all items, such as a limit of requests; not that the node takes no batches. */
