@@ -26,7 +26,8 @@ export async function readFiles(
     if (path === '-') texts.push({ name: 'standard input', text: await readAll(stdin) })
     else
       for (const file of await filesOf(path)) {
-        const identity = await attempt(file, identityOf(file))
+        // A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by.
+        const identity = await realpath(file).catch(() => file)
         if (seen.has(identity)) continue
         seen.add(identity)
         texts.push({ name: file, text: await attempt(file, readFile(file, 'utf8')) })
@@ -54,11 +55,6 @@ async function filesBelow(directory: string): Promise<readonly string[]> {
       files.push(path)
   }
   return files
-}
-
-/** A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by. */
-async function identityOf(file: string): Promise<string> {
-  return (await stat(file)).isFile() ? realpath(file) : file
 }
 
 async function attempt<T>(path: string, read: Promise<T>): Promise<T> {

@@ -79,7 +79,7 @@ const usualLimit = { perSecond: 500, burst: 1_000 }
  * The verbs of the Kubernetes API on plain JSON, for any kind.
  *
  * Every call takes a signal, waits for the client's rate limit, has a time limit of its own, and
- * rejects with a `KubeError`. A server that asks for patience by `Retry-After` gets it, a few times.
+ * rejects with a `KubeError`; what a server asks for by `Retry-After` is told there.
  */
 export class KubeClient {
   readonly #transport: Transport

@@ -47,6 +47,7 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
+  #hasSynced = false
   #version: string | null = null
   #heardAtMs: number
   #failedAtMs = -Infinity
@@ -60,6 +61,10 @@ export class Reflector<T extends KubeObject> {
   /** Resolves when the first list is in the store. */
   get synced(): Promise<void> {
     return this.#firstList.promise
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced
   }
 
   /** Where it looks; null for the whole cluster. */
@@ -114,6 +119,11 @@ export class Reflector<T extends KubeObject> {
     this.#heardAtMs = clock.nowMs()
     store.replace([], selection?.namespace)
     if (isUnknown) onServed?.(false)
+    this.#listed()
+  }
+
+  #listed(): void {
+    this.#hasSynced = true
     this.#firstList.resolve()
   }
 
@@ -126,7 +136,7 @@ export class Reflector<T extends KubeObject> {
     store.replace(items, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
-    this.#firstList.resolve()
+    this.#listed()
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {

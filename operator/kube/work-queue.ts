@@ -23,8 +23,7 @@ export class WorkQueue {
   /** With the time at which each was added. */
   readonly #waiting = new Map<string, number>()
   readonly #dirty = new Set<string>()
-  /** With the time at which each was taken. */
-  readonly #processing = new Map<string, number>()
+  readonly #processing = new Set<string>()
   readonly #later = new Map<string, { readonly atMs: number; readonly cancel: Cancel }>()
   readonly #takers: ((key: string | null) => void)[] = []
   #isShutDown = false
@@ -38,21 +37,9 @@ export class WorkQueue {
     return this.#waiting.size
   }
 
-  /** How many keys workers have. */
-  get active(): number {
-    return this.#processing.size
-  }
-
   /** True when there is nothing to do, now or later. */
   get isIdle(): boolean {
     return this.#dirty.size === 0 && this.#processing.size === 0 && this.#later.size === 0
-  }
-
-  /** How long the longest of the present works has taken so far, in milliseconds. */
-  get longestMs(): number {
-    // Of one reading of the clock: two would tell how long it took to read it.
-    const nowMs = this.#options.clock.nowMs()
-    return nowMs - Math.min(nowMs, ...this.#processing.values())
   }
 
   add(key: string): void {
@@ -108,12 +95,7 @@ export class WorkQueue {
 
   /** The work on a key that was taken has ended, well or not. */
   done(key: string): void {
-    const { clock, name, observer } = this.#options
-    const takenMs = this.#processing.get(key)
-    if (takenMs === undefined) return
-    this.#processing.delete(key)
-    observer?.queueDone?.(name, clock.nowMs() - takenMs)
-    if (this.#dirty.has(key)) this.#wait(key)
+    if (this.#processing.delete(key) && this.#dirty.has(key)) this.#wait(key)
   }
 
   /** Forgets what waits; whoever takes gets null. What is being worked on goes on. */
@@ -135,7 +117,7 @@ export class WorkQueue {
     const { clock, name, observer } = this.#options
     this.#waiting.delete(key)
     this.#dirty.delete(key)
-    this.#processing.set(key, clock.nowMs())
+    this.#processing.add(key)
     observer?.queueTaken?.(name, clock.nowMs() - addedMs)
     return key
   }
