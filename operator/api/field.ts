@@ -162,26 +162,17 @@ function exampleOf(item: z.ZodType): unknown {
 interface MapOptions extends Options {
   /** The most keys. */
   readonly max: number
-  /**
-   * What is wrong with a key; null when nothing is. CEL cannot judge keys: they have no bound, so that a rule would cost too
-   * much.
-   */
-  readonly keyFault?: (key: string) => string | null
 }
 
 /** A map with so many keys at most. */
 export function mapOf<V extends z.ZodType>(
   description: string,
   value: V,
-  { max, keyFault = () => null, example, rules }: MapOptions,
+  { max, example, rules }: MapOptions,
 ): z.ZodRecord<z.ZodString, V> {
   return z
     .record(z.string(), value)
     .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
-    .superRefine((map, context) => {
-      for (const fault of Object.keys(map).map(keyFault))
-        if (fault !== null) context.addIssue(fault)
-    })
     .meta({ description, example, maxProperties: max, ...withRules(rules) })
 }
 
