@@ -74,14 +74,6 @@ describe('the verbs', () => {
     const field = { namespace, fieldSelector: 'metadata.name=labelled' }
     expect((await client.list(configMaps, field, signal)).items).toHaveLength(1)
   })
-
-  test('a kind that is served and ones that are not', async () => {
-    expect(await client.serves(deployments, signal)).toBe(true)
-    expect(await client.serves({ ...deployments, plural: 'nothings' }, signal)).toBe(false)
-    expect(await client.serves({ ...deployments, group: 'monitoring.coreos.com' }, signal)).toBe(
-      false,
-    )
-  })
 })
 
 describe('refusals say what is wrong', () => {

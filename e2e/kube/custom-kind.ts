@@ -52,7 +52,6 @@ export async function createDefinition(
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)
-  await eventually(() => client.serves(resource, signal))
   await eventually(() => client.list(resource, {}, signal))
 }
 

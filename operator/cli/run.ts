@@ -8,7 +8,8 @@ import { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
-import { keyOf } from '../kube/object.ts'
+import { isForbidden, isNotFound } from '../kube/errors.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { knownChains } from '../translate/known-chains.ts'
@@ -75,7 +76,7 @@ async function operate(
     observer,
   })
   try {
-    await requireDefinitions(client, stop)
+    await requireDefinitions(client, namespacesOf(values)?.[0], stop)
     const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
     const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
     const common = { client, clock: systemClock, random: systemRandom, observer }
@@ -128,12 +129,24 @@ async function work(
 }
 
 /** @throws Error that says what to install */
-async function requireDefinitions(client: KubeClient, signal: AbortSignal): Promise<void> {
+async function requireDefinitions(
+  client: KubeClient,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const selection = { limit: 1, ...(namespace !== undefined && { namespace }) }
   for (const kind of [rpcRouters, upstreamProviders])
-    if (!(await client.serves(kind, signal)))
+    try {
+      await client.list<KubeObject>(kind, selection, signal)
+    } catch (cause) {
+      // A right that is missing may come: the watches tell of it.
+      if (isForbidden(cause)) continue
+      if (!isNotFound(cause)) throw cause
       throw new Error(
         `the cluster does not know the kind ${kind.kind}: install the CustomResourceDefinitions first, kubectl apply -f crds/`,
+        { cause },
       )
+    }
 }
 
 function openAdmin(

@@ -38,14 +38,6 @@ export function readList<T extends KubeObject>(
   }
 }
 
-/** The names of the resources that a group has. */
-export function readResources(what: string, answer: unknown): readonly string[] {
-  const { resources } = membersOf(answer)
-  const names = Array.isArray(resources) ? resources.map((each) => membersOf(each)['name']) : null
-  if (names?.every((name) => typeof name === 'string')) return names
-  throw new MalformedAnswerError(`${what}: the answer is no list of resources`)
-}
-
 /** An answer of which nothing is wanted. */
 export function readNothing(): void {}
 

@@ -2,25 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
-import { ApiError, isNotFound } from './errors.ts'
-import {
-  readList,
-  readNothing,
-  readObject,
-  readResources,
-  readWatch,
-  type WatchEvent,
-} from './answers.ts'
+import { isNotFound } from './errors.ts'
+import { readList, readNothing, readObject, readWatch, type WatchEvent } from './answers.ts'
 import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { type ApiRequest, Requester } from './requester.ts'
-import {
-  apiVersionOf,
-  collectionPathOf,
-  groupPathOf,
-  objectPathOf,
-  type Resource,
-} from './resource.ts'
+import { apiVersionOf, collectionPathOf, objectPathOf, type Resource } from './resource.ts'
 import { Transport } from './transport.ts'
 
 const requestMs = 30_000
@@ -203,21 +190,6 @@ export class KubeClient {
       return true
     } catch (error) {
       if (isNotFound(error)) return false
-      throw error
-    }
-  }
-
-  /** Whether the API server knows the kind, such as that of an operator that may be absent. */
-  async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
-    try {
-      const names = await this.#requester.send(
-        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: requestMs },
-        signal,
-        readResources,
-      )
-      return names.includes(resource.plural)
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return false
       throw error
     }
   }

@@ -22,18 +22,14 @@ export function apiVersionOf({ group, version }: Resource): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** `/apis/apps/v1`, or `/api/v1` for the core group. */
-export function groupPathOf({ group, version }: Resource): string {
-  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-}
-
 /** The path of all objects of the kind, in one namespace or in all. */
 export function collectionPathOf(resource: Resource, namespace?: string): string {
   const scope =
     namespace === undefined || !resource.namespaced
       ? ''
       : `/namespaces/${encodeURIComponent(namespace)}`
-  return `${groupPathOf(resource)}${scope}/${resource.plural}`
+  const { group, version, plural } = resource
+  return `${group === '' ? '/api' : `/apis/${group}`}/${version}${scope}/${plural}`
 }
 
 /**

@@ -31,10 +31,6 @@ export class Store<T extends KubeObject, I extends string = never> {
     this.#indexes = new Map(entries.map(([name, of]) => [name, { of, keys: new Map() }]))
   }
 
-  get size(): number {
-    return this.#objects.size
-  }
-
   get(key: string): T | undefined {
     return this.#objects.get(key)
   }

@@ -59,12 +59,3 @@ test.each([
 ] as const)('%s', (_, routers, expected) => {
   expect(accepted(...routers)).toBe(expected)
 })
-
-test('many routers of other chains are one sentence', () => {
-  const routers = Array.from({ length: 27 }, (_, index) =>
-    judged(`r${index}`, elsewhere(`r${index}`)),
-  )
-  expect(accepted(...routers)).toBe(
-    `False/ChainNotServed: ${notServed}; nor is there one in any other RpcRouter that selects it (26 more).`,
-  )
-})

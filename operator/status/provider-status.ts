@@ -113,21 +113,13 @@ function acceptance({ refusals, routers, notes }: ProviderObservation): Finding 
   const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
   // One router may have no endpoint for it while another has.
-  const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
+  const counted = isServed ? own : [...own, ...all.filter(isElsewhere)]
   return refusalFinding(counted, notes)
 }
 
 /** Said by a router that it was probably not meant for. */
 function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
-}
-
-/** Many routers that say the same of themselves are one sentence. */
-function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
-  if (first === undefined) return []
-  if (others.length === 0) return [first]
-  const message = `${first.message}; nor is there one in any other RpcRouter that selects it (${others.length} more)`
-  return [{ ...first, message }]
 }
 
 function refusalFinding(
