@@ -2,14 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { findCluster } from '../../operator/kube/cluster.ts'
-import {
-  type ApiError,
-  isAlreadyExists,
-  isConflict,
-  isForbidden,
-  isInvalid,
-  isNotFound,
-} from '../../operator/kube/errors.ts'
+import { type ApiError, isConflict, isForbidden, isNotFound } from '../../operator/kube/errors.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import {
   type ConfigMap,
@@ -88,14 +81,14 @@ describe('refusals say what is wrong', () => {
   test('already exists, which is not a conflict', async () => {
     await client.create(configMaps, configMap('twice'), signal)
     const error = await refusal(client.create(configMaps, configMap('twice'), signal))
-    expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false])
+    expect([error.reason, isConflict(error)]).toEqual(['AlreadyExists', false])
   })
 
   test('a conflict of versions', async () => {
     const created = await client.create(configMaps, configMap('raced'), signal)
     await client.replace(configMaps, { ...created, data: { a: '1' } }, signal)
     const error = await refusal(client.replace(configMaps, { ...created, data: {} }, signal))
-    expect([isAlreadyExists(error), isConflict(error)]).toEqual([false, true])
+    expect([error.reason, isConflict(error)]).toEqual(['Conflict', true])
   })
 
   test('a deletion of another object than the one meant', async () => {
@@ -111,7 +104,7 @@ describe('refusals say what is wrong', () => {
     const error = await refusal(
       client.create(configMaps, configMap('bad', { 'not a key!': '' }), signal),
     )
-    expect(isInvalid(error)).toBe(true)
+    expect(error.status).toBe(422)
     expect(error.causes[0]).toMatchObject({ field: 'data[not a key!]' })
   })
 

@@ -12,14 +12,19 @@ import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
-import { knownChains } from '../translate/known-chains.ts'
+import { knownChains } from '../translate/spec-sources.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
-import { type CommandIo, exitCodes } from './command-io.ts'
-import { type FlagValues, valueOf } from './command-line.ts'
-import { imagesOf, leaseOf, namespacesOf } from './choices.ts'
-import { createLogger } from './log.ts'
+import {
+  type CommandIo,
+  exitCodes,
+  type FlagValues,
+  valueOf,
+  imagesOf,
+  leaseOf,
+  namespacesOf,
+} from './command-line.ts'
+import { createLogger, combineObservers, logObserver } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { combineObservers, logObserver } from './observe.ts'
 
 const passwordBytes = 24
 /** Where the operator is installed, and its lease is kept: see the flag service-account. */

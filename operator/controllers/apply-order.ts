@@ -3,9 +3,8 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
+import { type KubeObject, keyOf, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { configMapName } from '../resources/deployment.ts'
 import {
   childKinds,
@@ -21,9 +20,14 @@ import { componentOf } from '../resources/labels.ts'
 import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
-import { belongsTo, BlockedError, type ChildApplier, pathOf } from './child-applier.ts'
-import { applyDeployment } from './deployment-applier.ts'
-import { liveRevisions, type Revision } from './revisions.ts'
+import {
+  belongsTo,
+  BlockedError,
+  type ChildApplier,
+  pathOf,
+  applyDeployment,
+} from './child-applier.ts'
+import { liveRevisions, type Revision } from './child-stores.ts'
 
 /*
  * Most objects of a router are one behind the other, each needed by those that come after it: what pods start with (of a

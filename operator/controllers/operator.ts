@@ -7,18 +7,16 @@ import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
 import { isNamespaceTerminating } from '../kube/errors.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
-import { type KubeObject, refOf } from '../kube/object.ts'
+import { type KubeObject, refOf, type Resource } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
-import type { Resource } from '../kube/resource.ts'
 import type { Images } from '../resources/build-children.ts'
-import { childKinds, rpcRouters, secrets, upstreamProviders } from '../resources/kinds.ts'
+import { childKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { fieldManager } from './field-conflicts.ts'
-import { ProviderReconciler } from './provider-reconciler.ts'
-import { ProviderResults } from './provider-results.ts'
+import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -64,9 +62,7 @@ export class Operator {
     const { client, clock, random, observer, workers } = options
     const world = new World(childKinds)
     this.world = world
-    this.references = new References(client, ({ plural }, key) =>
-      world.isReferredTo(plural === secrets.plural ? 'secret' : 'configMap', key),
-    )
+    this.references = new References(client)
     this.#reflectors = reflectWorld(world, this.references, {
       ...options,
       onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import { canShareState } from '../api/capabilities.ts'
+import { canShareState } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'

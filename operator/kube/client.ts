@@ -4,10 +4,17 @@ import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
 import { isNotFound } from './errors.ts'
 import { readList, readNothing, readObject, readWatch, type WatchEvent } from './answers.ts'
-import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
+import {
+  type KubeObject,
+  type ObjectList,
+  type ObjectRef,
+  apiVersionOf,
+  collectionPathOf,
+  objectPathOf,
+  type Resource,
+} from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { type ApiRequest, Requester } from './requester.ts'
-import { apiVersionOf, collectionPathOf, objectPathOf, type Resource } from './resource.ts'
 import { Transport } from './transport.ts'
 
 const requestMs = 30_000

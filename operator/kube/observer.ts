@@ -47,6 +47,7 @@ export type ReconcileResult = 'success' | 'requeue' | 'retry' | 'error' | 'timeo
 export interface Reconciled {
   readonly controller: string
   readonly key: string
+  /** Tells this run from others in logs. */
   readonly reconcileId: string
   readonly result: ReconcileResult
   readonly durationMs: number

@@ -3,10 +3,16 @@
 import { Backoff, type BackoffRow } from '../../proxy/clock/backoff.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
-import { ApiError, isExpired, isForbidden, isUnknownKind, KubeError } from './errors.ts'
-import { isOlder, type KubeObject } from './object.ts'
+import {
+  ApiError,
+  isExpired,
+  isForbidden,
+  isUnknownKind,
+  KubeError,
+  MalformedAnswerError,
+} from './errors.ts'
+import { isOlder, type KubeObject, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
-import type { Resource } from './resource.ts'
 import type { Store } from './store.ts'
 import type { WatchEvent } from './answers.ts'
 
@@ -151,7 +157,7 @@ export class Reflector<T extends KubeObject> {
     // A bookmark of where it began is nothing new.
     const isEmpty = this.#version === resourceVersion
     if (isEmpty && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
-      throw new EmptyWatchError(
+      throw new MalformedAnswerError(
         `GET ${resource.plural}: the watch ended at once, with nothing new in it`,
       )
   }
@@ -191,11 +197,6 @@ export async function synced(
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
-}
-
-/** The server ends watches as soon as they begin. */
-class EmptyWatchError extends KubeError {
-  readonly code = 'OP_KUBE_EMPTY_WATCH'
 }
 
 const pageSize = 500

@@ -4,7 +4,7 @@ import type { ReadAnswer } from './answers.ts'
 import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
 import type { KubeObserver, Verb } from './observer.ts'
-import type { Resource } from './resource.ts'
+import type { Resource } from './object.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 /** A page of a list stays far below; more means that something else answers. */

@@ -35,10 +35,6 @@ export class Store<T extends KubeObject, I extends string = never> {
     return this.#objects.get(key)
   }
 
-  keys(): IterableIterator<string> {
-    return this.#objects.keys()
-  }
-
   list(): T[] {
     return [...this.#objects.values()]
   }
@@ -49,11 +45,10 @@ export class Store<T extends KubeObject, I extends string = never> {
     return [...keys].map((key) => this.#objects.get(key) as T)
   }
 
-  /** Hears of every change from now on, and at once of what is there, as added. Gives back how to stop. */
-  subscribe(listener: ChangeListener<T>): () => void {
+  /** Hears of every change from now on, and at once of what is there, as added. */
+  subscribe(listener: ChangeListener<T>): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
   }
 
   /** Takes over the state of one object. A version that is known, or one before it, is no change. */

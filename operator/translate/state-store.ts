@@ -5,7 +5,7 @@ import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import { type YamlMap, configText } from './config-text.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
 import { type Place, type ValueCollector, tlsSection } from './value-collector.ts'
-import type { RouterRefusal } from './violation.ts'
+import type { RouterRefusal } from './translation.ts'
 
 /** The key-value store of a router, which keeps answers, sticky sessions or both. */
 export type StateStore =
