@@ -96,10 +96,7 @@ function endWith(problems: readonly string[], { stderr }: CommandIo): number {
 }
 
 /** A file that cannot be read, told in one sentence. */
-export class UnreadableFileError extends Error {
-  readonly code = 'OP_UNREADABLE_FILE'
-  override readonly name = 'UnreadableFileError'
-}
+export class UnreadableFileError extends Error {}
 
 /**
  * Reads what -f names: files, directories with those below them (.yaml, .yml, .json), `-` for standard input. No file is

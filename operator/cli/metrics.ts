@@ -40,10 +40,7 @@ function countingObserver(registry: Registry): KubeObserver {
   const requestTime = histogram(series.requestTime)
   const throttled = counter(series.throttled)
   const watchFailures = counter(series.watchFailures)
-  const queueAdds = counter(series.queueAdds)
-  const queueRetries = counter(series.queueRetries)
   const queueLatency = histogram(series.queueLatency)
-  const eventsDropped = counter(series.eventsDropped)
   const leader = new Gauge({ ...described(series.leader), registers })
   return {
     requested(resource, verb, outcome, durationMs) {
@@ -52,8 +49,6 @@ function countingObserver(registry: Registry): KubeObserver {
     },
     throttled: () => throttled.inc(),
     reflectFailed: (resource, verb) => watchFailures.inc({ resource, verb }),
-    queueAdded: (queue) => queueAdds.inc({ queue }),
-    queueRetried: (queue) => queueRetries.inc({ queue }),
     queueTaken: (queue, waitedMs) => queueLatency.observe({ queue }, waitedMs / 1000),
     reconciled({ controller, result, durationMs }) {
       reconciles.inc({ controller, result })
@@ -62,7 +57,6 @@ function countingObserver(registry: Registry): KubeObserver {
     leading: (isLeading) => {
       leader.set(isLeading ? 1 : 0)
     },
-    eventDropped: (_, why) => eventsDropped.inc({ why }),
   }
 }
 

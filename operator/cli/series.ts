@@ -19,7 +19,6 @@ export const labelMeanings = {
   verb: '`get`, `list`, `watch`, `create`, `update`, `patch` or `delete`',
   outcome:
     'the HTTP status; else the code of the failure, e.g. `OP_KUBE_CONNECTION`; `aborted` when nobody waited any more',
-  why: '`rate` (too many about one object), `full` (too many wait) or `error` (the API server refused it)',
   namespace: 'of the RpcRouter',
   name: 'of the RpcRouter',
 } as const
@@ -76,16 +75,9 @@ export const series = {
   ),
   throttled: counter('api_throttled_total', 'Requests that had to wait for the limit of --qps.'),
   queueDepth: gauge('queue_depth', 'Objects that wait for a worker.', 'queue'),
-  queueAdds: counter('queue_adds_total', 'Objects that were added to a queue.', 'queue'),
-  queueRetries: counter(
-    'queue_retries_total',
-    'Objects that went back to a queue after a failure.',
-    'queue',
-  ),
   queueLatency: histogram(
     'queue_latency_seconds',
     'Time that an object waited for a worker.',
     'queue',
   ),
-  eventsDropped: counter('events_dropped_total', 'Events that were not told.', 'why'),
 }

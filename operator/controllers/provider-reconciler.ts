@@ -7,9 +7,12 @@ import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
-import { invalidProviderStatus } from '../status/invalid-status.ts'
+import {
+  invalidProviderStatus,
+  type RouterVerdict,
+  providerStatus,
+} from '../status/provider-status.ts'
 import { providerOccurrences } from '../status/condition-set.ts'
-import { type RouterVerdict, providerStatus } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/translate.ts'
 import { referencesOfProvider, type References } from './references.ts'
 import type { StatusWriter } from './status-writer.ts'

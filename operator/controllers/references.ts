@@ -9,7 +9,7 @@ import { findObject } from './child-applier.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { readSpecSources } from '../translate/spec-sources.ts'
-import { chooseState, storeSection } from '../translate/state-store.ts'
+import { chooseState, storeSection } from '../translate/router-settings.ts'
 import { upstreamEntry } from '../translate/upstreams.ts'
 import { ValueCollector } from '../translate/value-collector.ts'
 

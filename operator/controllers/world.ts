@@ -180,7 +180,12 @@ class TypedReader<T extends KubeObject> {
     const parsed = this.#schema.safeParse(object)
     const typed: Typed<T> = parsed.success
       ? { value: parsed.data, faults: null }
-      : { value: null, faults: parsed.error.issues.map(faultOf).join('; ') }
+      : {
+          value: null,
+          faults: parsed.error.issues
+            .map(({ path, message }) => `${path.join('.')}: ${message}`)
+            .join('; '),
+        }
     this.#read.set(typed.value ?? object, typed)
     return typed
   }
@@ -189,8 +194,4 @@ class TypedReader<T extends KubeObject> {
   keep(object: KubeObject): KubeObject {
     return this.read(object).value ?? object
   }
-}
-
-function faultOf({ path, message }: z.core.$ZodIssue): string {
-  return `${path.join('.')}: ${message}`
 }

@@ -21,9 +21,6 @@ export interface KubeObserver {
   /** A list or a watch failed and will be tried again after `retryMs`. */
   reflectFailed?(resource: string, verb: 'list' | 'watch', error: Error, retryMs: number): void
 
-  queueAdded?(queue: string): void
-  /** An item went back with a delay because of a failure. */
-  queueRetried?(queue: string): void
   /** A worker took an item that had waited for so long. */
   queueTaken?(queue: string, waitedMs: number): void
 

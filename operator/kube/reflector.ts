@@ -53,7 +53,8 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
-  #hasSynced = false
+  /** Whether the first list is in the store. */
+  hasSynced = false
   #version: string | null = null
   #heardAtMs: number
   #failedAtMs = -Infinity
@@ -67,10 +68,6 @@ export class Reflector<T extends KubeObject> {
   /** Resolves when the first list is in the store. */
   get synced(): Promise<void> {
     return this.#firstList.promise
-  }
-
-  get hasSynced(): boolean {
-    return this.#hasSynced
   }
 
   /** Where it looks; null for the whole cluster. */
@@ -129,7 +126,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #listed(): void {
-    this.#hasSynced = true
+    this.hasSynced = true
     this.#firstList.resolve()
   }
 

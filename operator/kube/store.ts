@@ -10,8 +10,6 @@ export interface Change<T extends KubeObject> {
   readonly previous: T | null
 }
 
-export type ChangeListener<T extends KubeObject> = (change: Change<T>) => void
-
 /** The values under which an object is found by an index. */
 export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 
@@ -24,7 +22,7 @@ export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
   readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
-  readonly #listeners = new Set<ChangeListener<T>>()
+  readonly #listeners = new Set<(change: Change<T>) => void>()
 
   constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
     const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
@@ -46,7 +44,7 @@ export class Store<T extends KubeObject, I extends string = never> {
   }
 
   /** Hears of every change from now on, and at once of what is there, as added. */
-  subscribe(listener: ChangeListener<T>): void {
+  subscribe(listener: (change: Change<T>) => void): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)
   }

@@ -69,9 +69,7 @@ test('what metrics ask for', async () => {
   const told: unknown[] = []
   const clock = new VirtualClock()
   const observer = {
-    queueAdded: (name: string) => told.push(['added', name]),
     queueTaken: (_: string, waitedMs: number) => told.push(['taken', waitedMs]),
-    queueRetried: () => told.push(['retried']),
   }
   const queue = new WorkQueue({ name: 'q', clock, observer })
   queue.add('a')
@@ -80,7 +78,7 @@ test('what metrics ask for', async () => {
   await clock.advance(70)
   queue.addRateLimited('a')
   queue.done('a')
-  expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried']])
+  expect(told).toEqual([['taken', 30]])
 })
 
 test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', () => {

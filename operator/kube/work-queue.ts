@@ -44,7 +44,6 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#isShutDown || this.#dirty.has(key)) return
-    this.#options.observer?.queueAdded?.(this.#options.name)
     this.#dirty.add(key)
     if (!this.#processing.has(key)) this.#wait(key)
   }
@@ -72,7 +71,6 @@ export class WorkQueue {
    */
   addRateLimited(key: string, askedMs = 0): void {
     if (this.#isShutDown) return
-    this.#options.observer?.queueRetried?.(this.#options.name)
     this.addAfter(key, this.#backoff.failed(key, askedMs))
   }
 

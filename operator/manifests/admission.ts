@@ -145,7 +145,7 @@ function line(path: string, message: string): string {
 }
 
 /** Judges values by rules in CEL, each of them read once. */
-export class RuleBook {
+class RuleBook {
   readonly #environment = kubernetesEnvironment()
   readonly #rules = new Map<string, ParseResult>()
 

@@ -9,7 +9,7 @@ import { type KeyedData, type ReferenceData, standIn } from '../translate/refere
 import { judgeProvider, translate } from '../translate/translate.ts'
 import { notesOfProvider } from '../translate/router-refusals.ts'
 import { selects } from '../api/labels.ts'
-import { chooseState } from '../translate/state-store.ts'
+import { chooseState } from '../translate/router-settings.ts'
 import { nothingRuns, type Violation, violationText } from '../translate/translation.ts'
 import { chainNames } from '../translate/router-document.ts'
 import type { ManifestSet } from './read-manifests.ts'

@@ -242,7 +242,7 @@ export function placementOf({
 }
 
 /** How pods are spread: over nodes and zones, unless the user says otherwise. */
-export function spreadOf(
+function spreadOf(
   { topologySpreadConstraints }: Pick<Pod, 'topologySpreadConstraints'>,
   selector: Readonly<Record<string, string>>,
 ): V1TopologySpreadConstraint[] {

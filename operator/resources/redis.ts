@@ -7,7 +7,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { ManagedRedis } from '../api/stores.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from '../translate/object-names.ts'
-import type { StateStore } from '../translate/state-store.ts'
+import type { StateStore } from '../translate/router-settings.ts'
 import { childOf, childLabels, selectorLabels } from './labels.ts'
 import {
   type NetworkPolicy,

@@ -2,9 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import type { UpstreamProviderStatus } from '../api/status.ts'
+import type { UpstreamProviderStatus, Condition, RpcRouterStatus } from '../api/status.ts'
 import { type Dangling, type ProviderRefusal, violationText } from '../translate/translation.ts'
-import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
+import { type Finding, providerFinding, sentences, settle, routerFinding } from './condition-set.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { Deployment } from '../resources/kinds.ts'
+import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
 /** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
 type Fate = 'used' | 'held' | 'left-out'
@@ -82,12 +85,12 @@ const readyText =
   'At least one RpcRouter is configured with it; whether pods serve yet, its own condition Ready tells.'
 
 /** `1/2`: routers that run with a provider as it is written, of those that select it. */
-export function programmedOf(routers: readonly RouterVerdict[]): string {
+function programmedOf(routers: readonly RouterVerdict[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /** What each router says of a provider. */
-export function routerStatuses(
+function routerStatuses(
   routers: readonly RouterVerdict[],
   status: UpstreamProviderStatus | undefined,
   generation: number,
@@ -165,4 +168,67 @@ function readiness(
   if (resolved.status !== 'True') return found('RefsNotResolved', because(resolved))
   if (routers.some(isProgrammed)) return found('Ready', readyText)
   return found('NotProgrammed', 'No router that selects it has applied it.')
+}
+
+/** An object that does not fit the types of this operator: it was stored before they were as they are. */
+export interface InvalidObject<S> {
+  readonly object: KubeObject & { readonly status?: S | undefined }
+  /** What does not fit. */
+  readonly faults: string
+  /** RFC 3339. */
+  readonly now: string
+}
+
+/** The status of such a router. Its fleet goes on, and so does what is said of that. */
+export function invalidRouterStatus(
+  { object, faults, now }: InvalidObject<RpcRouterStatus>,
+  deployment: Deployment | null,
+): RpcRouterStatus {
+  const { status, metadata } = object
+  const findings = [
+    routerFinding('Accepted', 'InvalidSpec', faults),
+    routerFinding('Programmed', 'NotAccepted', 'Nothing was changed.'),
+    availability({ pod: { maxUnavailable: 1 } }, deployment, false),
+    routerFinding('Ready', 'NotAccepted', `Accepted is False: ${faults}`),
+  ]
+  return {
+    ...status,
+    ...(deployment && fleetFigures(deployment)),
+    observedGeneration: metadata.generation ?? 0,
+    conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
+    ...(status?.summary && {
+      summary: { ...status.summary, ...(deployment && { replicas: readyOfWanted(deployment) }) },
+    }),
+  }
+}
+
+/** The same for a provider. */
+export function invalidProviderStatus(
+  { object, faults, now }: InvalidObject<UpstreamProviderStatus>,
+  routers: readonly RouterVerdict[],
+): UpstreamProviderStatus {
+  const { status, metadata } = object
+  const findings = [
+    providerFinding('Accepted', 'InvalidSpec', faults),
+    providerFinding('Ready', 'NotAccepted', `Accepted is False: ${faults}`),
+  ]
+  return {
+    ...status,
+    observedGeneration: metadata.generation ?? 0,
+    conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
+    routers: routerStatuses(routers, status, metadata.generation ?? 0, now),
+    ...(status?.summary && { summary: { ...status.summary, routers: programmedOf(routers) } }),
+  }
+}
+
+/** The conditions that were found, in place of those of their types; the others stay as they are. */
+function overlay(
+  before: readonly Condition[] = [],
+  findings: readonly Finding[],
+  generation: number,
+  now: string,
+): Condition[] {
+  const settled = settle(findings, before, generation, now)
+  const found = new Set(settled.map(({ type }) => type))
+  return [...settled, ...before.filter(({ type }) => !found.has(type))]
 }

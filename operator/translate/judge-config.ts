@@ -20,8 +20,7 @@ import {
   type UpstreamPlan,
   routerDocument,
 } from './router-document.ts'
-import { settingSources } from './router-settings.ts'
-import type { StateChoice } from './state-store.ts'
+import { settingSources, type StateChoice } from './router-settings.ts'
 import type { ConfigRefusal, RouterRefusal } from './translation.ts'
 
 /** What the spec calls otherwise than the config; all else differs by its dashes alone. */

@@ -13,7 +13,7 @@ import {
 } from './reference-data.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { chooseState } from './state-store.ts'
+import { chooseState } from './router-settings.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {

@@ -5,7 +5,7 @@ import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
-import type { StateChoice } from './state-store.ts'
+import type { StateChoice } from './router-settings.ts'
 import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
 
 /** What the pods of a router run with now. */
