@@ -78,11 +78,9 @@ export interface ApplyOrderParts {
 /** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
 export class ApplyOrder {
   readonly #parts: ApplyOrderParts
-  readonly #children: ChildApplier
 
   constructor(parts: ApplyOrderParts) {
     this.#parts = parts
-    this.#children = parts.children
   }
 
   /**
@@ -101,7 +99,7 @@ export class ApplyOrder {
       wanted.has(pathOf(resource, metadata))
     // An autoscaler that is to go must not touch the count that is applied next. Where it cannot be deleted it keeps it.
     const isCountOurs = await failures.during(() =>
-      this.#children.prune(
+      this.#parts.children.prune(
         router,
         (resource, object) =>
           resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
@@ -137,10 +135,10 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: _, ...uncounted } = deployment.spec
       const wanted = isCountOurs ? deployment : { ...deployment, spec: uncounted }
-      return applyDeployment(this.#parts.client, this.#children, router, wanted, signal)
+      return applyDeployment(this.#parts.client, this.#parts.children, router, wanted, signal)
     }
     try {
-      await this.#children.apply(router, resource, object, signal)
+      await this.#parts.children.apply(router, resource, object, signal)
     } catch (error) {
       if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
       this.#parts.onUnknownKind(resource)
@@ -150,14 +148,14 @@ export class ApplyOrder {
   /** Whether what comes after an object that could not be applied can do with what is there of it. */
   #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
-    const found = this.#children.latest(resource, wanted.metadata)
+    const found = this.#parts.children.latest(resource, wanted.metadata)
     if (changesWithPods.includes(resource)) return false
     return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
   #checkConflict(router: RpcRouter, object: KubeObject, failures: Failures): void {
     const path = pathOf(resourceOf(object), object.metadata)
-    const conflict = this.#children.conflicts.of(path, router)
+    const conflict = this.#parts.children.conflicts.of(path, router)
     if (conflict !== null)
       failures.add({
         result: 'contested',
@@ -190,9 +188,9 @@ export class ApplyOrder {
         (componentOf(object) === 'redis' && usesRedis(router, revisions))
     }
     const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
-    if (this.#children.unwanted(router, isKept).length === 0) return
+    if (this.#parts.children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)
-    await this.#children.prune(router, keeping(live), signal)
+    await this.#parts.children.prune(router, keeping(live), signal)
   }
 }
 
