@@ -210,7 +210,7 @@ describe('the way to the cluster', () => {
   test('a kubeconfig without the context that is asked for', async () => {
     const path = await writeKubeconfig(folder, `${namespace}-b`, access)
     await expect(findCluster({ env: { KUBECONFIG: path }, context: 'prod' })).rejects.toThrow(
-      'has no context "prod"; it has: test',
+      'names no cluster; its contexts: test',
     )
   })
 

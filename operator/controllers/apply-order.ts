@@ -43,10 +43,7 @@ const aside: readonly Resource[] = [
   ...monitorKinds,
 ]
 
-/**
- * New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. The Service that is there fits the
- * pods that are there.
- */
+/** New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. */
 const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
 /** What the objects of a router are to be. */
