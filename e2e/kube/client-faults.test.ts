@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { KubeClientOptions } from '../../operator/kube/client.ts'
 import { systemClock } from '../../operator/kube/clock.ts'
-import { configMaps } from '../../operator/resources/kinds.ts'
+import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { AnswerFault } from './chaos/faults.ts'
 import { ChaosProxy } from './chaos/proxy.ts'
@@ -13,6 +13,10 @@ import { eventually } from './eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()
+
+function configMap(name: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } }
+}
 
 /** A client whose first requests go wrong, one fault each. */
 async function disturbed(faults: AnswerFault[], options: Partial<KubeClientOptions> = {}) {
@@ -31,18 +35,53 @@ async function disturbed(faults: AnswerFault[], options: Partial<KubeClientOptio
   }
 }
 
-test.each([429, 503])(
-  'who asks a server that says Retry-After with %i learns it',
-  async (status) => {
-    const fault: AnswerFault = { do: 'refuse', status, reason: 'Busy', retryAfterSeconds: 600 }
-    await using run = await disturbed([fault])
+const patience = (status: number, retryAfterSeconds: number): AnswerFault => {
+  return { do: 'refuse', status, reason: 'TooManyRequests', retryAfterSeconds }
+}
+
+describe('a server that asks for patience', () => {
+  test('gets it, and the caller does not notice; a write is made once', async () => {
+    const waits: unknown[] = []
+    const observer: KubeClientOptions['observer'] = {
+      throttled: (...args) => waits.push(args),
+    }
+    await using run = await disturbed([patience(429, 1), patience(503, 0)], { observer })
+    const startedMs = performance.now()
+    const created = await run.client.create(configMaps, configMap('patient'), signal)
+    expect(created.metadata.uid).toBeDefined()
+    expect(performance.now() - startedMs).toBeGreaterThan(990)
+    expect(waits).toEqual([
+      ['configmaps', 'create', 1_000, 'server'],
+      ['configmaps', 'create', 0, 'server'],
+    ])
+  })
+
+  test('is given up on in the end, and the caller learns how long to wait', async () => {
+    await using run = await disturbed(Array.from({ length: 9 }, () => patience(429, 0)))
     await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
       code: 'OP_KUBE_API',
-      status,
+      status: 429,
+      retryAfterMs: 0,
+    })
+    expect(run.proxy.tally.get('list refuse')).toBe(5)
+  })
+
+  test('for longer than half a minute is for the caller to decide', async () => {
+    await using run = await disturbed([patience(429, 600)])
+    await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
       retryAfterMs: 600_000,
     })
-  },
-)
+  })
+
+  test('does not hold up a stop', async () => {
+    await using run = await disturbed([patience(429, 30)])
+    const stop = new AbortController()
+    const asked = run.client.list(configMaps, { namespace }, stop.signal)
+    await eventually(() => run.proxy.tally.has('list refuse'))
+    stop.abort(new Error('stopped'))
+    await expect(asked).rejects.toThrow('stopped')
+  })
+})
 
 describe('an answer that does not come whole', () => {
   test.each<[AnswerFault['do'], string, RegExp]>([

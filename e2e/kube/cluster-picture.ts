@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
-import type { KubeObject, Resource } from '../../operator/kube/object.ts'
+import type { KubeObject } from '../../operator/kube/object.ts'
+import type { Resource } from '../../operator/kube/resource.ts'
 import {
   childKinds,
   horizontalPodAutoscalers,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
-import type { KubeObject, Resource } from '../../operator/kube/object.ts'
+import type { KubeObject } from '../../operator/kube/object.ts'
+import type { Resource } from '../../operator/kube/resource.ts'
 import { eventually } from './eventually.ts'
 
 const definitions: Resource = {
@@ -51,6 +52,7 @@ export async function createDefinition(
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)
+  await eventually(() => client.serves(resource, signal))
   await eventually(() => client.list(resource, {}, signal))
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KubeObject, Resource } from '../../operator/kube/object.ts'
+import type { KubeObject } from '../../operator/kube/object.ts'
+import type { Resource } from '../../operator/kube/resource.ts'
 
 /*
  * Kinds of Kubernetes that the tests of this folder use and the operator does not, with as much of their types as they look at.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { z } from 'zod'
-import { apiVersion } from './group.ts'
 
 /*
  * The types that fields of the API have. Each begins with what the field means: it becomes `kubectl explain` and the
@@ -163,17 +162,26 @@ function exampleOf(item: z.ZodType): unknown {
 interface MapOptions extends Options {
   /** The most keys. */
   readonly max: number
+  /**
+   * What is wrong with a key; null when nothing is. CEL cannot judge keys: they have no bound, so that a rule would cost too
+   * much.
+   */
+  readonly keyFault?: (key: string) => string | null
 }
 
 /** A map with so many keys at most. */
 export function mapOf<V extends z.ZodType>(
   description: string,
   value: V,
-  { max, example, rules }: MapOptions,
+  { max, keyFault = () => null, example, rules }: MapOptions,
 ): z.ZodRecord<z.ZodString, V> {
   return z
     .record(z.string(), value)
     .refine((map) => Object.keys(map).length <= max, `must have at most ${max} keys`)
+    .superRefine((map, context) => {
+      for (const fault of Object.keys(map).map(keyFault))
+        if (fault !== null) context.addIssue(fault)
+    })
     .meta({ description, example, maxProperties: max, ...withRules(rules) })
 }
 
@@ -184,46 +192,4 @@ export function textMap(
 ): z.ZodRecord<z.ZodString, z.ZodString> {
   const meta = { description: 'The value of the key.', maxLength: maxValueLength }
   return mapOf(description, atMost(maxValueLength, z.string()).meta(meta), options)
-}
-
-const ownerReference = z.object({
-  apiVersion: z.string(),
-  kind: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  controller: z.boolean().optional(),
-  blockOwnerDeletion: z.boolean().optional(),
-})
-
-/** What we read of the metadata of an object. The API server has a schema of its own for it. */
-const objectMeta = z.object({
-  name: z.string(),
-  namespace: z.string().default('default'),
-  uid: z.string().default(''),
-  resourceVersion: z.string().optional(),
-  generation: z.int().default(0),
-  /** RFC 3339. */
-  creationTimestamp: z.string().optional(),
-  /** RFC 3339. */
-  deletionTimestamp: z.string().optional(),
-  labels: z.record(z.string(), z.string()).optional(),
-  annotations: z.record(z.string(), z.string()).optional(),
-  ownerReferences: z.array(ownerReference).optional(),
-})
-
-/** A kind of ours: what its objects are made of. */
-export function kindSchema<
-  const Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
->(kind: Kind, description: string, spec: Spec, status: Status, rules: Rules) {
-  return z
-    .object({
-      apiVersion: z.literal(apiVersion),
-      kind: z.literal(kind),
-      metadata: objectMeta,
-      spec,
-      status: status.optional(),
-    })
-    .meta({ description, ...withRules(rules) })
 }

@@ -26,6 +26,11 @@ export const valueForm =
 const subdomainForm =
   'at most 253 lower-case letters, digits, - and ., and letters or digits at both ends and beside each .'
 
+/** Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an annotation. */
+export function isQualifiedName(key: string): boolean {
+  return key.length <= mostOfKey && key.indexOf('/') <= mostOfSubdomain && qualifiedName.test(key)
+}
+
 /** A text in the form of a label's key. */
 export function labelKey(description: string, example: string) {
   const must = `{field} must have ${keyForm}`
@@ -53,12 +58,21 @@ export function labelMap(
     [`{field} must have values of ${valueForm}`]: `self.all(k, self[k].matches(r'${labelValue.source}'))`,
   }
   const all = { ...rules, ...ofValues }
-  return textMap(description, { ...options, maxValueLength: 63, rules: all })
+  return textMap(description, { ...options, maxValueLength: 63, rules: all, keyFault })
 }
 
-/** A map of annotations. What keys of maps can be, CEL cannot say: the API server does when it gets the object. */
+/** A map of annotations. Of its keys, capitals do not matter. */
 export function annotationMap(description: string, options: MapOptions) {
-  return textMap(description, { ...options, maxValueLength: 4096 })
+  const ofLowerCase = (key: string) => keyFault(key.toLowerCase())
+  return textMap(description, { ...options, maxValueLength: 4096, keyFault: ofLowerCase })
+}
+
+function keyFault(key: string): string | null {
+  return isQualifiedName(key) ? null : `the key ${JSON.stringify(key)} must have ${keyForm}`
+}
+
+function valueFault(value: string): string | null {
+  return labelValue.test(value) ? null : `the value ${JSON.stringify(value)} must have ${valueForm}`
 }
 
 const requirement = object(
@@ -96,35 +110,17 @@ export function labelSelector(description: string, example: object) {
       max: 16,
       kind: 'atomic',
     }).optional(),
-  }).meta({ description, example, 'x-kubernetes-map-type': 'atomic' })
+  })
+    .superRefine(({ matchLabels = {}, matchExpressions = [] }, context) => {
+      const keys = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]
+      const values = [
+        ...Object.values(matchLabels),
+        ...matchExpressions.flatMap((each) => each.values ?? []),
+      ]
+      for (const fault of [...keys.map(keyFault), ...values.map(valueFault)])
+        if (fault !== null) context.addIssue(fault)
+    })
+    .meta({ description, example, 'x-kubernetes-map-type': 'atomic' })
 }
 
 export type LabelSelector = z.output<ReturnType<typeof labelSelector>>
-
-type Labels = Readonly<Record<string, string>>
-
-/** Whether a selector matches labels: an empty one matches all, an absent one none. */
-export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
-  if (selector === undefined) return false
-  const { matchLabels = {}, matchExpressions = [] } = selector
-  return (
-    Object.entries(matchLabels).every(([key, value]) => valueAt(labels, key) === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = valueAt(labels, key)
-      switch (operator) {
-        case 'In':
-          return value !== undefined && values.includes(value)
-        case 'NotIn':
-          return value === undefined || !values.includes(value)
-        case 'Exists':
-          return value !== undefined
-        case 'DoesNotExist':
-          return value === undefined
-      }
-    })
-  )
-}
-
-function valueAt(labels: Labels, key: string): string | undefined {
-  return Object.hasOwn(labels, key) ? labels[key] : undefined
-}

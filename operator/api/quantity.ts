@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { at, mapOf, object, text, withRules } from './field.ts'
+import { isQualifiedName } from './labels.ts'
 import { z } from 'zod'
 
 const factors: ReadonlyMap<string, number> = new Map([
@@ -94,7 +95,13 @@ export function countOrPercent(description: string) {
 
 function amounts(description: string, example: object) {
   const amount = quantity('The amount.', '256Mi')
-  return mapOf(description, amount, { example, max: 16 })
+  return mapOf(description, amount, { example, max: 16, keyFault: resourceFault })
+}
+
+function resourceFault(name: string): string | null {
+  const isOwn = /^(?:cpu|memory|ephemeral-storage|hugepages-\w+)$/.test(name)
+  if (isOwn || (name.includes('/') && isQualifiedName(name))) return null
+  return `${JSON.stringify(name)} must be cpu, memory, ephemeral-storage, hugepages- and a size, or a name with a domain and '/' before it`
 }
 
 /** Requests and limits of a container. */

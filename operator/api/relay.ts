@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
-import { untilBuilt } from './group.ts'
+import { untilBuilt } from './capabilities.ts'
 import { boolean, integer, list, object, oneOf } from './field.ts'
 import { apiInterface, chainId, word } from './names.ts'
 import { byteSize, duration } from './quantity.ts'

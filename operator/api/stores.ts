@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { untilBuilt } from './group.ts'
+import { untilBuilt } from './capabilities.ts'
 import { at, immutable, integer, list, object, oneOf, text } from './field.ts'
 import { hostAndPort, image, objectName } from './names.ts'
 import { byteSize, quantity, resources } from './quantity.ts'

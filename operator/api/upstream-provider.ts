@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { tiers } from '../../proxy/config/types.ts'
-import { at, immutable, list, object, oneOf, text, textMap, kindSchema } from './field.ts'
+import { at, immutable, list, object, oneOf, text, textMap } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
+import { kindSchema } from './kind-schema.ts'
 import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue, tls, variables } from './refs.ts'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { parseCommandLine, leaseOf } from './command-line.ts'
+import { parseCommandLine } from './command-line.ts'
+import { leaseOf } from './choices.ts'
 
 const leaseFor = (...flags: readonly string[]) =>
   leaseOf(parseCommandLine(['run', ...flags]).values, 'usual')

@@ -231,6 +231,12 @@ describe('validate', () => {
       `${router.replace('{}', '{ matchLabels: { pool: a } }')}---${provider.replace('jsonrpc', 'json')}`,
       'RpcRouter default/mainnet: spec.endpoints[eth1]: no UpstreamProvider of the namespace default that providerSelector selects serves ETH1 jsonrpc',
     ],
+    [
+      'a label that pods cannot have',
+      ['validate', '-f', '-'],
+      `${router}  pod: { labels: { -x: why } }\n---${provider}`,
+      'standard input: RpcRouter default/mainnet: spec.pod.labels: the key "-x" must have at most 63 letters',
+    ],
   ])('%s', async (_, argv, input, sentence) => {
     const { code, stderr } = await run(argv, input)
     expect(code).toBe(2)

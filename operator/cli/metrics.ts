@@ -40,16 +40,23 @@ function countingObserver(registry: Registry): KubeObserver {
   const requestTime = histogram(series.requestTime)
   const throttled = counter(series.throttled)
   const watchFailures = counter(series.watchFailures)
+  const queueAdds = counter(series.queueAdds)
+  const queueRetries = counter(series.queueRetries)
   const queueLatency = histogram(series.queueLatency)
+  const queueWork = histogram(series.queueWork)
+  const eventsDropped = counter(series.eventsDropped)
   const leader = new Gauge({ ...described(series.leader), registers })
   return {
     requested(resource, verb, outcome, durationMs) {
       requests.inc({ resource, verb, outcome: String(outcome) })
       if (verb !== 'watch') requestTime.observe({ verb }, durationMs / 1000)
     },
-    throttled: () => throttled.inc(),
+    throttled: (_, __, ___, by) => throttled.inc({ by }),
     reflectFailed: (resource, verb) => watchFailures.inc({ resource, verb }),
+    queueAdded: (queue) => queueAdds.inc({ queue }),
+    queueRetried: (queue) => queueRetries.inc({ queue }),
     queueTaken: (queue, waitedMs) => queueLatency.observe({ queue }, waitedMs / 1000),
+    queueDone: (queue, workedMs) => queueWork.observe({ queue }, workedMs / 1000),
     reconciled({ controller, result, durationMs }) {
       reconciles.inc({ controller, result })
       reconcileTime.observe({ controller }, durationMs / 1000)
@@ -57,6 +64,7 @@ function countingObserver(registry: Registry): KubeObserver {
     leading: (isLeading) => {
       leader.set(isLeading ? 1 : 0)
     },
+    eventDropped: (_, why) => eventsDropped.inc({ why }),
   }
 }
 
@@ -71,13 +79,18 @@ function followOperator(operator: Operator, registry: Registry): void {
     ['rpcrouter', operator.routers],
     ['upstreamprovider', operator.providers],
   ] as const
-  new Gauge({
-    ...described(series.queueDepth),
-    registers,
-    collect() {
-      for (const [queue, controller] of controllers) this.set({ queue }, controller.queue.depth)
-    },
-  })
+  type Queue = (typeof controllers)[number][1]['queue']
+  const ofQueues = (of: Series<'queue'>, read: (queue: Queue) => number) =>
+    new Gauge({
+      ...described(of),
+      registers,
+      collect() {
+        for (const [queue, controller] of controllers) this.set({ queue }, read(controller.queue))
+      },
+    })
+  ofQueues(series.queueDepth, ({ depth }) => depth)
+  ofQueues(series.queueActive, ({ active }) => active)
+  ofQueues(series.queueLongest, ({ longestMs }) => longestMs / 1000)
   new Gauge({
     ...described(series.watchSilence),
     registers,

@@ -19,6 +19,8 @@ export const labelMeanings = {
   verb: '`get`, `list`, `watch`, `create`, `update`, `patch` or `delete`',
   outcome:
     'the HTTP status; else the code of the failure, e.g. `OP_KUBE_CONNECTION`; `aborted` when nobody waited any more',
+  by: '`client` (the limit of `--qps`) or `server` (it asked for patience)',
+  why: '`rate` (too many about one object), `full` (too many wait) or `error` (the API server refused it)',
   namespace: 'of the RpcRouter',
   name: 'of the RpcRouter',
 } as const
@@ -73,11 +75,25 @@ export const series = {
     'Time of a request to the API server; watches are left out.',
     'verb',
   ),
-  throttled: counter('api_throttled_total', 'Requests that had to wait for the limit of --qps.'),
+  throttled: counter('api_throttled_total', 'Requests to the API server that had to wait.', 'by'),
   queueDepth: gauge('queue_depth', 'Objects that wait for a worker.', 'queue'),
+  queueActive: gauge('queue_active', 'Objects that workers have.', 'queue'),
+  queueLongest: gauge('queue_longest_seconds', 'How long the longest work takes so far.', 'queue'),
+  queueAdds: counter('queue_adds_total', 'Objects that were added to a queue.', 'queue'),
+  queueRetries: counter(
+    'queue_retries_total',
+    'Objects that went back to a queue after a failure.',
+    'queue',
+  ),
   queueLatency: histogram(
     'queue_latency_seconds',
     'Time that an object waited for a worker.',
     'queue',
   ),
+  queueWork: histogram(
+    'queue_work_duration_seconds',
+    'Time that an object was worked on.',
+    'queue',
+  ),
+  eventsDropped: counter('events_dropped_total', 'Events that were not told.', 'why'),
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { KubeObject, Resource } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
 import { configMaps, deployments, secrets, upstreamProviders } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 

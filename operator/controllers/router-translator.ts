@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import { canShareState } from '../api/group.ts'
+import { canShareState } from '../api/capabilities.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -9,7 +9,7 @@ import { type Secret, secrets } from '../resources/kinds.ts'
 import { isPaused } from '../status/router-status.ts'
 import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
-import { chooseState } from '../translate/router-settings.ts'
+import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Running, Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'

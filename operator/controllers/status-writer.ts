@@ -4,8 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { type KubeObject, type Resource, isOlder } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { Resource } from '../kube/resource.ts'
 import { statusManager } from './field-conflicts.ts'
+import { RecentWrites } from './recent-writes.ts'
 
 type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 
@@ -58,43 +60,5 @@ export class StatusWriter<S extends object> {
 
   forget(uid: string): void {
     this.#writes.forget(uid)
-  }
-}
-
-/** A watch brings a write within a second or two; one that lags for longer is believed again. */
-const believedMs = 10_000
-
-/**
- * Objects as the API server returned them to our own writes, until the watch has brought them: so that a reconcile does not
- * look at the past.
- */
-export class RecentWrites {
-  readonly #clock: Pick<Clock, 'nowMs'>
-  readonly #written = new Map<string, { readonly object: KubeObject; readonly atMs: number }>()
-
-  constructor(clock: Pick<Clock, 'nowMs'>) {
-    this.#clock = clock
-  }
-
-  /** @param path tells objects apart, whatever their kind */
-  remember(path: string, object: KubeObject): void {
-    this.#written.set(path, { object, atMs: this.#clock.nowMs() })
-  }
-
-  /** The newer of what the watch brought and what we wrote. */
-  latest<T extends KubeObject>(path: string, watched: T | undefined): T | null {
-    const written = this.#written.get(path)
-    if (written === undefined) return watched ?? null
-    const { object, atMs } = written
-    const isBehind =
-      watched === undefined ||
-      isOlder(watched.metadata.resourceVersion, object.metadata.resourceVersion)
-    if (isBehind && this.#clock.nowMs() - atMs < believedMs) return object as T
-    this.#written.delete(path)
-    return watched ?? null
-  }
-
-  forget(path: string): void {
-    this.#written.delete(path)
   }
 }

@@ -2,19 +2,25 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
-import { isNotFound } from './errors.ts'
-import { readList, readNothing, readObject, readWatch, type WatchEvent } from './answers.ts'
+import { ApiError, isNotFound } from './errors.ts'
 import {
-  type KubeObject,
-  type ObjectList,
-  type ObjectRef,
-  apiVersionOf,
-  collectionPathOf,
-  objectPathOf,
-  type Resource,
-} from './object.ts'
+  readList,
+  readNothing,
+  readObject,
+  readResources,
+  readWatch,
+  type WatchEvent,
+} from './answers.ts'
+import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { type ApiRequest, Requester } from './requester.ts'
+import {
+  apiVersionOf,
+  collectionPathOf,
+  groupPathOf,
+  objectPathOf,
+  type Resource,
+} from './resource.ts'
 import { Transport } from './transport.ts'
 
 const requestMs = 30_000
@@ -73,7 +79,7 @@ const usualLimit = { perSecond: 500, burst: 1_000 }
  * The verbs of the Kubernetes API on plain JSON, for any kind.
  *
  * Every call takes a signal, waits for the client's rate limit, has a time limit of its own, and
- * rejects with a `KubeError`; what a server asks for by `Retry-After` is told there.
+ * rejects with a `KubeError`. A server that asks for patience by `Retry-After` gets it, a few times.
  */
 export class KubeClient {
   readonly #transport: Transport
@@ -197,6 +203,21 @@ export class KubeClient {
       return true
     } catch (error) {
       if (isNotFound(error)) return false
+      throw error
+    }
+  }
+
+  /** Whether the API server knows the kind, such as that of an operator that may be absent. */
+  async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
+    try {
+      const names = await this.#requester.send(
+        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: requestMs },
+        signal,
+        readResources,
+      )
+      return names.includes(resource.plural)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false
       throw error
     }
   }

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError, isExpired } from './errors.ts'
-import { isOlder, keyOf, refOf, collectionPathOf, objectPathOf, type Resource } from './object.ts'
+import { isOlder, keyOf, refOf } from './object.ts'
+import { collectionPathOf, objectPathOf, type Resource } from './resource.ts'
 
 const deployments: Resource = {
   group: 'apps',

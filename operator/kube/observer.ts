@@ -13,16 +13,21 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 export interface KubeObserver {
   /** A request ended; `outcome` is the HTTP status, or the code of the error when none came. */
   requested?(resource: string, verb: Verb, outcome: number | string, durationMs: number): void
-  /** A request waits for the rate limit of this client. */
-  throttled?(resource: string, verb: Verb, waitMs: number): void
+  /** A request waits: for the rate limit of this client, or because the server asked for it. */
+  throttled?(resource: string, verb: Verb, waitMs: number, by: 'client' | 'server'): void
 
   /** A full list has been taken over. */
   listed?(resource: string, objects: number, durationMs: number): void
   /** A list or a watch failed and will be tried again after `retryMs`. */
   reflectFailed?(resource: string, verb: 'list' | 'watch', error: Error, retryMs: number): void
 
+  queueAdded?(queue: string): void
+  /** An item went back with a delay because of a failure. */
+  queueRetried?(queue: string): void
   /** A worker took an item that had waited for so long. */
   queueTaken?(queue: string, waitedMs: number): void
+  /** A worker is done with an item. */
+  queueDone?(queue: string, workedMs: number): void
 
   /** A reconcile ended. `error` stands for all results but success and requeue. */
   reconciled?(reconciled: Reconciled): void
@@ -44,7 +49,6 @@ export type ReconcileResult = 'success' | 'requeue' | 'retry' | 'error' | 'timeo
 export interface Reconciled {
   readonly controller: string
   readonly key: string
-  /** Tells this run from others in logs. */
   readonly reconcileId: string
   readonly result: ReconcileResult
   readonly durationMs: number

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest'
 import { ApiError } from './errors.ts'
 import { listAll } from './reflector.ts'
-import type { KubeObject, Resource } from './object.ts'
+import type { KubeObject } from './object.ts'
+import type { Resource } from './resource.ts'
 
 const things: Resource = {
   group: 'g',

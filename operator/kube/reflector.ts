@@ -3,16 +3,10 @@
 import { Backoff, type BackoffRow } from '../../proxy/clock/backoff.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
-import {
-  ApiError,
-  isExpired,
-  isForbidden,
-  isUnknownKind,
-  KubeError,
-  MalformedAnswerError,
-} from './errors.ts'
-import { isOlder, type KubeObject, type Resource } from './object.ts'
+import { ApiError, isExpired, isForbidden, isUnknownKind, KubeError } from './errors.ts'
+import { isOlder, type KubeObject } from './object.ts'
 import type { KubeObserver } from './observer.ts'
+import type { Resource } from './resource.ts'
 import type { Store } from './store.ts'
 import type { WatchEvent } from './answers.ts'
 
@@ -53,8 +47,6 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
-  /** Whether the first list is in the store. */
-  hasSynced = false
   #version: string | null = null
   #heardAtMs: number
   #failedAtMs = -Infinity
@@ -122,11 +114,6 @@ export class Reflector<T extends KubeObject> {
     this.#heardAtMs = clock.nowMs()
     store.replace([], selection?.namespace)
     if (isUnknown) onServed?.(false)
-    this.#listed()
-  }
-
-  #listed(): void {
-    this.hasSynced = true
     this.#firstList.resolve()
   }
 
@@ -139,7 +126,7 @@ export class Reflector<T extends KubeObject> {
     store.replace(items, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
-    this.#listed()
+    this.#firstList.resolve()
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -154,7 +141,7 @@ export class Reflector<T extends KubeObject> {
     // A bookmark of where it began is nothing new.
     const isEmpty = this.#version === resourceVersion
     if (isEmpty && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
-      throw new MalformedAnswerError(
+      throw new EmptyWatchError(
         `GET ${resource.plural}: the watch ended at once, with nothing new in it`,
       )
   }
@@ -194,6 +181,11 @@ export async function synced(
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   await Promise.race([stopped, Promise.all(reflectors.map((reflector) => reflector.synced))])
+}
+
+/** The server ends watches as soon as they begin. */
+class EmptyWatchError extends KubeError {
+  readonly code = 'OP_KUBE_EMPTY_WATCH'
 }
 
 const pageSize = 500

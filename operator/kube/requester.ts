@@ -4,9 +4,12 @@ import type { ReadAnswer } from './answers.ts'
 import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
 import type { KubeObserver, Verb } from './observer.ts'
-import type { Resource } from './object.ts'
+import type { Resource } from './resource.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
+/** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */
+const patientTimes = 4
+const patientMs = 30_000
 /** A page of a list stays far below; more means that something else answers. */
 const mostAnswerBytes = 256 * 1024 * 1024
 
@@ -44,18 +47,21 @@ export class Requester {
   }
 
   /** What `read` makes of the JSON of the answer. */
-  async send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
-    await this.#turn(request, signal)
-    using limit = this.#deadline(request, signal)
-    const answer = await this.#ask(request, limit.signal)
-    return read(nameOf(request), parseJson(request, await readText(request, answer)))
+  send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
+    return this.#patiently(request, signal, async () => {
+      using limit = this.#deadline(request, signal)
+      const answer = await this.#ask(request, limit.signal)
+      return read(nameOf(request), parseJson(request, await readText(request, answer)))
+    })
   }
 
   /** The pieces of an answer without end. */
   async *stream(request: ApiRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    await this.#turn(request, signal)
     using limit = this.#deadline(request, signal)
-    const answer = await this.#ask(request, limit.signal)
+    const answer = await this.#patiently(request, limit.signal, () => {
+      limit.renew()
+      return this.#ask(request, limit.signal)
+    })
     for await (const piece of answer.body) {
       limit.renew()
       yield piece
@@ -69,12 +75,28 @@ export class Requester {
     })
   }
 
-  async #turn({ resource, verb }: ApiRequest, signal: AbortSignal): Promise<void> {
+  async #patiently<T>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
     const { clock, observer } = this.#options
-    const waitMs = this.#bucket.reserve()
-    if (waitMs === 0) return
-    observer.throttled?.(resource.plural, verb, waitMs)
-    await sleep(clock, waitMs, signal)
+    const wait = (waitMs: number, by: 'client' | 'server') => {
+      observer.throttled?.(request.resource.plural, request.verb, waitMs, by)
+      return sleep(clock, waitMs, signal)
+    }
+    for (let times = 1; ; times++) {
+      const turnMs = this.#bucket.reserve()
+      if (turnMs > 0) await wait(turnMs, 'client')
+      try {
+        return await attempt()
+      } catch (error) {
+        // A request that was turned away like this has not begun: it can be sent again, a write too.
+        const askedMs = isTurnedAway(error) ? error.retryAfterMs : null
+        if (askedMs === null || askedMs > patientMs || times > patientTimes) throw error
+        await wait(askedMs, 'server')
+      }
+    }
   }
 
   async #ask(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
@@ -98,6 +120,10 @@ export class Requester {
       )
     }
   }
+}
+
+function isTurnedAway(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 429 || error.status === 503)
 }
 
 function nameOf({ method, path }: ApiRequest): string {

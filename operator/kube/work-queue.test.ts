@@ -69,16 +69,21 @@ test('what metrics ask for', async () => {
   const told: unknown[] = []
   const clock = new VirtualClock()
   const observer = {
+    queueAdded: (name: string) => told.push(['added', name]),
     queueTaken: (_: string, waitedMs: number) => told.push(['taken', waitedMs]),
+    queueDone: (_: string, workedMs: number) => told.push(['done', workedMs]),
+    queueRetried: () => told.push(['retried']),
   }
   const queue = new WorkQueue({ name: 'q', clock, observer })
   queue.add('a')
   await clock.advance(30)
   await queue.take()
   await clock.advance(70)
+  expect([queue.active, queue.longestMs]).toEqual([1, 70])
   queue.addRateLimited('a')
   queue.done('a')
-  expect(told).toEqual([['taken', 30]])
+  expect([queue.active, queue.longestMs]).toEqual([0, 0])
+  expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
 })
 
 test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', () => {
@@ -91,6 +96,13 @@ test('an item that fails stays away for 5 ms, doubling up to two minutes; forget
   expect(backoff.failed('b')).toBe(5)
   backoff.forget('a')
   expect([backoff.failuresOf('a'), backoff.failed('a')]).toEqual([0, 5])
+})
+
+test('the longest work of none is nothing, on a clock that goes on between two looks', () => {
+  let nowMs = 0
+  const clock = { ...new VirtualClock(), nowMs: () => (nowMs += 0.002) } as unknown as VirtualClock
+  const queue = new WorkQueue({ name: 'test', clock })
+  expect(queue.longestMs).toBe(0)
 })
 
 /** What happens to a queue: keys come, workers take and finish, time passes. */

@@ -23,7 +23,8 @@ export class WorkQueue {
   /** With the time at which each was added. */
   readonly #waiting = new Map<string, number>()
   readonly #dirty = new Set<string>()
-  readonly #processing = new Set<string>()
+  /** With the time at which each was taken. */
+  readonly #processing = new Map<string, number>()
   readonly #later = new Map<string, { readonly atMs: number; readonly cancel: Cancel }>()
   readonly #takers: ((key: string | null) => void)[] = []
   #isShutDown = false
@@ -37,13 +38,26 @@ export class WorkQueue {
     return this.#waiting.size
   }
 
+  /** How many keys workers have. */
+  get active(): number {
+    return this.#processing.size
+  }
+
   /** True when there is nothing to do, now or later. */
   get isIdle(): boolean {
     return this.#dirty.size === 0 && this.#processing.size === 0 && this.#later.size === 0
   }
 
+  /** How long the longest of the present works has taken so far, in milliseconds. */
+  get longestMs(): number {
+    // Of one reading of the clock: two would tell how long it took to read it.
+    const nowMs = this.#options.clock.nowMs()
+    return nowMs - Math.min(nowMs, ...this.#processing.values())
+  }
+
   add(key: string): void {
     if (this.#isShutDown || this.#dirty.has(key)) return
+    this.#options.observer?.queueAdded?.(this.#options.name)
     this.#dirty.add(key)
     if (!this.#processing.has(key)) this.#wait(key)
   }
@@ -71,6 +85,7 @@ export class WorkQueue {
    */
   addRateLimited(key: string, askedMs = 0): void {
     if (this.#isShutDown) return
+    this.#options.observer?.queueRetried?.(this.#options.name)
     this.addAfter(key, this.#backoff.failed(key, askedMs))
   }
 
@@ -93,7 +108,12 @@ export class WorkQueue {
 
   /** The work on a key that was taken has ended, well or not. */
   done(key: string): void {
-    if (this.#processing.delete(key) && this.#dirty.has(key)) this.#wait(key)
+    const { clock, name, observer } = this.#options
+    const takenMs = this.#processing.get(key)
+    if (takenMs === undefined) return
+    this.#processing.delete(key)
+    observer?.queueDone?.(name, clock.nowMs() - takenMs)
+    if (this.#dirty.has(key)) this.#wait(key)
   }
 
   /** Forgets what waits; whoever takes gets null. What is being worked on goes on. */
@@ -115,7 +135,7 @@ export class WorkQueue {
     const { clock, name, observer } = this.#options
     this.#waiting.delete(key)
     this.#dirty.delete(key)
-    this.#processing.add(key)
+    this.#processing.set(key, clock.nowMs())
     observer?.queueTaken?.(name, clock.nowMs() - addedMs)
     return key
   }

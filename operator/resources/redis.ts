@@ -7,8 +7,8 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { ManagedRedis } from '../api/stores.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from '../translate/object-names.ts'
-import type { StateStore } from '../translate/router-settings.ts'
-import { childOf, childLabels, selectorLabels } from './labels.ts'
+import type { StateStore } from '../translate/state-store.ts'
+import { childOf } from './child.ts'
 import {
   type NetworkPolicy,
   networkPolicies,
@@ -22,7 +22,8 @@ import {
   type StatefulSet,
   statefulSets,
 } from './kinds.ts'
-import { containerSecurity, placementOf, podSecurity, resourcesOf } from './deployment.ts'
+import { childLabels, selectorLabels } from './labels.ts'
+import { containerSecurity, placementOf, podSecurity, resourcesOf } from './pod.ts'
 
 const component = 'redis'
 const usualResources: Resources = {

@@ -6,7 +6,7 @@ import { eventReasons } from '../api/events.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { providerOccurrences, routerOccurrences, templateOccurrences } from './condition-set.ts'
+import { providerOccurrences, routerOccurrences, templateOccurrences } from './occurrences.ts'
 
 function condition(type: string, status: Condition['status'], reason: string): Condition {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { upstreamProviderSchema } from '../api/upstream-provider.ts'
-import type { ProviderRefusal } from '../translate/translation.ts'
+import type { ProviderRefusal } from '../translate/violation.ts'
 import { providerStatus, type RouterVerdict } from './provider-status.ts'
 
 const provider = upstreamProviderSchema.parse({
@@ -58,4 +58,13 @@ test.each([
   ],
 ] as const)('%s', (_, routers, expected) => {
   expect(accepted(...routers)).toBe(expected)
+})
+
+test('many routers of other chains are one sentence', () => {
+  const routers = Array.from({ length: 27 }, (_, index) =>
+    judged(`r${index}`, elsewhere(`r${index}`)),
+  )
+  expect(accepted(...routers)).toBe(
+    `False/ChainNotServed: ${notServed}; nor is there one in any other RpcRouter that selects it (26 more).`,
+  )
 })

@@ -2,12 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import type { UpstreamProviderStatus, Condition, RpcRouterStatus } from '../api/status.ts'
-import { type Dangling, type ProviderRefusal, violationText } from '../translate/translation.ts'
-import { type Finding, providerFinding, sentences, settle, routerFinding } from './condition-set.ts'
-import type { KubeObject } from '../kube/object.ts'
-import type { Deployment } from '../resources/kinds.ts'
-import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
+import type { UpstreamProviderStatus } from '../api/status.ts'
+import { type Dangling, type ProviderRefusal, violationText } from '../translate/violation.ts'
+import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
 
 /** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
 type Fate = 'used' | 'held' | 'left-out'
@@ -85,12 +82,12 @@ const readyText =
   'At least one RpcRouter is configured with it; whether pods serve yet, its own condition Ready tells.'
 
 /** `1/2`: routers that run with a provider as it is written, of those that select it. */
-function programmedOf(routers: readonly RouterVerdict[]): string {
+export function programmedOf(routers: readonly RouterVerdict[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /** What each router says of a provider. */
-function routerStatuses(
+export function routerStatuses(
   routers: readonly RouterVerdict[],
   status: UpstreamProviderStatus | undefined,
   generation: number,
@@ -116,13 +113,21 @@ function acceptance({ refusals, routers, notes }: ProviderObservation): Finding 
   const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
   // One router may have no endpoint for it while another has.
-  const counted = isServed ? own : [...own, ...all.filter(isElsewhere)]
+  const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
   return refusalFinding(counted, notes)
 }
 
 /** Said by a router that it was probably not meant for. */
 function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
+}
+
+/** Many routers that say the same of themselves are one sentence. */
+function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
+  if (first === undefined) return []
+  if (others.length === 0) return [first]
+  const message = `${first.message}; nor is there one in any other RpcRouter that selects it (${others.length} more)`
+  return [{ ...first, message }]
 }
 
 function refusalFinding(
@@ -168,67 +173,4 @@ function readiness(
   if (resolved.status !== 'True') return found('RefsNotResolved', because(resolved))
   if (routers.some(isProgrammed)) return found('Ready', readyText)
   return found('NotProgrammed', 'No router that selects it has applied it.')
-}
-
-/** An object that does not fit the types of this operator: it was stored before they were as they are. */
-export interface InvalidObject<S> {
-  readonly object: KubeObject & { readonly status?: S | undefined }
-  /** What does not fit. */
-  readonly faults: string
-  /** RFC 3339. */
-  readonly now: string
-}
-
-/** The status of such a router. Its fleet goes on, and so does what is said of that. */
-export function invalidRouterStatus(
-  { object, faults, now }: InvalidObject<RpcRouterStatus>,
-  deployment: Deployment | null,
-): RpcRouterStatus {
-  const { status, metadata } = object
-  const findings = [
-    routerFinding('Accepted', 'InvalidSpec', faults),
-    routerFinding('Programmed', 'NotAccepted', 'Nothing was changed.'),
-    availability({ pod: { maxUnavailable: 1 } }, deployment, false),
-    routerFinding('Ready', 'NotAccepted', `Accepted is False: ${faults}`),
-  ]
-  return {
-    ...status,
-    ...(deployment && fleetFigures(deployment)),
-    observedGeneration: metadata.generation ?? 0,
-    conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
-    ...(status?.summary && {
-      summary: { ...status.summary, ...(deployment && { replicas: readyOfWanted(deployment) }) },
-    }),
-  }
-}
-
-/** The same for a provider. */
-export function invalidProviderStatus(
-  { object, faults, now }: InvalidObject<UpstreamProviderStatus>,
-  routers: readonly RouterVerdict[],
-): UpstreamProviderStatus {
-  const { status, metadata } = object
-  const findings = [
-    providerFinding('Accepted', 'InvalidSpec', faults),
-    providerFinding('Ready', 'NotAccepted', `Accepted is False: ${faults}`),
-  ]
-  return {
-    ...status,
-    observedGeneration: metadata.generation ?? 0,
-    conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
-    routers: routerStatuses(routers, status, metadata.generation ?? 0, now),
-    ...(status?.summary && { summary: { ...status.summary, routers: programmedOf(routers) } }),
-  }
-}
-
-/** The conditions that were found, in place of those of their types; the others stay as they are. */
-function overlay(
-  before: readonly Condition[] = [],
-  findings: readonly Finding[],
-  generation: number,
-  now: string,
-): Condition[] {
-  const settled = settle(findings, before, generation, now)
-  const found = new Set(settled.map(({ type }) => type))
-  return [...settled, ...before.filter(({ type }) => !found.has(type))]
 }

@@ -12,12 +12,8 @@ import {
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
-import {
-  invalidProviderStatus,
-  invalidRouterStatus,
-  type RouterVerdict,
-  providerStatus,
-} from './provider-status.ts'
+import { invalidProviderStatus, invalidRouterStatus } from './invalid-status.ts'
+import { type RouterVerdict, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*

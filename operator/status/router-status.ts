@@ -6,7 +6,8 @@ import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
-import { type ProviderVerdict, type Translation, violationText } from '../translate/translation.ts'
+import type { ProviderVerdict, Translation } from '../translate/translation.ts'
+import { violationText } from '../translate/violation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import {
   availability,

@@ -10,7 +10,7 @@ import {
 } from '../../proxy/config/socket-check.ts'
 import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
-import type { Endpoint } from '../api/rpc-router.ts'
+import type { Endpoint } from '../api/endpoints.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
 import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
 import {
@@ -20,8 +20,9 @@ import {
   type UpstreamPlan,
   routerDocument,
 } from './router-document.ts'
-import { settingSources, type StateChoice } from './router-settings.ts'
-import type { ConfigRefusal, RouterRefusal } from './translation.ts'
+import { settingSources } from './router-settings.ts'
+import type { StateChoice } from './state-store.ts'
+import type { ConfigRefusal, RouterRefusal } from './violation.ts'
 
 /** What the spec calls otherwise than the config; all else differs by its dashes alone. */
 const renames: readonly (readonly [RegExp, string])[] = [

@@ -14,13 +14,9 @@ import {
 } from './config-text.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
-import type {
-  TranslateInput,
-  UnreadableProvider,
-  Dangling,
-  ProviderRefusal,
-} from './translation.ts'
+import type { TranslateInput, UnreadableProvider } from './translation.ts'
 import { type Place, ValueCollector, tlsSection } from './value-collector.ts'
+import type { Dangling, ProviderRefusal } from './violation.ts'
 
 /** A provider as it is written now, and what is wrong with it before the router was asked. */
 export interface Candidate {

@@ -112,7 +112,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/config/**',
     'proxy/chain/**',
     'operator/api/**',
-    'operator/controllers/world.ts',
+    'operator/controllers/typed-object.ts',
     'operator/manifests/**',
   ],
 }

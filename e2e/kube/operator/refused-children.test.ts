@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { KubeObject, Resource } from '../../../operator/kube/object.ts'
+import type { KubeObject } from '../../../operator/kube/object.ts'
+import type { Resource } from '../../../operator/kube/resource.ts'
 import {
   configMaps,
   deployments,

@@ -3,7 +3,8 @@
 import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import type { Condition } from '../../api/status.ts'
-import type { KubeObject, Resource } from '../../kube/object.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
 import {
   type Deployment,
@@ -13,7 +14,7 @@ import {
   rpcRouters,
   upstreamProviders,
 } from '../../resources/kinds.ts'
-import { knownChains } from '../../translate/spec-sources.ts'
+import { knownChains } from '../../translate/known-chains.ts'
 import { Operator } from '../operator.ts'
 
 const namespace = 'ns'

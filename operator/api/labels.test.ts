@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { rpcRouterSchema } from './rpc-router.ts'
+
+const labelKey =
+  'must have at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
+const labelValue =
+  'must have at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
+const resource =
+  "must be cpu, memory, ephemeral-storage, hugepages- and a size, or a name with a domain and '/' before it"
+
+function faultsOf(spec: object): readonly string[] {
+  const endpoints = [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }]
+  const parsed = rpcRouterSchema.safeParse({
+    apiVersion: 'rpcrouter.dev/v1alpha1',
+    kind: 'RpcRouter',
+    metadata: { name: 'any' },
+    spec: { endpoints, ...spec },
+  })
+  return parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
+}
+
+// The API server takes them in an RpcRouter, and would refuse the objects that are made of it.
+test.each([
+  ['pod.labels', { '-x': 'y', 'example.com/team': 'rpc' }, [`the key "-x" ${labelKey}`]],
+  ['pod.annotations', { 'x/y/z': 'y', 'Example.com/Ok': 'any' }, [`the key "x/y/z" ${labelKey}`]],
+  ['pod.nodeSelector', { 'a b': 'c' }, [`the key "a b" ${labelKey}`]],
+  ['pod.resources.requests', { cpus: 2, 'example.com/card': 1 }, [`"cpus" ${resource}`]],
+  ['service.labels', { 'Example.com/team': 'rpc' }, [`the key "Example.com/team" ${labelKey}`]],
+  ['service.annotations', { 'bad key': 'v' }, [`the key "bad key" ${labelKey}`]],
+  ['monitoring.labels', { '': 'prometheus' }, [`the key "" ${labelKey}`]],
+  [
+    'sharedState.managed.resources.limits',
+    { disk: '1Gi', 'hugepages-2Mi': 1 },
+    [`"disk" ${resource}`],
+  ],
+  [
+    'providerSelector',
+    {
+      matchLabels: { 'a b': 'c', 'Example.com/x': 'd/e', 'example.com/fine_1.x': '' },
+      matchExpressions: [{ key: '-x', operator: 'In', values: ['good', 'not good'] }],
+    },
+    [
+      `the key "a b" ${labelKey}`,
+      `the key "Example.com/x" ${labelKey}`,
+      `the key "-x" ${labelKey}`,
+      `the value "d/e" ${labelValue}`,
+      `the value "not good" ${labelValue}`,
+    ],
+  ],
+])('%s %j', (field, value, faults) => {
+  const [first = '', ...inner] = field.split('.')
+  const nested = inner.reduceRight<object>((within, name) => ({ [name]: within }), value)
+  const mode = first === 'sharedState' ? { mode: 'Managed' } : {}
+  expect(faultsOf({ [first]: { ...mode, ...nested } })).toEqual(
+    faults.map((fault) => `spec.${field}: ${fault}`),
+  )
+})
+
+test('selectors of peers and of spread constraints are judged alike', () => {
+  const topologySpreadConstraints = [
+    { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'a b' } } },
+  ]
+  const clients = [{ podSelector: { matchLabels: { app: 'wallet-' } } }]
+  expect(faultsOf({ pod: { topologySpreadConstraints }, networkPolicy: { clients } })).toEqual([
+    `spec.pod.topologySpreadConstraints.0.labelSelector: the value "a b" ${labelValue}`,
+    `spec.networkPolicy.clients.0.podSelector: the value "wallet-" ${labelValue}`,
+  ])
+})
