@@ -275,3 +275,10 @@ export class CallAborted extends Error {
     super('the call was taken back')
   }
 }
+
+/** The call ended without a word of any upstream: they are gone, down, in cooldown, or hang. */
+export function isUnanswered(error: unknown): error is RelayError {
+  if (!(error instanceof RelayError)) return false
+  const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds
+  return [noUpstream, rateLimited, upstreamFailed, timeout].includes(error.kind as never)
+}

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { parseSpan } from '../json/text.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Call } from './call.ts'
-import { RelayError, errorKinds } from './errors.ts'
+import { RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { Journal } from './journal.ts'
 import type { RelayOptions } from './parts.ts'
 import type { Reply } from './reply.ts'
@@ -119,7 +119,7 @@ export class Filters {
     try {
       return await this.#relay(call)
     } catch (error) {
-      throw error instanceof RelayError && isGone(error) ? notFound(error) : error
+      throw isUnanswered(error) ? notFound(error) : error
     }
   }
 
@@ -232,12 +232,6 @@ function delivered(filter: Filter, items: unknown, block: number): void {
 
 function isPoll({ asked }: Call): boolean {
   return asked.method === 'eth_getFilterChanges'
-}
-
-/** The filter's upstream cannot be asked: it is gone, down, in cooldown, or hangs. */
-function isGone({ kind }: RelayError): boolean {
-  const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds
-  return [noUpstream, rateLimited, upstreamFailed, timeout].includes(kind as never)
 }
 
 function notFound(cause?: RelayError): RelayError {

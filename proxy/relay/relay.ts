@@ -8,7 +8,7 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
 import { Broadcast } from './broadcast.ts'
 import { isRepeatable, isWhole, type Call } from './call.ts'
-import { CallAborted, RelayError, errorKinds } from './errors.ts'
+import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import type { AttemptKind } from './journal.ts'
 import { Filters } from './filters.ts'
 import { Needs } from './needs.ts'
@@ -68,13 +68,6 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 function breakerOpen({ pool }: RelayParts, call: Call): RelayError {
   const why = 'no upstream is up; calls fail at once until one is'
   return rateLimited(pool, new Needs(call)) ?? new RelayError(errorKinds.breakerOpen, why)
-}
-
-/** It ended without a word of any upstream. */
-function isUnanswered(error: unknown): boolean {
-  if (!(error instanceof RelayError)) return false
-  const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds
-  return [noUpstream, rateLimited, upstreamFailed, timeout].includes(error.kind as never)
 }
 
 const firstPauseMs = 50

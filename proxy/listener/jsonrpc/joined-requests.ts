@@ -7,7 +7,7 @@ import { TransportError } from '../../upstream/transport.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/node-url.ts'
-import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+import { wholeBody, type Incoming, type Outgoing } from '../../upstream/wire.ts'
 
 /** A joined answer is collected up to this; items of a longer one are asked for singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
@@ -99,7 +99,7 @@ async function sendGroup(url: NodeUrl, items: readonly Item[]): Promise<void> {
 }
 
 async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): Promise<void> {
-  const body = await collected(incoming)
+  const body = await wholeBody(incoming.body, maxAnswerBytes)
   const parts = body && partsOf(body, items)
   if (parts) {
     for (const [index, { resolve, reject }] of items.entries()) {
@@ -126,19 +126,6 @@ function isOneError(body: Uint8Array): boolean {
   if (!error || !code) return false
   const text = bufferOf(body).toString('latin1', error.start + code.start, error.start + code.end)
   return !aboutForm.has(Number(text))
-}
-
-/** Null for an answer that is too long to be held. */
-async function collected({ body }: Incoming): Promise<Uint8Array | null> {
-  if (body instanceof Uint8Array) return body
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of body) {
-    pieces.push(piece)
-    bytes += piece.length
-    if (bytes > maxAnswerBytes) return null
-  }
-  return Buffer.concat(pieces, bytes)
 }
 
 /**
