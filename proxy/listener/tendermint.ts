@@ -114,5 +114,5 @@ function bareResult({ status, body }: Incoming): Finding | null {
   const value = objectIn(body)
   if (value === null || ['result', 'error', 'jsonrpc'].some((name) => Object.hasOwn(value, name)))
     return null
-  return { kind: 'result', value: { start: 0, end: body.length }, parsed: value }
+  return { kind: 'result', inForm: true, parsed: value }
 }

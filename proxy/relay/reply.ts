@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
-import type { Span } from '../json/cursor.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
 /**
@@ -24,12 +23,12 @@ export interface Reply {
  */
 export type Finding =
   /**
-   * `value`: where the result stands in the body, or in the head of a stream; absent where that was
-   * not looked for. `parsed`: the result, where it was asked for and all of it is here.
+   * `inForm`: it is in the form in which the interface gives results; else it may be any page.
+   * `parsed`: the result, where it was asked for and all of it is here.
    */
   | {
       readonly kind: 'result'
-      readonly value?: Span
+      readonly inForm?: true
       readonly parsed?: unknown
       readonly rest?: StreamJudge
     }

@@ -108,8 +108,8 @@ export class Judge {
   }
 
   #ofResult(finding: ResultFinding, asked: Classification): Verdict {
-    const { value, parsed, rest = null } = finding
-    const isResult = value !== undefined && asked.known
+    const { inForm = false, parsed, rest = null } = finding
+    const isResult = inForm && asked.known
     // Of a long answer the envelope is judged as it passes, and no more.
     if (parsed === undefined) return { kind: 'answer', isResult, missedBlock: false, rest }
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null

@@ -48,11 +48,11 @@ describe('an answer that is a result', () => {
 })
 
 describe('what the reader says besides', () => {
-  test('where the result stands', () => {
-    const text = '{"id":1, "result" : {"a":1} }'
-    const { finding } = read(text)
-    const { start, end } = (finding.kind === 'result' && finding.value) || { start: 0, end: 0 }
-    expect(text.slice(start, end)).toBe('{"a":1}')
+  test.each(['1', '"x"'])('the result itself, where it is asked for, under the id %s', (id) => {
+    const body = Buffer.from(`{"id":${id}, "error":null, "result" : {"a":1} }`)
+    const incoming = { status: 200, headers: [], body, trailers: () => [] }
+    const finding = new JsonRpcReplyReader(Buffer.from(id), Buffer.from('7')).read(incoming, true)
+    expect(finding).toEqual({ kind: 'result', inForm: true, parsed: { a: 1 } })
   })
 
   test('bytes that are no UTF-8 are no answer', () => {

@@ -9,7 +9,7 @@ import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.
 import { readError } from './jsonrpc-node-error.ts'
 import { JsonRpcReplyStream, isIdOf } from './jsonrpc-reply-stream.ts'
 
-const result: Finding = { kind: 'result' }
+const result = { kind: 'result', inForm: true } as const
 const noError = 'an error without a code or a message'
 
 /**
@@ -26,6 +26,8 @@ export class JsonRpcReplyReader implements ReplyReader {
   #incoming: Incoming | null = null
   #finding: Finding = result
   #foreignId: Span | null = null
+  /** Where the last result stands that was found without parsing. */
+  #resultSpan: Span | null = null
 
   /**
    * @param sentId the id that the upstream was asked under, JSON; null: the answer may have any
@@ -100,7 +102,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    return { kind: 'result', value: rest.resultSpan, rest }
+    return { kind: 'result', inForm: true, rest }
   }
 
   /** Finds the same, with the result itself; of a plain success in one go. */
@@ -108,12 +110,11 @@ export class JsonRpcReplyReader implements ReplyReader {
     const answer = status < 400 ? objectIn(body) : null
     const parsed = answer?.['result']
     if (parsed !== undefined && (answer?.['error'] ?? null) === null)
-      if (this.#isOwnId(answer?.['id']))
-        return { kind: 'result', value: { start: 0, end: body.length }, parsed }
+      if (this.#isOwnId(answer?.['id'])) return { ...result, parsed }
     const finding = this.#judge(body, status)
-    if (finding.kind !== 'result' || !finding.value) return finding
-    const { start, end } = finding.value
-    return { ...finding, parsed: parseSpan(body, start, end) }
+    if (finding.kind !== 'result' || !this.#resultSpan) return finding
+    const { start, end } = this.#resultSpan
+    return { ...result, parsed: parseSpan(body, start, end) }
   }
 
   /** The answer has the client's own id, which needs no other spelling. */
@@ -147,8 +148,8 @@ export class JsonRpcReplyReader implements ReplyReader {
       return told ? { kind: 'node-error', error: told } : malformed(noError)
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    // Of neither there was a fault above.
-    return answer ? { kind: 'result', value: answer } : result
+    this.#resultSpan = answer
+    return result
   }
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */

@@ -55,13 +55,6 @@ export class JsonRpcReplyStream implements StreamJudge {
     return error && { start: error.start, end: error.end < 0 ? this.#scanner.offset : error.end }
   }
 
-  /** The same for the result, when it is no error. */
-  get resultSpan(): Span {
-    const { offset } = this.#scanner
-    const { start, end } = this.#scanner.member('"result"') ?? { start: offset, end: offset }
-    return { start, end: end < 0 ? offset : end }
-  }
-
   /** All of the error stands in the head. */
   get hasWholeError(): boolean {
     return (this.#scanner.member('"error"')?.end ?? -1) >= 0

@@ -73,8 +73,7 @@ function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
   if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
   try {
     const parsed = parseSpan(body, 0, body.length)
-    const value = { start: 0, end: body.length }
-    return wantsResult ? { kind: 'result', value, parsed } : { kind: 'result', value }
+    return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
   } catch {
     return { kind: 'malformed', why: 'a body that is not whole JSON' }
   }
@@ -85,7 +84,7 @@ function headFinding(body: BodyStream): Finding {
   const rest = new JsonJudge(body)
   const why = rest.problem
   return why === null
-    ? { kind: 'result', value: { start: 0, end: 0 }, rest }
+    ? { kind: 'result', inForm: true, rest }
     : { kind: 'malformed', why }
 }
 

@@ -260,7 +260,7 @@ function readPlainly({ status, body }: Incoming): Finding {
     }
     if (document.error) return { kind: 'node-error', error: { status, ...document.error } }
     if (document.result !== undefined)
-      return { kind: 'result', value: { start: 0, end: bytes.length }, parsed: document.result }
+      return { kind: 'result', inForm: true, parsed: document.result }
   } catch {
     return { kind: 'malformed', why: 'not JSON' }
   }
