@@ -2,14 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { findCluster } from '../../operator/kube/cluster.ts'
-import {
-  type ApiError,
-  isAlreadyExists,
-  isConflict,
-  isForbidden,
-  isInvalid,
-  isNotFound,
-} from '../../operator/kube/errors.ts'
+import { type ApiError, isConflict, isForbidden, isNotFound } from '../../operator/kube/errors.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import {
   type ConfigMap,
@@ -74,14 +67,6 @@ describe('the verbs', () => {
     const field = { namespace, fieldSelector: 'metadata.name=labelled' }
     expect((await client.list(configMaps, field, signal)).items).toHaveLength(1)
   })
-
-  test('a kind that is served and ones that are not', async () => {
-    expect(await client.serves(deployments, signal)).toBe(true)
-    expect(await client.serves({ ...deployments, plural: 'nothings' }, signal)).toBe(false)
-    expect(await client.serves({ ...deployments, group: 'monitoring.coreos.com' }, signal)).toBe(
-      false,
-    )
-  })
 })
 
 describe('refusals say what is wrong', () => {
@@ -96,14 +81,14 @@ describe('refusals say what is wrong', () => {
   test('already exists, which is not a conflict', async () => {
     await client.create(configMaps, configMap('twice'), signal)
     const error = await refusal(client.create(configMaps, configMap('twice'), signal))
-    expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false])
+    expect([error.reason, isConflict(error)]).toEqual(['AlreadyExists', false])
   })
 
   test('a conflict of versions', async () => {
     const created = await client.create(configMaps, configMap('raced'), signal)
     await client.replace(configMaps, { ...created, data: { a: '1' } }, signal)
     const error = await refusal(client.replace(configMaps, { ...created, data: {} }, signal))
-    expect([isAlreadyExists(error), isConflict(error)]).toEqual([false, true])
+    expect([error.reason, isConflict(error)]).toEqual(['Conflict', true])
   })
 
   test('a deletion of another object than the one meant', async () => {
@@ -119,7 +104,7 @@ describe('refusals say what is wrong', () => {
     const error = await refusal(
       client.create(configMaps, configMap('bad', { 'not a key!': '' }), signal),
     )
-    expect(isInvalid(error)).toBe(true)
+    expect(error.status).toBe(422)
     expect(error.causes[0]).toMatchObject({ field: 'data[not a key!]' })
   })
 

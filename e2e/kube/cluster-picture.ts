@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
-import type { KubeObject } from '../../operator/kube/object.ts'
-import type { Resource } from '../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 import {
   childKinds,
   horizontalPodAutoscalers,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
-import type { KubeObject } from '../../operator/kube/object.ts'
-import type { Resource } from '../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 import { eventually } from './eventually.ts'
 
 const definitions: Resource = {
@@ -52,7 +51,6 @@ export async function createDefinition(
     },
   }
   await client.create<KubeObject>(definitions, definition, signal)
-  await eventually(() => client.serves(resource, signal))
   await eventually(() => client.list(resource, {}, signal))
 }
 

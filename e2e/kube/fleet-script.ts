@@ -3,8 +3,7 @@
 import type { KubeClient } from '../../operator/kube/client.ts'
 import type { Random } from '../../operator/kube/clock.ts'
 import { isNotFound } from '../../operator/kube/errors.ts'
-import type { KubeObject } from '../../operator/kube/object.ts'
-import type { Resource } from '../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 import {
   configMaps,
   deployments,

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import type { KubeObserver } from '../../operator/kube/observer.ts'
 import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
-import { knownChains } from '../../operator/translate/known-chains.ts'
+import { knownChains } from '../../operator/translate/spec-sources.ts'
 
 interface OperatorSettings {
   /** Null for all. */

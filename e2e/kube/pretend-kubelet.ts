@@ -49,7 +49,7 @@ export class PretendKubelet {
   /** Changes the fate of the pods, of those that run as well. */
   decide(fateOf: (pod: Pod) => Fate): void {
     this.#fateOf = fateOf
-    for (const key of this.#store.keys()) this.#controller.enqueue(key)
+    for (const pod of this.#store.list()) this.#controller.enqueue(keyOf(pod.metadata))
   }
 
   /** Runs until the signal is aborted. */

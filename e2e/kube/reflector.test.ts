@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import { Reflector, type ReflectorOptions } from '../../operator/kube/reflector.ts'
-import { apiVersionOf } from '../../operator/kube/resource.ts'
+import { apiVersionOf } from '../../operator/kube/object.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
 import { ChaosProxy } from './chaos/proxy.ts'
@@ -156,7 +156,7 @@ test('a version that the server has forgotten leads to a new list, on the real t
   expect(failures).toEqual([expect.stringContaining('Expired: too old resource version: 1 (')])
   const { apiVersion, kind } = { apiVersion: apiVersionOf(resource), kind: resource.kind }
   await client.create(resource, { apiVersion, kind, metadata: { namespace, name: 'a' } }, signal)
-  await eventually(() => store.size === 1)
+  await eventually(() => store.list().length === 1)
   stop.abort()
   await running
 })
@@ -195,7 +195,7 @@ test('a watch that is silent for too long is asked for anew', async () => {
   await eventually(() => proxy.tally.has('watch silence'))
   await pause(50)
   await put('unheard', '1')
-  await eventually(() => run.store.size === 1)
+  await eventually(() => run.store.list().length === 1)
   expect(run.failures[0]).toMatch(/^watch .*nothing came for 0.3 s$/)
   await remove('unheard')
 })
@@ -214,7 +214,7 @@ test('a stop ends a list in flight, and opens no watch', async () => {
   let hasSynced = false
   void run.reflector.synced.then(() => (hasSynced = true))
   await run.end()
-  expect([kinds, run.store.size, hasSynced]).toEqual([['list'], 0, false])
+  expect([kinds, run.store.list().length, hasSynced]).toEqual([['list'], 0, false])
 })
 
 test('what a listener throws ends it, loudly', async () => {

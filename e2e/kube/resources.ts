@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KubeObject } from '../../operator/kube/object.ts'
-import type { Resource } from '../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 
 /*
  * Kinds of Kubernetes that the tests of this folder use and the operator does not, with as much of their types as they look at.

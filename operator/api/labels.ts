@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 import type { z } from 'zod'
+import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
 
 /*
  * What the API server takes as keys and values of labels. In the syntax that RE2 and JavaScript share.
@@ -124,3 +124,31 @@ export function labelSelector(description: string, example: object) {
 }
 
 export type LabelSelector = z.output<ReturnType<typeof labelSelector>>
+
+type Labels = Readonly<Record<string, string>>
+
+/** Whether a selector matches labels: an empty one matches all, an absent one none. */
+export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
+  if (selector === undefined) return false
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  return (
+    Object.entries(matchLabels).every(([key, value]) => valueAt(labels, key) === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = valueAt(labels, key)
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value)
+        case 'NotIn':
+          return value === undefined || !values.includes(value)
+        case 'Exists':
+          return value !== undefined
+        case 'DoesNotExist':
+          return value === undefined
+      }
+    })
+  )
+}
+
+function valueAt(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined
+}

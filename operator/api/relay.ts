@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
-import { untilBuilt } from './capabilities.ts'
 import { boolean, integer, list, object, oneOf } from './field.ts'
+import { untilBuilt } from './group.ts'
 import { apiInterface, chainId, word } from './names.ts'
 import { byteSize, duration } from './quantity.ts'
-import { z } from 'zod'
 
 function count(description: string, example: number) {
   return integer(description, [1, 1000], example)

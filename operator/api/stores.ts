@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { untilBuilt } from './capabilities.ts'
+import type { z } from 'zod'
 import { at, immutable, integer, list, object, oneOf, text } from './field.ts'
+import { untilBuilt } from './group.ts'
 import { hostAndPort, image, objectName } from './names.ts'
 import { byteSize, quantity, resources } from './quantity.ts'
 import { secretKeyRef, tls } from './refs.ts'
-import type { z } from 'zod'
 
 function redisConnection(example: object) {
   return object(

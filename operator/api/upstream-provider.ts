@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
-import { at, immutable, list, object, oneOf, text, textMap } from './field.ts'
+import { at, immutable, list, object, oneOf, text, textMap, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
-import { kindSchema } from './kind-schema.ts'
 import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue, tls, variables } from './refs.ts'
 import { upstreamProviderStatus } from './status.ts'
-import type { z } from 'zod'
 
 const requestHeader = headerName('Name of the header.', 'Authorization', {
   'name must not be a header that belongs to the connection, such as Connection or TE':

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { parseCommandLine } from './command-line.ts'
-import { leaseOf } from './choices.ts'
+import { parseCommandLine, leaseOf } from './command-line.ts'
 
 const leaseFor = (...flags: readonly string[]) =>
   leaseOf(parseCommandLine(['run', ...flags]).values, 'usual')

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs } from 'node:util'
 import { nearest } from '../../proxy/config/nearest.ts'
+import type { Images } from '../resources/build-children.ts'
+import { digest } from '../translate/object-names.ts'
 import { type Command, commands, type FlagName, flagNames, flags } from './flags.ts'
 
 /** Values of flags, in the order given; of a flag that was not given, its default. */
@@ -118,4 +120,69 @@ function withDefaults(given: ReadonlyMap<FlagName, readonly string[]>): FlagValu
     return [name, given.get(name) ?? (usual === null ? [] : [usual])] as const
   })
   return Object.fromEntries(values) as FlagValues
+}
+
+/** Where a command writes. `process.stdout` is one. */
+export interface TextSink {
+  write(text: string): unknown
+}
+
+/** What a command has of the outer world. */
+export interface CommandIo {
+  readonly stdin: AsyncIterable<Uint8Array | string>
+  readonly stdout: TextSink
+  readonly stderr: TextSink
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** What the process tells its caller when it ends. The same numbers as the router's. */
+export const exitCodes = {
+  /** Done; a stopped operator gave its lease back. */
+  done: 0,
+  /** It could not do its work: no cluster in reach, an address is taken, the lease was lost. */
+  failed: 1,
+  /** The command line or the manifests cannot be used as they are. */
+  invalid: 2,
+} as const
+
+/** The namespaces that are named, each once; null for all of the cluster. */
+export function namespacesOf({ namespaces }: FlagValues): readonly string[] | null {
+  const named = [...new Set(namespaces.flatMap((list) => list.split(',')))]
+  return named.length === 0 ? null : named
+}
+
+/** Images of what names none of its own: the router of the operator's own version. */
+export function imagesOf(values: FlagValues, version: string): Images {
+  return {
+    router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
+    redis: valueOf(values, 'redis-image') ?? 'redis:8.2-alpine',
+  }
+}
+
+const usualName = 'rpc-router-operator'
+/** More than that, and a hash stands for the namespaces. */
+const mostNameLength = 100
+
+/**
+ * The lease that an operator holds: its own for each choice of namespaces, so that operators of different
+ * namespaces do not wait for each other.
+ *
+ * @param namespace where it is unless a flag says otherwise
+ */
+export function leaseOf(
+  values: FlagValues,
+  namespace: string,
+): { readonly namespace: string; readonly name: string } {
+  return {
+    namespace: valueOf(values, 'lease-namespace') ?? namespace,
+    name: valueOf(values, 'lease-name') ?? nameFor(namespacesOf(values)),
+  }
+}
+
+function nameFor(namespaces: readonly string[] | null): string {
+  if (namespaces === null) return usualName
+  const sorted = namespaces.toSorted()
+  // No namespace has a dot in its name, so no two choices come to the same.
+  const name = [usualName, ...sorted].join('.')
+  return name.length <= mostNameLength ? name : `${usualName}.${digest(sorted)}`
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+import { keyOf, refOf } from '../kube/object.ts'
+import type { KubeObserver } from '../kube/observer.ts'
 
 /** The log of the operator: JSON lines on standard error. */
 export function createLogger(level: string, destination: DestinationStream): Logger {
@@ -26,4 +28,43 @@ function errorFields(error: unknown): unknown {
     message: error.message,
     ...(cause !== undefined && { cause: errorFields(cause) }),
   }
+}
+
+/** What is worth a line in the log. Each failure is told once, here. */
+export function logObserver(logger: Logger): KubeObserver {
+  return {
+    listed: (resource, objects) => logger.debug({ resource, objects }, 'Listed objects'),
+    reflectFailed: (resource, verb, error, retryMs) =>
+      logger.warn({ resource, verb, error, retryMs }, 'Watch failed and is tried again'),
+    reconciled({ controller, key, reconcileId, result, durationMs, error }) {
+      const { namespace, name } = refOf(key)
+      const fields = { controller, namespace, name, reconcileID: reconcileId, result }
+      if (error === undefined || result === 'stopped')
+        logger.debug({ ...fields, durationMs }, 'Reconciled')
+      else if (result === 'retry')
+        logger.debug({ ...fields, error }, 'Reconcile failed and is tried again')
+      else logger.error({ ...fields, error }, 'Reconcile failed')
+    },
+    leading: (isLeading) =>
+      logger.info({ isLeading }, isLeading ? 'Became the leader' : 'Ceased to lead'),
+    waiting: (lease, leader) =>
+      logger.info({ lease: keyOf(lease), leader }, 'Waits for the lease: another operator leads'),
+    leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
+    eventDropped: (reason, why, error) =>
+      logger.debug({ reason, why, error }, 'Event was not told'),
+  }
+}
+
+/** One observer that tells several. */
+export function combineObservers(...observers: readonly KubeObserver[]): KubeObserver {
+  const names = new Set(observers.flatMap((observer) => Object.keys(observer)))
+  const combined = [...names].map((name) => {
+    const hooks = observers.flatMap((observer) => {
+      const hook = observer[name as keyof KubeObserver] as
+        ((...args: unknown[]) => void) | undefined
+      return hook === undefined ? [] : [hook]
+    })
+    return [name, (...args: unknown[]) => hooks.forEach((hook) => hook(...args))] as const
+  })
+  return Object.fromEntries(combined)
 }

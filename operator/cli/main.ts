@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import packageJson from '../../package.json' with { type: 'json' }
-import { type CommandIo, exitCodes } from './command-io.ts'
-import { parseCommandLine } from './command-line.ts'
+import { type CommandIo, exitCodes, parseCommandLine } from './command-line.ts'
 import { helpText } from './flags.ts'
 
 /** Runs one command line to its end. @returns the exit code of the process */

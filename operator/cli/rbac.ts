@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { accountManifests, rbacManifests, userRoles } from '../rbac/manifests.ts'
-import { type CommandIo, exitCodes } from './command-io.ts'
-import { type FlagValues, valueOf } from './command-line.ts'
-import { writeObjects } from './documents.ts'
-import { leaseOf, namespacesOf } from './choices.ts'
+import { writeObjects } from '../api/crd/kube-yaml.ts'
+import { accountManifests, rbacManifests, userRoles } from '../rbac/rules.ts'
+import {
+  type CommandIo,
+  exitCodes,
+  type FlagValues,
+  valueOf,
+  leaseOf,
+  namespacesOf,
+} from './command-line.ts'
 
 /**
  * Prints the account of the operator, the roles that it needs, and their bindings; for the whole

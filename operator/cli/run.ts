@@ -7,18 +7,24 @@ import { Operator } from '../controllers/operator.ts'
 import { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../kube/clock.ts'
 import { findCluster } from '../kube/cluster.ts'
+import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
-import { keyOf } from '../kube/object.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
-import { knownChains } from '../translate/known-chains.ts'
+import { knownChains } from '../translate/spec-sources.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
-import { type CommandIo, exitCodes } from './command-io.ts'
-import { type FlagValues, valueOf } from './command-line.ts'
-import { imagesOf, leaseOf, namespacesOf } from './choices.ts'
-import { createLogger } from './log.ts'
+import {
+  type CommandIo,
+  exitCodes,
+  type FlagValues,
+  valueOf,
+  imagesOf,
+  leaseOf,
+  namespacesOf,
+} from './command-line.ts'
+import { createLogger, combineObservers, logObserver } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { combineObservers, logObserver } from './observe.ts'
 
 const passwordBytes = 24
 /** Where the operator is installed, and its lease is kept: see the flag service-account. */
@@ -75,7 +81,7 @@ async function operate(
     observer,
   })
   try {
-    await requireDefinitions(client, stop)
+    await requireDefinitions(client, namespacesOf(values)?.[0], stop)
     const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
     const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
     const common = { client, clock: systemClock, random: systemRandom, observer }
@@ -128,12 +134,24 @@ async function work(
 }
 
 /** @throws Error that says what to install */
-async function requireDefinitions(client: KubeClient, signal: AbortSignal): Promise<void> {
+async function requireDefinitions(
+  client: KubeClient,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const selection = { limit: 1, ...(namespace !== undefined && { namespace }) }
   for (const kind of [rpcRouters, upstreamProviders])
-    if (!(await client.serves(kind, signal)))
+    try {
+      await client.list<KubeObject>(kind, selection, signal)
+    } catch (cause) {
+      // A right that is missing may come: the watches tell of it.
+      if (isForbidden(cause)) continue
+      if (!isNotFound(cause)) throw cause
       throw new Error(
         `the cluster does not know the kind ${kind.kind}: install the CustomResourceDefinitions first, kubectl apply -f crds/`,
+        { cause },
       )
+    }
 }
 
 function openAdmin(

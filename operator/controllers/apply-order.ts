@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
+import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
+import { type KubeObject, keyOf, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { apiVersionOf, type Resource } from '../kube/resource.ts'
 import { configMapName } from '../resources/deployment.ts'
 import {
   childKinds,
@@ -21,9 +20,14 @@ import { componentOf } from '../resources/labels.ts'
 import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
 import { redisObjectName } from '../translate/object-names.ts'
-import { belongsTo, BlockedError, type ChildApplier, pathOf } from './child-applier.ts'
-import { applyDeployment } from './deployment-applier.ts'
-import { liveRevisions, type Revision } from './revisions.ts'
+import {
+  belongsTo,
+  BlockedError,
+  type ChildApplier,
+  pathOf,
+  applyDeployment,
+} from './child-applier.ts'
+import { liveRevisions, type Revision } from './child-stores.ts'
 
 /*
  * Most objects of a router are one behind the other, each needed by those that come after it: what pods start with (of a
@@ -39,10 +43,7 @@ const aside: readonly Resource[] = [
   ...monitorKinds,
 ]
 
-/**
- * New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. The Service that is there fits the
- * pods that are there.
- */
+/** New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. */
 const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
 /** What the objects of a router are to be. */
@@ -74,11 +75,9 @@ export interface ApplyOrderParts {
 /** Applies all objects of a router in order. What is refused holds back what depends on it, and nothing else. */
 export class ApplyOrder {
   readonly #parts: ApplyOrderParts
-  readonly #children: ChildApplier
 
   constructor(parts: ApplyOrderParts) {
     this.#parts = parts
-    this.#children = parts.children
   }
 
   /**
@@ -97,7 +96,7 @@ export class ApplyOrder {
       wanted.has(pathOf(resource, metadata))
     // An autoscaler that is to go must not touch the count that is applied next. Where it cannot be deleted it keeps it.
     const isCountOurs = await failures.during(() =>
-      this.#children.prune(
+      this.#parts.children.prune(
         router,
         (resource, object) =>
           resource.plural !== horizontalPodAutoscalers.plural || isWanted(resource, object),
@@ -133,10 +132,10 @@ export class ApplyOrder {
       const deployment = object as Deployment
       const { replicas: _, ...uncounted } = deployment.spec
       const wanted = isCountOurs ? deployment : { ...deployment, spec: uncounted }
-      return applyDeployment(this.#parts.client, this.#children, router, wanted, signal)
+      return applyDeployment(this.#parts.client, this.#parts.children, router, wanted, signal)
     }
     try {
-      await this.#children.apply(router, resource, object, signal)
+      await this.#parts.children.apply(router, resource, object, signal)
     } catch (error) {
       if (!monitorKinds.includes(resource) || !isUnknownKind(error)) throw error
       this.#parts.onUnknownKind(resource)
@@ -146,14 +145,14 @@ export class ApplyOrder {
   /** Whether what comes after an object that could not be applied can do with what is there of it. */
   #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
-    const found = this.#children.latest(resource, wanted.metadata)
+    const found = this.#parts.children.latest(resource, wanted.metadata)
     if (changesWithPods.includes(resource)) return false
     return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
   #checkConflict(router: RpcRouter, object: KubeObject, failures: Failures): void {
     const path = pathOf(resourceOf(object), object.metadata)
-    const conflict = this.#children.conflicts.of(path, router)
+    const conflict = this.#parts.children.conflicts.of(path, router)
     if (conflict !== null)
       failures.add({
         result: 'contested',
@@ -186,9 +185,9 @@ export class ApplyOrder {
         (componentOf(object) === 'redis' && usesRedis(router, revisions))
     }
     const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
-    if (this.#children.unwanted(router, isKept).length === 0) return
+    if (this.#parts.children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)
-    await this.#children.prune(router, keeping(live), signal)
+    await this.#parts.children.prune(router, keeping(live), signal)
   }
 }
 

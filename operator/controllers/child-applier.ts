@@ -5,19 +5,25 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { ApplyOptions, KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
 import { isConflict, isNotFound } from '../kube/errors.ts'
-import { keyOf, type KubeObject, type ObjectRef } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
-import type { ConfigMap } from '../resources/kinds.ts'
-import { appliedAnnotation, instanceKeys, isChild } from '../resources/labels.ts'
-import { digest } from '../translate/digest.ts'
-import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
-import { contains } from './contains.ts'
 import {
+  keyOf,
+  type KubeObject,
+  type ObjectRef,
+  type ManagedFields,
+  type Resource,
+} from '../kube/object.ts'
+import { type ConfigMap, type Deployment, deployments } from '../resources/kinds.ts'
+import { appliedAnnotation, instanceKeys, isChild } from '../resources/labels.ts'
+import { digest, wantedReplicas } from '../translate/object-names.ts'
+import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
+import {
+  contains,
   FieldConflicts,
   fieldManager,
   foreignManagers,
   takeForeignFields,
   withForeignFields,
+  handoverManager,
 } from './field-conflicts.ts'
 import { RecentWrites } from './recent-writes.ts'
 
@@ -246,4 +252,48 @@ function hashOf({ metadata }: KubeObject): string {
 /** Tells objects apart, whatever their kind. */
 export function pathOf({ plural }: Resource, ref: ObjectRef): string {
   return `${plural} ${keyOf(ref)}`
+}
+
+/**
+ * Applies the Deployment of a router. With autoscaling the count is the autoscaler's, but a field that its owner just
+ * drops falls back to 1: so the count is first handed to a manager that holds it, and only then given up.
+ */
+export async function applyDeployment(
+  client: Pick<KubeClient, 'get' | 'apply'>,
+  children: ChildApplier,
+  router: RpcRouter,
+  wanted: Deployment,
+  signal: AbortSignal,
+): Promise<void> {
+  if (wanted.spec.replicas === undefined && !children.isApplied(router, deployments, wanted)) {
+    const count = wantedReplicas(router.spec)
+    const find = () => findObject(client, deployments, wanted.metadata, signal)
+    const present = await find()
+    if (present === null) {
+      const spec = { ...wanted.spec, replicas: count }
+      await children.apply(router, deployments, { ...wanted, spec }, signal)
+    }
+    const live = present ?? (await find())
+    if (live !== null && ownsReplicas(live.metadata.managedFields)) {
+      const options = { fieldManager: handoverManager, force: true }
+      await client.apply(deployments, countOf(live, count), options, signal)
+    }
+  }
+  await children.apply(router, deployments, wanted, signal)
+}
+
+/** The count alone, which must not have changed since it was read. An autoscaler does nothing where it is zero. */
+function countOf({ apiVersion, kind, metadata, spec }: Deployment, usual: number): Deployment {
+  const { name, namespace, resourceVersion } = metadata
+  const replicas = spec.replicas === 0 ? usual : spec.replicas
+  const count = { apiVersion, kind, metadata: { name, namespace, resourceVersion } }
+  return { ...count, spec: { replicas } } as unknown as Deployment
+}
+
+/** Whether the count is among the fields that we applied. */
+function ownsReplicas(managedFields: readonly ManagedFields[] = []): boolean {
+  return managedFields.some(({ manager, operation, fieldsV1 }) => {
+    const spec = fieldsV1?.['f:spec'] as Readonly<Record<string, unknown>> | undefined
+    return manager === fieldManager && operation === 'Apply' && spec?.['f:replicas'] !== undefined
+  })
 }

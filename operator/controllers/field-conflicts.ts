@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
+import { isSameQuantity } from '../api/quantity.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { KubeObject, ManagedFields } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
 
 /*
  * Server-side apply leaves what another manager owns: an entry of a list, or a field of which we say nothing. What a
@@ -215,4 +215,42 @@ function union(a: FieldTree, b: FieldTree): FieldTree {
 
 function treeOf({ fieldsV1 = {} }: ManagedFields): FieldTree {
   return fieldsV1 as FieldTree
+}
+
+/**
+ * Whether an object has all that an intent says: every field, and lists item by item. What is there beside it, such
+ * as defaults of the API server, does not count. Nothing is as good as zero or as an empty list, since the API server
+ * leaves these out; amounts of resources are compared by what they come to.
+ */
+export function contains(object: unknown, intent: unknown): boolean {
+  if (object === undefined || object === null) return isZero(intent)
+  if (Array.isArray(intent)) {
+    return (
+      Array.isArray(object) &&
+      object.length === intent.length &&
+      intent.every((item, index) => contains(object[index], item))
+    )
+  }
+  if (typeof intent !== 'object' || intent === null) return object === intent
+  if (typeof object !== 'object') return false
+  const fields = object as Readonly<Record<string, unknown>>
+  return Object.entries(intent).every(([key, value]) =>
+    amountFields.has(key) ? hasAmounts(fields[key], value) : contains(fields[key], value),
+  )
+}
+
+/** Fields whose values are quantities, by resource. */
+const amountFields: ReadonlySet<string> = new Set(['requests', 'limits'])
+
+function hasAmounts(object: unknown, intent: unknown): boolean {
+  const amounts = (object ?? {}) as Readonly<Record<string, string | number | undefined>>
+  return Object.entries((intent ?? {}) as typeof amounts).every(([resource, amount = 0]) => {
+    const present = amounts[resource]
+    return present !== undefined && isSameQuantity(present, amount)
+  })
+}
+
+function isZero(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === undefined || value === null || value === 0 || value === false || value === ''
 }

@@ -7,19 +7,16 @@ import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
 import { isNamespaceTerminating } from '../kube/errors.ts'
 import { EventRecorder } from '../kube/event-recorder.ts'
-import { type KubeObject, refOf } from '../kube/object.ts'
+import { type KubeObject, refOf, type Resource } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
-import type { Resource } from '../kube/resource.ts'
 import type { Images } from '../resources/build-children.ts'
-import { childKinds, rpcRouters, secrets, upstreamProviders } from '../resources/kinds.ts'
+import { childKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { fieldManager } from './field-conflicts.ts'
-import { FirstLists, type Scope } from './first-lists.ts'
-import { ProviderReconciler } from './provider-reconciler.ts'
-import { ProviderResults } from './provider-results.ts'
+import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -43,6 +40,12 @@ export interface OperatorOptions {
   readonly generatePassword: () => string
 }
 
+/** A namespace, or null for all of the cluster where that is watched as one. */
+type Scope = string | null
+
+/** How long until a look at an object of a scope that was not listed yet. */
+const lookAgainMs = 1_000
+
 /** All controllers on one cluster: what they watch, and what they do about it. */
 export class Operator {
   readonly routers: Controller
@@ -55,16 +58,13 @@ export class Operator {
   /** Namespaces that are being deleted. */
   readonly #terminating = new Set<string>()
   readonly #scopes: readonly Scope[]
-  readonly #lists: FirstLists
   readonly #events: EventRecorder
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
     const world = new World(childKinds)
     this.world = world
-    this.references = new References(client, ({ plural }, key) =>
-      world.isReferredTo(plural === secrets.plural ? 'secret' : 'configMap', key),
-    )
+    this.references = new References(client)
     for (const store of [world.routers, world.providers])
       store.subscribe(({ type, object }) => {
         // A namespace that goes takes no new object: it is another of the name.
@@ -75,7 +75,6 @@ export class Operator {
       onMonitorServed: (kind, isServed) => this.#setServed(kind, isServed),
     })
     this.#scopes = options.namespaces ?? [null]
-    this.#lists = new FirstLists(this.#scopes)
     this.#events = new EventRecorder({
       client,
       reportingController: 'rpcrouter.dev/operator',
@@ -93,7 +92,7 @@ export class Operator {
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
         name,
-        reconcile: this.#lists.holding(this.#skipping(reconcile)),
+        reconcile: this.#where(reconcile),
         ...{ clock, random, observer, workers },
       })
     this.routers = controllerOf('rpcrouter', reconcilers.router)
@@ -102,18 +101,29 @@ export class Operator {
     connectTriggers({ world, references, routers, providers, routerStatuses, providerStatuses })
   }
 
-  /** Leaves alone what goes with its namespace, of which the first refused write tells. */
-  #skipping(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
+  /** Puts off what is of a scope that was not listed whole, and leaves alone what goes with its namespace. */
+  #where(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
+      const scope = this.#scopes.includes(null) ? null : namespace
+      if (!this.#isListed(scope)) return { requeueAfterMs: lookAgainMs }
       if (this.#terminating.has(namespace)) return
       try {
         return await reconcile(key, context)
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error
+        // The first refused write tells.
         this.#terminating.add(namespace)
       }
     }
+  }
+
+  #isListed(scope: Scope): boolean {
+    return this.#reflectorsOf(scope).every(({ hasSynced }) => hasSynced)
+  }
+
+  #reflectorsOf(scope: Scope): readonly Reflector<KubeObject>[] {
+    return this.#reflectors.filter(({ namespace }) => namespace === scope)
   }
 
   #setServed({ kind }: Resource, isServed: boolean): void {
@@ -159,9 +169,12 @@ export class Operator {
     return this.missing.length === 0
   }
 
-  /** The namespaces that are yet to be listed whole, and are left alone until then; null for all of the cluster. */
+  /**
+   * The namespaces that are yet to be listed whole, and are left alone until then; null for all of the cluster. One that
+   * cannot be listed, since it is gone or its Role is, holds up no other.
+   */
   get missing(): readonly Scope[] {
-    return this.#lists.missing
+    return this.#scopes.filter((scope) => !this.#isListed(scope))
   }
 
   /** Milliseconds since the watch that was silent for longest was heard of; before its first list since the start. */
@@ -171,20 +184,12 @@ export class Operator {
 
   /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
   async watch(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#scopes.map((scope) => this.#watchScope(scope, signal)))
-  }
-
-  async #watchScope(scope: Scope, signal: AbortSignal): Promise<void> {
-    const reflectors = this.#reflectors.filter(({ namespace }) => namespace === scope)
-    const listed = synced(reflectors, signal).then(() => {
-      if (!signal.aborted) this.#lists.listed(scope)
-    })
-    await Promise.all([...reflectors.map((reflector) => reflector.run(signal)), listed])
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
   /** Acts where all is known, until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
-    await synced([this.#lists], signal)
+    await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
   }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
+import { providerOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
-import { providerOccurrences } from '../status/occurrences.ts'
 import { type RouterVerdict, providerStatus } from '../status/provider-status.ts'
-import { judgeProvider } from '../translate/judge-provider.ts'
-import { referencesOfProvider } from '../translate/references-of.ts'
-import type { References } from './references.ts'
+import { judgeProvider } from '../translate/translate.ts'
+import type { Translation } from '../translate/translation.ts'
+import { referencesOfProvider, type References } from './references.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { ProviderResults } from './provider-results.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
@@ -81,5 +81,64 @@ export class ProviderReconciler {
       return result !== null && isCurrent ? [result] : []
     })
     return verdicts.length === routers.length ? verdicts : null
+  }
+}
+
+/** What a router made of one of the providers that it selects, and of which state of it. */
+export interface ProviderResult extends RouterVerdict {
+  readonly providerUid: string
+  readonly generation: number
+}
+
+/**
+ * What a router made of the providers that it selects, by their keys.
+ *
+ * @param seen the providers as they were translated
+ * @param isHeld the router was held back: its pods go on with the config that they have
+ */
+export function resultsOf(
+  router: string,
+  { providers }: Translation,
+  seen: readonly KubeObject[],
+  isHeld: boolean,
+): ReadonlyMap<string, ProviderResult> {
+  const verdicts = new Map(providers.map((verdict) => [verdict.provider, verdict]))
+  const results = new Map<string, ProviderResult>()
+  for (const { metadata } of seen) {
+    const verdict = verdicts.get(metadata.name)
+    if (verdict === undefined) continue
+    results.set(keyOf(metadata), {
+      router,
+      refusals: verdict.refusals,
+      fate: isHeld ? 'held' : verdict.isUsed ? 'used' : 'left-out',
+      providerUid: metadata.uid ?? '',
+      generation: metadata.generation ?? 0,
+    })
+  }
+  return results
+}
+
+/** What the routers made of their providers: reported by the routers, read by the providers' own controller. */
+export class ProviderResults {
+  /** By key of the router, then by key of the provider. */
+  readonly #byRouter = new Map<string, ReadonlyMap<string, ProviderResult>>()
+
+  /** @returns the keys of the providers for which something changed */
+  set(router: string, results: ReadonlyMap<string, ProviderResult>): readonly string[] {
+    const before = this.#byRouter.get(router) ?? new Map<string, ProviderResult>()
+    this.#byRouter.set(router, results)
+    const all = new Set([...before.keys(), ...results.keys()])
+    return [...all].filter((key) => !isDeepStrictEqual(before.get(key), results.get(key)))
+  }
+
+  /** @returns the keys of the providers that the router had */
+  forget(router: string): readonly string[] {
+    const before = this.#byRouter.get(router)
+    this.#byRouter.delete(router)
+    return [...(before?.keys() ?? [])]
+  }
+
+  get(router: string, provider: string): ProviderResult | null {
+    return this.#byRouter.get(router)?.get(provider) ?? null
   }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { KubeObject, Resource } from '../kube/object.ts'
 import { configMaps, deployments, secrets, upstreamProviders } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, type ObjectRef, isOlder, keyOf } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import { type KubeObject, type ObjectRef, isOlder, keyOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
-import type { ReferenceNames } from '../translate/references-of.ts'
+import { readSpecSources } from '../translate/spec-sources.ts'
+import { chooseState, storeSection } from '../translate/state-store.ts'
+import { upstreamEntry } from '../translate/upstreams.ts'
+import { ValueCollector } from '../translate/value-collector.ts'
 import { findObject } from './child-applier.ts'
 
 /** What is kept of a Secret or a ConfigMap that the watch brings: that it exists, and in which version. */
@@ -23,21 +27,13 @@ export class References {
   readonly secrets = new Store<KubeObject>()
   readonly configMaps = new Store<KubeObject>()
   readonly #client: Pick<KubeClient, 'get'>
-  readonly #isReferredTo: (resource: Resource, key: string) => boolean
   readonly #loaded = new Map<string, KubeObject>()
 
-  /** @param isReferredTo whether the data of an object is still of use */
-  constructor(
-    client: Pick<KubeClient, 'get'>,
-    isReferredTo: (resource: Resource, key: string) => boolean,
-  ) {
+  constructor(client: Pick<KubeClient, 'get'>) {
     this.#client = client
-    this.#isReferredTo = isReferredTo
     for (const resource of [secrets, configMaps])
       this.store(resource).subscribe(({ type, object }) => {
-        const key = keyOf(object.metadata)
-        if (type === 'deleted' || !this.#isReferredTo(resource, key))
-          this.#loaded.delete(`${resource.plural} ${key}`)
+        if (type !== 'added') this.#loaded.delete(`${resource.plural} ${keyOf(object.metadata)}`)
       })
   }
 
@@ -92,4 +88,34 @@ export class References {
     if (found !== null) this.#loaded.set(path, found)
     return found
   }
+}
+
+/** Names of the Secrets and ConfigMaps that an object refers to. */
+export interface ReferenceNames {
+  readonly secrets: readonly string[]
+  readonly configMaps: readonly string[]
+}
+
+/** What a provider refers to. */
+export function referencesOfProvider(provider: UpstreamProvider): ReferenceNames {
+  return namesAskedBy((collector) => upstreamEntry(provider, provider.spec.chainId, collector))
+}
+
+/** What a router itself refers to, a Redis that the operator runs for it apart. */
+export function referencesOfRouter(router: RpcRouter): ReferenceNames {
+  return namesAskedBy((collector) => {
+    storeSection(router, chooseState(router.spec).store, collector)
+    readSpecSources(router.spec.specSources, collector)
+  })
+}
+
+/** The names that are asked for while a part of the config is written. */
+function namesAskedBy(write: (collector: ValueCollector) => void): ReferenceNames {
+  const [secrets, configMaps] = [new Set<string>(), new Set<string>()]
+  const noting = (names: Set<string>) => (name: string) => {
+    names.add(name)
+    return null
+  }
+  write(new ValueCollector({ secret: noting(secrets), configMap: noting(configMaps) }))
+  return { secrets: [...secrets], configMaps: [...configMaps] }
 }

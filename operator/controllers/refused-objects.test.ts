@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../kube/errors.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { Resource } from '../kube/object.ts'
 import type { Asked } from '../kube/testing/object-keeper.ts'
 import {
   configMaps,

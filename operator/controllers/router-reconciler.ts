@@ -2,36 +2,34 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
-import { buildRedis } from '../resources/redis.ts'
 import { type Deployment, deployments, pods } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
+import { buildRedis } from '../resources/redis.ts'
+import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/condition-set.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/occurrences.ts'
-import { podProblem } from '../status/pod-problem.ts'
-import { isStalled } from '../status/rollout.ts'
+import { podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { routerObjectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
 import { belongsTo } from './child-applier.ts'
-import { contains } from './contains.ts'
-import { type ProviderResults, resultsOf } from './provider-results.ts'
-import { revisionOf, runningOf } from './revisions.ts'
-import { RolloutDelay } from './rollout-delay.ts'
+import { revisionOf, runningOf } from './child-stores.ts'
+import { contains } from './field-conflicts.ts'
+import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
   type TranslatedRouter,
   type TranslatorParts,
   translateRouter,
 } from './router-translator.ts'
 import type { StatusWriter } from './status-writer.ts'
-import type { KubeClient } from '../kube/client.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
   readonly client: Pick<KubeClient, 'get' | 'list'>
@@ -215,4 +213,51 @@ export class RouterReconciler {
 
 function mayPass({ status }: ApiError): boolean {
   return status >= 500 || passing.includes(status)
+}
+
+/** How long nothing new must come before pods are replaced, and how long that may put it off. */
+const rollout = { quietMs: 1_000, mostMs: 10_000 }
+/** The same before the first pods: nobody is served yet. */
+const creation = { quietMs: 500, mostMs: 5_000 }
+
+interface Waiting {
+  readonly template: string
+  readonly sinceMs: number
+  readonly changedMs: number
+  /** The wait for this template is over, whatever becomes of its apply. */
+  readonly isOver: boolean
+}
+
+/** Puts a rollout off until changes have ceased, so that one `kubectl apply` of many objects is one rollout. */
+export class RolloutDelay {
+  readonly #clock: Pick<Clock, 'nowMs'>
+  readonly #waiting = new Map<string, Waiting>()
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.#clock = clock
+  }
+
+  /**
+   * How long the pods of a router still wait for a template, in milliseconds; 0 when it may be applied.
+   *
+   * @param template tells templates apart
+   * @param isFirst the router has no pods yet
+   */
+  leftMs(router: string, template: string, isFirst: boolean): number {
+    const { quietMs, mostMs } = isFirst ? creation : rollout
+    const nowMs = this.#clock.nowMs()
+    const known = this.#waiting.get(router)
+    const isSame = known?.template === template
+    if (isSame && known.isOver) return 0
+    const sinceMs = known === undefined || known.isOver ? nowMs : known.sinceMs
+    const changedMs = isSame ? known.changedMs : nowMs
+    const leftMs = Math.max(0, Math.min(changedMs + quietMs, sinceMs + mostMs) - nowMs)
+    this.#waiting.set(router, { template, sinceMs, changedMs, isOver: leftMs === 0 })
+    return leftMs
+  }
+
+  /** There is nothing to wait for. */
+  forget(router: string): void {
+    this.#waiting.delete(router)
+  }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import { canShareState } from '../api/capabilities.ts'
+import { canShareState } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Secret, secrets } from '../resources/kinds.ts'
 import { isPaused } from '../status/router-status.ts'
-import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { redisObjectName, redisPasswordKey } from '../translate/object-names.ts'
+import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Running, Translation } from '../translate/translation.ts'

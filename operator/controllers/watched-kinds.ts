@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient, Selection } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
-import { type KubeObject, withoutManagedFields } from '../kube/object.ts'
+import { type KubeObject, withoutManagedFields, type Resource } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
-import type { Resource } from '../kube/resource.ts'
 import {
   configMaps,
   monitorKinds,
@@ -15,9 +14,9 @@ import {
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
+import { revisionOf } from './child-stores.ts'
 import { withForeignFields } from './field-conflicts.ts'
 import { outlineOf, type References } from './references.ts'
-import { revisionOf } from './revisions.ts'
 import type { World } from './world.ts'
 
 /** A kind that is watched, with where it goes. */

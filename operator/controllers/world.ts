@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { z } from 'zod'
 import { rpcRouterNames } from '../api/group.ts'
-import type { LabelSelector } from '../api/labels.ts'
+import { type LabelSelector, selects } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
-import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
-import {
-  type ReferenceNames,
-  referencesOfProvider,
-  referencesOfRouter,
-} from '../translate/references-of.ts'
-import { selects } from '../translate/select-labels.ts'
 import type { UnreadableProvider } from '../translate/translation.ts'
-import { ChildStores } from './child-stores.ts'
-import type { Revision } from './revisions.ts'
-import { TypedReader } from './typed-object.ts'
+import { ChildStores, type Revision } from './child-stores.ts'
+import { type ReferenceNames, referencesOfProvider, referencesOfRouter } from './references.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
 export class World {
@@ -126,11 +119,6 @@ export class World {
     return [...new Set([...own, ...byProvider])]
   }
 
-  /** Whether a router or a provider refers to a Secret or a ConfigMap. */
-  isReferredTo(kind: 'secret' | 'configMap', key: string): boolean {
-    return [this.routers, this.providers].some((store) => store.byIndex(kind, key).length > 0)
-  }
-
   /** All that a router's config is made from: what it refers to itself, and its providers. */
   referencesOf(router: RpcRouter, providers: readonly UpstreamProvider[]): ReferenceNames {
     const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
@@ -171,4 +159,39 @@ function labelKeys({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[
     `${namespace}/`,
     ...Object.entries(labels).map(([key, value]) => `${namespace}/${key}=${value}`),
   ]
+}
+
+/** An object as our types have it, or why it does not fit them: it may be older than they are. */
+export type Typed<T> =
+  { readonly value: T; readonly faults: null } | { readonly value: null; readonly faults: string }
+
+/** Reads objects of the API with a schema, each of them once. */
+class TypedReader<T extends KubeObject> {
+  readonly #schema: z.ZodType<T>
+  readonly #read = new WeakMap<KubeObject, Typed<T>>()
+
+  constructor(schema: z.ZodType<T>) {
+    this.#schema = schema
+  }
+
+  read(object: KubeObject): Typed<T> {
+    const known = this.#read.get(object)
+    if (known !== undefined) return known
+    const parsed = this.#schema.safeParse(object)
+    const typed: Typed<T> = parsed.success
+      ? { value: parsed.data, faults: null }
+      : {
+          value: null,
+          faults: parsed.error.issues
+            .map(({ path, message }) => `${path.join('.')}: ${message}`)
+            .join('; '),
+        }
+    this.#read.set(typed.value ?? object, typed)
+    return typed
+  }
+
+  /** What a store keeps of an object: as our types have it, so that there is one copy; as it came when it does not fit. */
+  keep(object: KubeObject): KubeObject {
+    return this.read(object).value ?? object
+  }
 }

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readList, readObject, readResources } from './answers.ts'
-import { MalformedAnswerError } from './errors.ts'
+import { readList, readObject } from './answers.ts'
 import { readWatch } from './answers.ts'
+import { MalformedAnswerError } from './errors.ts'
 
 const type = { apiVersion: 'g/v1', kind: 'Thing' }
 const named = { metadata: { name: 'a', resourceVersion: '6' } }
@@ -44,14 +44,6 @@ test.each<[string, unknown]>([
   expect(() => readObject('GET /x', answer)).toThrow('GET /x: the answer is no object with a name')
 })
 
-test('the resources of a group', () => {
-  expect(readResources('GET /x', { resources: [{ name: 'things' }] })).toEqual(['things'])
-  for (const answer of [null, {}, { resources: {} }, { resources: [null] }])
-    expect(() => readResources('GET /x', answer)).toThrow(
-      'GET /x: the answer is no list of resources',
-    )
-})
-
 describe('whatever JSON comes', () => {
   test('it is read, or refused as malformed', async () => {
     const anything = fc.oneof(fc.jsonValue(), fc.constant(page), fc.constant(named))
@@ -61,7 +53,6 @@ describe('whatever JSON comes', () => {
         const readers: readonly (() => Promise<unknown>)[] = [
           async () => readList('GET /x', answer, type),
           async () => readObject('GET /x', answer),
-          async () => readResources('GET /x', answer),
           () => readWatch('GET /x', [line] as never).next(),
         ]
         for (const read of readers)

@@ -38,14 +38,6 @@ export function readList<T extends KubeObject>(
   }
 }
 
-/** The names of the resources that a group has. */
-export function readResources(what: string, answer: unknown): readonly string[] {
-  const { resources } = membersOf(answer)
-  const names = Array.isArray(resources) ? resources.map((each) => membersOf(each)['name']) : null
-  if (names?.every((name) => typeof name === 'string')) return names
-  throw new MalformedAnswerError(`${what}: the answer is no list of resources`)
-}
-
 /** An answer of which nothing is wanted. */
 export function readNothing(): void {}
 
@@ -58,40 +50,27 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** More than the largest object that etcd takes, in any encoding. */
-const mostLineBytes = 16 * 1024 * 1024
-
 /**
  * The JSON values of a stream with one a line. What stands behind the last line end when the
  * stream ends is a line that was cut: it is dropped.
- * @throws MalformedAnswerError for a line that is no JSON or has no end
+ * @throws MalformedAnswerError for a line that is no JSON
  */
 export async function* readJsonLines(
   what: string,
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator {
-  let parts: Uint8Array[] = []
-  let waiting = 0
+  const decoder = new TextDecoder()
+  let rest = ''
   for await (const chunk of body) {
-    let from = 0
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      const line = Buffer.concat([...parts, chunk.subarray(from, end)])
-      parts = []
-      waiting = 0
-      from = end + 1
-      if (line.length > 0) yield parse(what, line)
-    }
-    if (from === chunk.length) continue
-    parts.push(chunk.subarray(from))
-    waiting += chunk.length - from
-    if (waiting > mostLineBytes)
-      throw new MalformedAnswerError(`${what}: one event is longer than ${mostLineBytes} bytes`)
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') yield parse(what, line)
   }
 }
 
-function parse(what: string, line: Buffer): unknown {
+function parse(what: string, line: string): unknown {
   try {
-    return JSON.parse(line.toString())
+    return JSON.parse(line)
   } catch (cause) {
     throw new MalformedAnswerError(`${what}: an event is no JSON`, { cause })
   }

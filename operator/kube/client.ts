@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readList, readNothing, readObject, readWatch, type WatchEvent } from './answers.ts'
 import type { Clock } from './clock.ts'
 import type { Cluster } from './cluster.ts'
-import { ApiError, isNotFound } from './errors.ts'
+import { isNotFound } from './errors.ts'
 import {
-  readList,
-  readNothing,
-  readObject,
-  readResources,
-  readWatch,
-  type WatchEvent,
-} from './answers.ts'
-import type { KubeObject, ObjectList, ObjectRef } from './object.ts'
-import type { KubeObserver } from './observer.ts'
-import { type ApiRequest, Requester } from './requester.ts'
-import {
+  type KubeObject,
+  type ObjectList,
+  type ObjectRef,
   apiVersionOf,
   collectionPathOf,
-  groupPathOf,
   objectPathOf,
   type Resource,
-} from './resource.ts'
+} from './object.ts'
+import type { KubeObserver } from './observer.ts'
+import { type ApiRequest, Requester } from './requester.ts'
 import { Transport } from './transport.ts'
 
 const requestMs = 30_000
@@ -203,21 +197,6 @@ export class KubeClient {
       return true
     } catch (error) {
       if (isNotFound(error)) return false
-      throw error
-    }
-  }
-
-  /** Whether the API server knows the kind, such as that of an operator that may be absent. */
-  async serves(resource: Resource, signal: AbortSignal): Promise<boolean> {
-    try {
-      const names = await this.#requester.send(
-        { resource, verb: 'get', method: 'GET', path: groupPathOf(resource), timeoutMs: requestMs },
-        signal,
-        readResources,
-      )
-      return names.includes(resource.plural)
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return false
       throw error
     }
   }

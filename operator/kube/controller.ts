@@ -8,8 +8,6 @@ import { WorkQueue } from './work-queue.ts'
 export interface ReconcileContext {
   /** Aborted when the controller stops and when the time is up. */
   readonly signal: AbortSignal
-  /** Tells this run from others in logs. */
-  readonly reconcileId: string
   /** How often in a row the key has failed before. */
   readonly failures: number
 }
@@ -97,7 +95,7 @@ export class Controller {
       return new TimeoutError(`the reconcile of ${key} took longer than ${timeoutMs / 1000} s`)
     })
     try {
-      const context = { signal: limit.signal, reconcileId, failures: this.queue.failuresOf(key) }
+      const context = { signal: limit.signal, failures: this.queue.failuresOf(key) }
       const { requeueAfterMs } = (await reconcile(key, context)) ?? {}
       this.queue.forget(key)
       if (requeueAfterMs === undefined) return tell('success')

@@ -33,8 +33,6 @@ export abstract class KubeError extends Error {
 /** The API server answered, and refused. */
 export class ApiError extends KubeError {
   readonly code = 'OP_KUBE_API'
-  /** What was asked, as `PATCH /apis/...`. Without query. */
-  readonly request: string
   /** The HTTP status, or the code of an error inside a watch. */
   readonly status: number
   /** Kubernetes' own word: `NotFound`, `Conflict`, `AlreadyExists`, `Expired`, `Invalid`, `Forbidden`, ... */
@@ -50,7 +48,6 @@ export class ApiError extends KubeError {
     const isSecret = /\/secrets(\/|$)/.test(request)
     const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
-    this.request = request
     this.status = status
     this.reason = reason
     const causes = body.details?.causes ?? []
@@ -86,11 +83,6 @@ export const isForbidden = (error: unknown): error is ApiError => hasStatus(erro
 /** Its namespace is being deleted: nothing new can be made there, and what is there will go. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
-export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422)
-
-/** The name is taken, also by an object that is being deleted. */
-export const isAlreadyExists = (error: unknown): error is ApiError =>
-  hasStatus(error, 409) && error.reason === 'AlreadyExists'
 
 /** Somebody else wrote first, or owns a field. */
 export const isConflict = (error: unknown): error is ApiError =>

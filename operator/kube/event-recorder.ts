@@ -3,9 +3,8 @@
 import type { KubeClient } from './client.ts'
 import { type Clock, microTime, type Random } from './clock.ts'
 import { Controller } from './controller.ts'
-import type { KubeObject } from './object.ts'
+import { type KubeObject, apiVersionOf, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
-import { apiVersionOf, type Resource } from './resource.ts'
 
 /** The same again within so long is one series. */
 const seriesMs = 6 * 60_000

@@ -4,9 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from './client.ts'
 import { type Clock, deadline, microTime, type Random, sleep } from './clock.ts'
 import { isNotFound, KubeError, TimeoutError } from './errors.ts'
-import type { KubeObject, ObjectRef } from './object.ts'
+import { type KubeObject, type ObjectRef, apiVersionOf, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
-import { apiVersionOf, type Resource } from './resource.ts'
 
 export interface LeaderElectorOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError, isExpired } from './errors.ts'
-import { isOlder, keyOf, refOf } from './object.ts'
-import { collectionPathOf, objectPathOf, type Resource } from './resource.ts'
+import { isOlder, keyOf, refOf, collectionPathOf, objectPathOf, type Resource } from './object.ts'
 
 const deployments: Resource = {
   group: 'apps',

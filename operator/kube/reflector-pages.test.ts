@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ApiError } from './errors.ts'
+import type { KubeObject, Resource } from './object.ts'
 import { listAll } from './reflector.ts'
-import type { KubeObject } from './object.ts'
-import type { Resource } from './resource.ts'
 
 const things: Resource = {
   group: 'g',

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff, type BackoffRow } from '../../proxy/clock/backoff.ts'
+import type { WatchEvent } from './answers.ts'
 import type { KubeClient, Selection } from './client.ts'
 import { type Clock, type Random, sleep } from './clock.ts'
 import { ApiError, isExpired, isForbidden, isUnknownKind, KubeError } from './errors.ts'
-import { isOlder, type KubeObject } from './object.ts'
+import { isOlder, type KubeObject, type Resource } from './object.ts'
 import type { KubeObserver } from './observer.ts'
-import type { Resource } from './resource.ts'
 import type { Store } from './store.ts'
-import type { WatchEvent } from './answers.ts'
 
 /** The server is asked to end each watch after 5 to 10 minutes, so that load moves when servers do. */
 const watchSeconds = { least: 300, spread: 300 }
@@ -47,6 +46,8 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
   readonly #backoff: Backoff
   readonly #firstList = Promise.withResolvers<void>()
+  /** Whether the first list is in the store. */
+  hasSynced = false
   #version: string | null = null
   #heardAtMs: number
   #failedAtMs = -Infinity
@@ -114,6 +115,11 @@ export class Reflector<T extends KubeObject> {
     this.#heardAtMs = clock.nowMs()
     store.replace([], selection?.namespace)
     if (isUnknown) onServed?.(false)
+    this.#listed()
+  }
+
+  #listed(): void {
+    this.hasSynced = true
     this.#firstList.resolve()
   }
 
@@ -126,7 +132,7 @@ export class Reflector<T extends KubeObject> {
     store.replace(items, selection.namespace)
     this.#heard(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
-    this.#firstList.resolve()
+    this.#listed()
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {

@@ -3,8 +3,8 @@
 import type { ReadAnswer } from './answers.ts'
 import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
+import type { Resource } from './object.ts'
 import type { KubeObserver, Verb } from './observer.ts'
-import type { Resource } from './resource.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 /** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */

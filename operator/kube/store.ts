@@ -10,8 +10,6 @@ export interface Change<T extends KubeObject> {
   readonly previous: T | null
 }
 
-export type ChangeListener<T extends KubeObject> = (change: Change<T>) => void
-
 /** The values under which an object is found by an index. */
 export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 
@@ -24,23 +22,15 @@ export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 export class Store<T extends KubeObject, I extends string = never> {
   readonly #objects = new Map<string, T>()
   readonly #indexes: ReadonlyMap<I, { of: IndexOf<T>; keys: Map<string, Set<string>> }>
-  readonly #listeners = new Set<ChangeListener<T>>()
+  readonly #listeners = new Set<(change: Change<T>) => void>()
 
   constructor(...[indexes]: [I] extends [never] ? [] : [Readonly<Record<I, IndexOf<T>>>]) {
     const entries = Object.entries(indexes ?? {}) as [I, IndexOf<T>][]
     this.#indexes = new Map(entries.map(([name, of]) => [name, { of, keys: new Map() }]))
   }
 
-  get size(): number {
-    return this.#objects.size
-  }
-
   get(key: string): T | undefined {
     return this.#objects.get(key)
-  }
-
-  keys(): IterableIterator<string> {
-    return this.#objects.keys()
   }
 
   list(): T[] {
@@ -53,11 +43,10 @@ export class Store<T extends KubeObject, I extends string = never> {
     return [...keys].map((key) => this.#objects.get(key) as T)
   }
 
-  /** Hears of every change from now on, and at once of what is there, as added. Gives back how to stop. */
-  subscribe(listener: ChangeListener<T>): () => void {
+  /** Hears of every change from now on, and at once of what is there, as added. */
+  subscribe(listener: (change: Change<T>) => void): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
   }
 
   /** Takes over the state of one object. A version that is known, or one before it, is no change. */

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import { selects } from '../api/labels.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
 import { buildRedis } from '../resources/redis.ts'
 import { type KeyedData, type ReferenceData, standIn } from '../translate/reference-data.ts'
-import { judgeProvider } from '../translate/judge-provider.ts'
-import { notesOfProvider } from '../translate/notes.ts'
-import { selects } from '../translate/select-labels.ts'
-import { chooseState } from '../translate/state-store.ts'
-import { translate } from '../translate/translate.ts'
-import { nothingRuns } from '../translate/translation.ts'
 import { chainNames } from '../translate/router-document.ts'
-import { type Violation, violationText } from '../translate/violation.ts'
+import { notesOfProvider } from '../translate/router-refusals.ts'
+import { chooseState } from '../translate/state-store.ts'
+import { judgeProvider, translate } from '../translate/translate.ts'
+import { nothingRuns, type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
 interface Judged {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { canShareState } from '../api/capabilities.ts'
-import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
+import { canShareState, group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
+import type { KubeObject } from '../kube/object.ts'
 import type { Verb } from '../kube/observer.ts'
 
 /** What the operator may do with one kind. */
@@ -55,10 +55,127 @@ export const namespaceRules: readonly Rule[] = rows.map(([group, resource, verbs
 })
 
 /** What electing a leader needs, in the namespace of the lease alone. */
-export function leaseRules(leaseName: string): readonly Rule[] {
+function leaseRules(leaseName: string): readonly Rule[] {
   const lease = { group: 'coordination.k8s.io', resource: 'leases' }
   return [
     { ...lease, verbs: ['create'] },
     { ...lease, verbs: ['get', 'update'], names: [leaseName] },
   ]
+}
+
+const apiGroup = 'rbac.authorization.k8s.io'
+const labels = { 'app.kubernetes.io/part-of': 'rpc-router' }
+
+export interface RbacOptions {
+  /** Namespaces that the operator looks at; null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly serviceAccount: { readonly namespace: string; readonly name: string }
+  readonly lease: { readonly namespace: string; readonly name: string }
+}
+
+/** A role, or the binding of one. */
+interface RbacObject extends KubeObject {
+  readonly rules?: readonly object[]
+  readonly roleRef?: object
+  readonly subjects?: readonly object[]
+}
+
+/** The roles that let the operator do its work, and their bindings: Roles where namespaces are named. */
+export function rbacManifests({
+  namespaces,
+  serviceAccount,
+  lease,
+}: RbacOptions): readonly RbacObject[] {
+  const { name } = serviceAccount
+  const subjects = [{ kind: 'ServiceAccount', ...serviceAccount }]
+  const ofRouters =
+    namespaces === null
+      ? roleWithBinding('ClusterRole', { name }, namespaceRules, subjects)
+      : namespaces.flatMap((namespace) =>
+          roleWithBinding('Role', { name, namespace }, namespaceRules, subjects),
+        )
+  const ofLease = lease.name === name ? '' : `.${lease.name}`
+  const leaseRole = { name: `${name}-lease${ofLease}`, namespace: lease.namespace }
+  return [...ofRouters, ...roleWithBinding('Role', leaseRole, leaseRules(lease.name), subjects)]
+}
+
+function roleWithBinding(
+  kind: 'Role' | 'ClusterRole',
+  names: { readonly name: string; readonly namespace?: string },
+  rules: readonly Rule[],
+  subjects: readonly object[],
+): readonly RbacObject[] {
+  const metadata = { ...names, labels }
+  const apiVersion = `${apiGroup}/v1`
+  return [
+    { apiVersion, kind, metadata, rules: rules.map(policyRule) },
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup, kind, name: names.name },
+      subjects,
+    },
+  ]
+}
+
+function policyRule({ group, resource, verbs, names }: Rule): object {
+  return {
+    apiGroups: [group],
+    resources: [resource],
+    verbs: [...verbs],
+    ...(names && { resourceNames: [...names] }),
+  }
+}
+
+/**
+ * The account that the roles are bound to, and its namespace where the roles are of the whole cluster: who may write
+ * only into namespaces that are there cannot create any.
+ */
+export function accountManifests({
+  namespaces,
+  serviceAccount,
+  lease,
+}: RbacOptions): readonly KubeObject[] {
+  const needed = namespaces === null ? new Set([serviceAccount.namespace, lease.namespace]) : []
+  return [
+    ...[...needed].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
+    })),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...serviceAccount, labels } },
+  ]
+}
+
+const kinds = [rpcRouterNames.plural, upstreamProviderNames.plural]
+const write = ['create', 'update', 'patch', 'delete', 'deletecollection']
+
+/**
+ * What people may do: who has one of the cluster's own roles `view`, `edit` and `admin` in a namespace
+ * may do the like with routers and providers there. The status stays the operator's.
+ */
+export const userRoles: readonly KubeObject[] = [
+  userRole('view', ['view', 'edit', 'admin'], [{ resources: kinds, verbs: read }]),
+  userRole(
+    'edit',
+    ['edit', 'admin'],
+    [
+      { resources: kinds, verbs: write },
+      { resources: [`${rpcRouterNames.plural}/scale`], verbs: ['get', 'update', 'patch'] },
+    ],
+  ),
+]
+
+function userRole(name: string, aggregatedTo: readonly string[], rules: readonly object[]) {
+  const aggregation = aggregatedTo.map((role) => [`${apiGroup}/aggregate-to-${role}`, 'true'])
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRole',
+    metadata: {
+      name: `rpc-router-${name}`,
+      labels: { ...labels, ...(Object.fromEntries(aggregation) as Record<string, string>) },
+    },
+    rules: rules.map((rule) => ({ apiGroups: [group], ...rule })),
+  }
 }

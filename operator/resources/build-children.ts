@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { V2MetricSpec } from '@kubernetes/client-node'
+import type { Autoscaling } from '../api/pod.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { mostReplicas } from '../translate/object-names.ts'
+import { mostReplicas, routerObjectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { buildAutoscaler } from './autoscaler.ts'
-import { childOf } from './child.ts'
 import { buildConfigMap, buildDeployment } from './deployment.ts'
 import {
   type PodDisruptionBudget,
   podDisruptionBudgets,
   type ServiceAccount,
   serviceAccounts,
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscalers,
 } from './kinds.ts'
-import { selectorLabels } from './labels.ts'
-import { buildNetworkPolicy } from './network-policy.ts'
+import { childOf, selectorLabels } from './labels.ts'
 import type { PodPorts } from './ports.ts'
 import {
+  buildNetworkPolicy,
   buildMetricsService,
   buildPodMonitor,
   buildService,
@@ -83,4 +85,45 @@ function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget | null {
       selector: { matchLabels: { ...selectorLabels(router, 'router') } },
     },
   }
+}
+
+const usualCpuPercent = 70
+
+/** Scales the Deployment by load: up at once, down slowly, since each pod holds connections and sessions. */
+function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | null {
+  const { autoscaling } = router.spec
+  if (autoscaling === undefined) return null
+  const name = routerObjectName(router)
+  return {
+    ...childOf(router, horizontalPodAutoscalers),
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas: autoscaling.minReplicas,
+      maxReplicas: autoscaling.maxReplicas,
+      metrics: metricsOf(autoscaling),
+      behavior: {
+        scaleDown: {
+          stabilizationWindowSeconds: autoscaling.scaleDownStabilizationSeconds,
+          selectPolicy: 'Max',
+          policies: [
+            { type: 'Pods', value: 1, periodSeconds: 60 },
+            { type: 'Percent', value: 10, periodSeconds: 60 },
+          ],
+        },
+      },
+    },
+  }
+}
+
+function metricsOf(autoscaling: Autoscaling): V2MetricSpec[] {
+  const { targetCpuUtilizationPercent: cpu, targetMemoryUtilizationPercent: memory } = autoscaling
+  const usual = memory === undefined ? usualCpuPercent : undefined
+  return [...utilization('cpu', cpu ?? usual), ...utilization('memory', memory)]
+}
+
+function utilization(name: string, averageUtilization: number | undefined): V2MetricSpec[] {
+  if (averageUtilization === undefined) return []
+  return [
+    { type: 'Resource', resource: { name, target: { type: 'Utilization', averageUtilization } } },
+  ]
 }

@@ -8,7 +8,11 @@ import type {
   V1Probe,
   V1Volume,
   V1VolumeMount,
+  V1PodSecurityContext,
+  V1SecurityContext,
+  V1TopologySpreadConstraint,
 } from '@kubernetes/client-node'
+import type { Pod } from '../api/pod.ts'
 import type { Resources } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import {
@@ -21,15 +25,14 @@ import {
 } from '../translate/object-names.ts'
 import type { SecretFile, Variable } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { childOf } from './child.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments, type Plain } from './kinds.ts'
 import {
+  childOf,
   childLabels,
   configHashAnnotation,
   secretHashAnnotation,
   selectorLabels,
 } from './labels.ts'
-import { containerSecurity, placementOf, podSecurity, resourcesOf, spreadOf } from './pod.ts'
 import { listenerNames, podPorts, portAnnotations } from './ports.ts'
 
 const usualCpu = '250m'
@@ -197,4 +200,66 @@ function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
     ...(files.length > 0 ? [{ name: 'secrets', mountPath: secretDirectory, readOnly: true }] : []),
     { name: 'tmp', mountPath: '/tmp' },
   ]
+}
+
+/** What the profile "restricted" of Pod Security wants of a pod. The image says which user. */
+export const podSecurity: Plain<V1PodSecurityContext> = {
+  runAsNonRoot: true,
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+
+/** What the profile "restricted" of Pod Security wants of a container, and a root that nobody writes to. */
+export const containerSecurity: V1SecurityContext = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+
+/** Quantities as texts, which is how the API gives them back. */
+export function resourcesOf({
+  requests,
+  limits,
+}: Resources): NonNullable<V1Container['resources']> {
+  const texts = (amounts: NonNullable<Resources['limits']>) =>
+    Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
+  return {
+    ...(requests && { requests: texts(requests) }),
+    ...(limits && { limits: texts(limits) }),
+  }
+}
+
+/** Where pods may run. */
+export function placementOf({
+  nodeSelector,
+  tolerations,
+  priorityClassName,
+}: Pick<Pod, 'nodeSelector' | 'tolerations' | 'priorityClassName'>): Partial<V1PodSpec> {
+  return {
+    ...(nodeSelector && { nodeSelector }),
+    ...(tolerations && { tolerations: tolerations as NonNullable<V1PodSpec['tolerations']> }),
+    ...(priorityClassName && { priorityClassName }),
+  }
+}
+
+/** How pods are spread: over nodes and zones, unless the user says otherwise. */
+function spreadOf(
+  { topologySpreadConstraints }: Pick<Pod, 'topologySpreadConstraints'>,
+  selector: Readonly<Record<string, string>>,
+): V1TopologySpreadConstraint[] {
+  const constraints =
+    topologySpreadConstraints ??
+    ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+      topologyKey,
+      maxSkew: 1,
+      whenUnsatisfiable: 'ScheduleAnyway' as const,
+      labelSelector: undefined,
+    }))
+  return constraints.map(({ labelSelector, ...constraint }) => ({
+    ...constraint,
+    labelSelector: (labelSelector as V1TopologySpreadConstraint['labelSelector']) ?? {
+      matchLabels: { ...selector },
+    },
+    // Old pods, which go anyway, do not count in a rollout.
+    ...(labelSelector === undefined && { matchLabelKeys: ['pod-template-hash'] }),
+  }))
 }

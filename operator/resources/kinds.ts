@@ -14,11 +14,10 @@ import type {
   V1StatefulSetSpec,
   V2HorizontalPodAutoscalerSpec,
 } from '@kubernetes/client-node'
+import { apiVersion, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { apiVersion, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
-import type { KubeObject } from '../kube/object.ts'
-import type { Resource } from '../kube/resource.ts'
+import type { KubeObject, Resource } from '../kube/object.ts'
 
 /*
  * The kinds that the operator deals with, with as much of their types as it looks at. Of the

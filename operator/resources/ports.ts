@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Endpoint } from '../api/endpoints.ts'
 import { group } from '../api/group.ts'
-import type { RpcRouter } from '../api/rpc-router.ts'
-import { digest } from '../translate/digest.ts'
-import type { RenderedConfig } from '../translate/rendered-config.ts'
-import { egressPorts, isPort } from '../translate/egress-ports.ts'
+import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
+import { digest } from '../translate/object-names.ts'
+import { type RenderedConfig, egressPorts, isPort } from '../translate/rendered-config.ts'
 
 /** The TCP ports of the pods of one config. */
 export interface PodPorts {

@@ -8,7 +8,7 @@ import type { ManagedRedis } from '../api/stores.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from '../translate/object-names.ts'
 import type { StateStore } from '../translate/state-store.ts'
-import { childOf } from './child.ts'
+import { containerSecurity, placementOf, podSecurity, resourcesOf } from './deployment.ts'
 import {
   type NetworkPolicy,
   networkPolicies,
@@ -22,8 +22,7 @@ import {
   type StatefulSet,
   statefulSets,
 } from './kinds.ts'
-import { childLabels, selectorLabels } from './labels.ts'
-import { containerSecurity, placementOf, podSecurity, resourcesOf } from './pod.ts'
+import { childOf, childLabels, selectorLabels } from './labels.ts'
 
 const component = 'redis'
 const usualResources: Resources = {

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node'
-import type { Endpoint } from '../api/endpoints.ts'
-import type { RpcRouter } from '../api/rpc-router.ts'
+import type {
+  V1ServicePort,
+  V1ServiceSpec,
+  V1NetworkPolicyEgressRule,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
+} from '@kubernetes/client-node'
+import type { NetworkPolicyPeer } from '../api/exposure.ts'
+import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { metricsPort, routerObjectName } from '../translate/object-names.ts'
-import { childOf } from './child.ts'
-import { type Monitor, podMonitors, type Service, serviceMonitors, services } from './kinds.ts'
-import { selectorLabels } from './labels.ts'
-import { listenerNames } from './ports.ts'
+import type { RenderedConfig } from '../translate/rendered-config.ts'
+import {
+  type Monitor,
+  podMonitors,
+  type Service,
+  serviceMonitors,
+  services,
+  type IngressRule,
+  type NetworkPolicy,
+  networkPolicies,
+} from './kinds.ts'
+import { childOf, selectorLabels } from './labels.ts'
+import { listenerNames, type PodPorts, podPorts, unitePorts } from './ports.ts'
 
 /** On the metrics Service, and on no other. */
 const metricsLabel = 'rpcrouter.dev/metrics-of'
@@ -75,4 +90,56 @@ export function buildServiceMonitor(router: RpcRouter): Monitor {
 function scrape({ spec }: RpcRouter): object {
   const { interval } = spec.monitoring
   return { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
+}
+
+/**
+ * Who may reach the pods, and by which ports they may reach others.
+ *
+ * @param others ports of other configs that pods still run, or may run again: old pods need theirs to the end
+ */
+export function buildNetworkPolicy(
+  router: RpcRouter,
+  config: RenderedConfig,
+  others: readonly PodPorts[],
+): NetworkPolicy | null {
+  const { networkPolicy } = router.spec
+  if (!networkPolicy.enabled) return null
+  const { listen, egress } = unitePorts(podPorts(router, config), others)
+  return {
+    ...childOf(router, networkPolicies),
+    spec: {
+      podSelector: { matchLabels: { ...selectorLabels(router, 'router') } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        ingress(networkPolicy.clients, listen),
+        ingress(networkPolicy.monitoring, [metricsPort]),
+      ],
+      egress: egressRules(egress),
+    },
+  }
+}
+
+function ingress(
+  peers: readonly NetworkPolicyPeer[] | undefined,
+  ports: readonly number[],
+): IngressRule {
+  return { ports: ports.map(tcp), ...(peers && { from: peers.map(peer) }) }
+}
+
+function peer({ namespaceSelector, podSelector }: NetworkPolicyPeer): V1NetworkPolicyPeer {
+  return {
+    ...(namespaceSelector && { namespaceSelector }),
+    ...(podSelector && { podSelector }),
+  } as V1NetworkPolicyPeer
+}
+
+function tcp(port: number): V1NetworkPolicyPort {
+  return { protocol: 'TCP', port }
+}
+
+/** DNS, and the ports of whatever the config names. One that is hidden in a Secret may be any. */
+function egressRules(ports: PodPorts['egress']): V1NetworkPolicyEgressRule[] {
+  if (ports === 'any') return [{}]
+  const dns = [{ protocol: 'UDP', port: 53 }, tcp(53)]
+  return [{ ports: dns }, { ports: ports.map(tcp) }]
 }

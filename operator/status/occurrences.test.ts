@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../api/status.ts'
 import { eventReasons } from '../api/events.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
+import type { Condition } from '../api/status.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { providerOccurrences, routerOccurrences, templateOccurrences } from './occurrences.ts'
+import { providerOccurrences, routerOccurrences, templateOccurrences } from './condition-set.ts'
 
 function condition(type: string, status: Condition['status'], reason: string): Condition {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import type { Pod } from '../resources/kinds.ts'
-import { podProblem } from './pod-problem.ts'
+import { podProblem } from './rollout.ts'
 
 const pod = (name: string, status: object, creationTimestamp = '2026-01-01T00:00:00Z') =>
   ({ metadata: { name, creationTimestamp }, status }) as Pod

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { upstreamProviderSchema } from '../api/upstream-provider.ts'
-import type { ProviderRefusal } from '../translate/violation.ts'
+import type { ProviderRefusal } from '../translate/translation.ts'
 import { providerStatus, type RouterVerdict } from './provider-status.ts'
 
 const provider = upstreamProviderSchema.parse({

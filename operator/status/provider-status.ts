@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { UpstreamProviderReason } from '../api/conditions.ts'
-import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
-import { type Dangling, type ProviderRefusal, violationText } from '../translate/violation.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import { type Dangling, type ProviderRefusal, violationText } from '../translate/translation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
 
 /** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { pausedAnnotation } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
-import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
-import type { ProviderVerdict, Translation } from '../translate/translation.ts'
-import { violationText } from '../translate/violation.ts'
+import { type ProviderVerdict, type Translation, violationText } from '../translate/translation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import {
   availability,

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parse } from 'yaml'
 import { apiVersion } from '../api/group.ts'
+import { selects } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
-import { knownChains } from '../translate/known-chains.ts'
-import { selects } from '../translate/select-labels.ts'
+import { knownChains } from '../translate/spec-sources.ts'
 import { translate } from '../translate/translate.ts'
 import { type TranslateInput, type Translation, nothingRuns } from '../translate/translation.ts'
 import { pemTexts } from './pem.ts'

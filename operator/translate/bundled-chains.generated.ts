@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 // Generated from specs/ by make generate; do not edit.
-import type { ChainRow } from './known-chains.ts'
+import type { ChainRow } from './spec-sources.ts'
 
 export const bundledChains: readonly ChainRow[] = [
   ['BTC', ['BITCOIN'], 'jsonrpc', ['archive'], ['chain-id', 'pruning'], false],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
-import { digest } from './digest.ts'
 import { Document } from 'yaml'
+import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
+import { digest } from './object-names.ts'
 
 /** A part of a text of the router's config: what stands there, or a variable whose value will. */
 export type Piece = { readonly literal: string } | { readonly variable: string }

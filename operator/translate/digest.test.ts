@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digest, digestEntries } from './digest.ts'
+import { digest, digestEntries } from './object-names.ts'
 
 test('is short, lower case and stable over versions of the operator', () => {
   expect(digest(['a', 'b'])).toBe('facdde7abf1eac5b')

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
-import { egressPorts } from './egress-ports.ts'
+import { egressPorts } from './rendered-config.ts'
 
 /** The ports for a router of which the config has this URL. */
 function portsOf(url: string, spec: object = {}): readonly number[] | 'any' {

@@ -8,8 +8,7 @@ import { type YamlMap, canonicalYaml } from './config-text.ts'
 import { configFile } from './object-names.ts'
 import type { SecretKey } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
-import type { Translation } from './translation.ts'
-import { type Violation, violationText } from './violation.ts'
+import { type Translation, type Violation, violationText } from './translation.ts'
 
 /** What a translation says, in the form of a golden file. */
 function shown(translation: Translation): YamlMap {

@@ -10,7 +10,7 @@ import {
 } from '../../proxy/config/socket-check.ts'
 import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
-import type { Endpoint } from '../api/endpoints.ts'
+import type { Endpoint } from '../api/rpc-router.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
 import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from './router-document.ts'
 import { settingSources } from './router-settings.ts'
 import type { StateChoice } from './state-store.ts'
-import type { ConfigRefusal, RouterRefusal } from './violation.ts'
+import type { ConfigRefusal, RouterRefusal } from './translation.ts'
 
 /** What the spec calls otherwise than the config; all else differs by its dashes alone. */
 const renames: readonly (readonly [RegExp, string])[] = [

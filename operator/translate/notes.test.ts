@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { readScenario } from '../testing/scenario.ts'
-import { notesOfProvider } from './notes.ts'
+import { notesOfProvider } from './router-refusals.ts'
 
 function notesOf(url: string): readonly string[] {
   const text = JSON.stringify({ providers: { alpha: { nodeUrls: [{ url }] } } })

@@ -3,8 +3,7 @@
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Tier } from '../../proxy/config/types.ts'
 import type { CrossValidation } from '../api/relay.ts'
-import type { Endpoint } from '../api/endpoints.ts'
-import type { RpcRouter } from '../api/rpc-router.ts'
+import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'
 import type { Needs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
@@ -15,8 +14,8 @@ import {
   usesBundledSpecsAlone,
 } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSection } from './state-store.ts'
+import type { Dangling } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
-import type { Dangling } from './violation.ts'
 
 /** What one provider comes to: an upstream of the config, and what the pods need for it. */
 export interface UpstreamPlan extends Needs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { selects } from './select-labels.ts'
+import { selects } from '../api/labels.ts'
 
 const labels = { pool: 'mainnet', tier: 'paid' }
 

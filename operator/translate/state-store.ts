@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ManagedRedis, RedisConnection } from '../api/stores.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
+import type { ManagedRedis, RedisConnection } from '../api/stores.ts'
 import { type YamlMap, configText } from './config-text.ts'
 import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
+import type { RouterRefusal } from './translation.ts'
 import { type Place, type ValueCollector, tlsSection } from './value-collector.ts'
-import type { RouterRefusal } from './violation.ts'
 
 /** The key-value store of a router, which keeps answers, sticky sessions or both. */
 export type StateStore =

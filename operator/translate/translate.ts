@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
+import { apiVersion } from '../api/group.ts'
+import { rpcRouterSchema } from '../api/rpc-router.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { type Judgement, judgeConfig } from './judge-config.ts'
-import { notesOfRouter } from './notes.ts'
 import type { ReferenceData } from './reference-data.ts'
 import { renderConfig } from './rendered-config.ts'
 import {
@@ -12,10 +15,23 @@ import {
   planRouter,
   routerDocument,
 } from './router-document.ts'
-import { refusalsOfSpec, unservedEndpoint } from './router-refusals.ts'
-import type { TranslateInput, Translation } from './translation.ts'
-import { type Candidate, planUpstreams } from './upstreams.ts'
-import type { Dangling, ProviderRefusal, RouterRefusal, Violation } from './violation.ts'
+import {
+  notesOfRouter,
+  notesOfProvider,
+  refusalsOfSpec,
+  unservedEndpoint,
+} from './router-refusals.ts'
+import {
+  type TranslateInput,
+  type Translation,
+  nothingRuns,
+  type Dangling,
+  type ProviderRefusal,
+  type RouterRefusal,
+  type Violation,
+} from './translation.ts'
+import { type Candidate, planUpstreams, upstreamEntry } from './upstreams.ts'
+import { ValueCollector } from './value-collector.ts'
 
 /**
  * Translates a router and its providers into the config of the pods. Pure; judged by the router's own parser.
@@ -192,4 +208,46 @@ function waitingFor(
   return dangling
     .map((each) => ofProvider(plan.provider, each))
     .map((each) => ({ ...each, message: each.message + hold }))
+}
+
+/** What is wrong with a provider whatever the router. */
+export interface ProviderJudgement {
+  readonly refusals: readonly ProviderRefusal[]
+  readonly dangling: readonly Dangling[]
+  /** What it does, and its owner may not expect. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Judges a provider by itself.
+ *
+ * @param chains for one that no router selects, which is judged as one would that serves its chain; null for one
+ *   that routers judge themselves
+ */
+export function judgeProvider(
+  provider: UpstreamProvider,
+  data: ReferenceData,
+  chains: KnownChains | null,
+): ProviderJudgement {
+  const collector = new ValueCollector(data)
+  const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
+  const { dangling } = collector
+  const notes = notesOfProvider(provider)
+  if (chains === null || refusals.length > 0) return { refusals, dangling, notes }
+  const { chainId, apiInterface } = provider.spec
+  const router = rpcRouterSchema.parse({
+    apiVersion,
+    kind: 'RpcRouter',
+    metadata: { name: 'any', namespace: provider.metadata.namespace },
+    spec: { endpoints: [{ name: 'any', chainId, apiInterface }], providerSelector: {} },
+  })
+  const primary = { ...provider, spec: { ...provider.spec, tier: 'primary' as const } }
+  const { providers } = translate({
+    router,
+    providers: [primary],
+    data,
+    chains,
+    running: nothingRuns,
+  })
+  return { refusals: providers[0]?.refusals ?? [], dangling, notes }
 }

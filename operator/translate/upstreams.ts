@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { NodeUrl } from '../api/upstream-provider.ts'
 import type { NamedValue } from '../api/refs.ts'
+import type { NodeUrl } from '../api/upstream-provider.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import {
   type AuthEntry,
@@ -14,9 +14,13 @@ import {
 } from './config-text.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
-import type { TranslateInput, UnreadableProvider } from './translation.ts'
+import type {
+  TranslateInput,
+  UnreadableProvider,
+  Dangling,
+  ProviderRefusal,
+} from './translation.ts'
 import { type Place, ValueCollector, tlsSection } from './value-collector.ts'
-import type { Dangling, ProviderRefusal } from './violation.ts'
 
 /** A provider as it is written now, and what is wrong with it before the router was asked. */
 export interface Candidate {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ConfigMapKeyRef, SecretKeyRef, Tls, ValueFrom } from '../api/refs.ts'
 import { type Piece, type TlsEntry, variableName } from './config-text.ts'
-import { digest } from './digest.ts'
+import { digest, configDirectory, secretDirectory } from './object-names.ts'
 import {
   type CopiedFile,
   type KeyedData,
@@ -11,8 +11,7 @@ import {
   type Variable,
   standIn,
 } from './reference-data.ts'
-import { configDirectory, secretDirectory } from './object-names.ts'
-import type { Dangling } from './violation.ts'
+import type { Dangling } from './translation.ts'
 
 /** A place in an object: the field, for messages, and the words that name it for good, for variables and files. */
 export interface Place {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { format } from 'prettier'
-import type { ChainRow } from '../../operator/translate/known-chains.ts'
+import type { ChainRow } from '../../operator/translate/spec-sources.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import { subscriptionFormOf } from '../../proxy/subscription/forms/form-of.ts'
 
@@ -25,7 +25,7 @@ export async function renderChains(): Promise<{ path: string; text: string }> {
   const source = `// SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 // Generated from specs/ by make generate; do not edit.
-import type { ChainRow } from './known-chains.ts'
+import type { ChainRow } from './spec-sources.ts'
 
 export const bundledChains: readonly ChainRow[] = ${JSON.stringify(rows)}
 `

@@ -112,7 +112,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/config/**',
     'proxy/chain/**',
     'operator/api/**',
-    'operator/controllers/typed-object.ts',
+    'operator/controllers/world.ts',
     'operator/manifests/**',
   ],
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listAll } from '../../../operator/kube/reflector.ts'
-import type { Resource } from '../../../operator/kube/resource.ts'
+import type { Resource } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds, kubectlFor, printed } from '../kubectl.ts'

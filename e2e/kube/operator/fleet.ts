@@ -4,8 +4,7 @@ import type { Condition } from '../../../operator/api/status.ts'
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { listAll } from '../../../operator/kube/reflector.ts'
-import type { KubeObject } from '../../../operator/kube/object.ts'
-import type { Resource } from '../../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../../operator/kube/object.ts'
 import {
   childKinds,
   monitorKinds,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../../operator/kube/object.ts'
-import type { Resource } from '../../../operator/kube/resource.ts'
+import type { KubeObject, Resource } from '../../../operator/kube/object.ts'
 import {
   configMaps,
   deployments,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes } from 'node:crypto'
-import { combineObservers } from '../../../operator/cli/observe.ts'
+import { combineObservers } from '../../../operator/cli/log.ts'
 import { createMetrics, type Metrics } from '../../../operator/cli/metrics.ts'
 import type { Operator } from '../../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
-import { rbacManifests } from '../../../operator/rbac/manifests.ts'
+import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { clientOf, type Access } from '../access.ts'
 import { eventually } from '../eventually.ts'
 import { createOperator } from '../in-process-operator.ts'

@@ -5,9 +5,12 @@ import type { UpstreamProvider } from '../../../operator/api/upstream-provider.t
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
 import { listAll } from '../../../operator/kube/reflector.ts'
-import { type KubeObject, withoutManagedFields } from '../../../operator/kube/object.ts'
+import {
+  type KubeObject,
+  withoutManagedFields,
+  type Resource,
+} from '../../../operator/kube/object.ts'
 import { Reflector } from '../../../operator/kube/reflector.ts'
-import type { Resource } from '../../../operator/kube/resource.ts'
 import { Store } from '../../../operator/kube/store.ts'
 import {
   childKinds,

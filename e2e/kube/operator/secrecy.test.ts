@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Writable } from 'node:stream'
 import { beforeAll, expect, test } from 'vitest'
-import { createLogger } from '../../../operator/cli/log.ts'
-import { logObserver } from '../../../operator/cli/observe.ts'
+import { createLogger, logObserver } from '../../../operator/cli/log.ts'
 import type { KubeObject } from '../../../operator/kube/object.ts'
 import { events } from '../../../operator/kube/event-recorder.ts'
 import { secrets } from '../../../operator/resources/kinds.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { events } from '../../../operator/kube/event-recorder.ts'
-import type { Resource } from '../../../operator/kube/resource.ts'
+import type { Resource } from '../../../operator/kube/object.ts'
 import {
   deployments,
   networkPolicies,

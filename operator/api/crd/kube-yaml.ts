@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Document, parse } from 'yaml'
+import type { KubeObject } from '../../kube/object.ts'
 
 /** A value of JSON. A key whose value is undefined is left out. */
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap
@@ -33,4 +34,12 @@ export function needsQuotes(word: string): boolean {
 
 function documentOf(value: YamlValue): Document {
   return new Document(value, { aliasDuplicateObjects: false, version: '1.2', compat: 'yaml-1.1' })
+}
+
+/** Objects as kubectl takes them: YAML documents, or one JSON list. */
+export function writeObjects(objects: readonly KubeObject[], format: string | null): string {
+  const plain = JSON.parse(JSON.stringify(objects)) as readonly YamlMap[]
+  if (format === 'json')
+    return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: plain }, null, 2)}\n`
+  return plain.map((object) => `---\n${kubeYaml(object)}`).join('')
 }

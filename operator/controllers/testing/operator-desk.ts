@@ -3,8 +3,7 @@
 import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import type { Condition } from '../../api/status.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import type { Resource } from '../../kube/resource.ts'
+import type { KubeObject, Resource } from '../../kube/object.ts'
 import { ObjectKeeper } from '../../kube/testing/object-keeper.ts'
 import {
   type Deployment,
@@ -14,7 +13,7 @@ import {
   rpcRouters,
   upstreamProviders,
 } from '../../resources/kinds.ts'
-import { knownChains } from '../../translate/known-chains.ts'
+import { knownChains } from '../../translate/spec-sources.ts'
 import { Operator } from '../operator.ts'
 
 const namespace = 'ns'

@@ -3,8 +3,7 @@
 import { type Clock, sleep } from '../clock.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
 import type { Lease } from '../leader-elector.ts'
-import type { ObjectRef } from '../object.ts'
-import type { Resource } from '../resource.ts'
+import type { ObjectRef, Resource } from '../object.ts'
 
 /**
  * One lease as an API server keeps it, in virtual time: optimistic locking, and a wire that is slow or

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
+import type { WatchEvent } from '../answers.ts'
 import type { ApplyOptions, KubeClient, Selection, WatchOptions } from '../client.ts'
 import { ApiError } from '../errors.ts'
-import { keyOf, type KubeObject, type ObjectRef } from '../object.ts'
+import { keyOf, type KubeObject, type ObjectRef, type Resource } from '../object.ts'
 import type { Verb } from '../observer.ts'
-import type { Resource } from '../resource.ts'
-import type { WatchEvent } from '../answers.ts'
 
 type Stored = KubeObject & { readonly status?: unknown }
 
