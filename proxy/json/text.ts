@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isAscii, isUtf8 } from 'node:buffer'
 
 /** The same bytes with a Buffer's methods; nothing is copied. */
 export function bufferOf(bytes: Uint8Array): Buffer {
@@ -24,10 +25,12 @@ export function parseSpan(bytes: Uint8Array, start: number, end: number): unknow
   return JSON.parse(bufferOf(bytes).toString('utf8', start, end)) as unknown
 }
 
-/** The value of a whole document; undefined when the bytes are not JSON. */
+/** The value of a whole document; undefined when the bytes are not JSON in UTF-8. */
 export function parseJson(bytes: Uint8Array): unknown {
+  const isPlain = isAscii(bytes)
+  if (!isPlain && !isUtf8(bytes)) return undefined
   try {
-    return JSON.parse(bufferOf(bytes).toString()) as unknown
+    return JSON.parse(bufferOf(bytes).toString(isPlain ? 'latin1' : 'utf8')) as unknown
   } catch {
     return undefined
   }

@@ -13,13 +13,14 @@
 /** Deeper nesting than this is refused. Nodes written in Go have the same limit. */
 export const maxNesting = 10_000
 
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
 /** The first offset from `start` on that is not white space. */
 export function spaceEnd(bytes: Uint8Array, start: number): number {
   let at = start
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at] as number
-    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break
-  }
+  while (isSpace(bytes[at])) at++
   return at
 }
 

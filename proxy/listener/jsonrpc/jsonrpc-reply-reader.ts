@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { membersOf, type Span } from '../../json/cursor.ts'
-import { bufferOf, parseSpan, spells } from '../../json/text.ts'
+import { bufferOf, parseJson, parseSpan, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
@@ -90,14 +90,15 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
   #judgeHead(body: BodyStream, status: number): Finding {
-    const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body.length ?? null)
-    const why = rest.readHead(body.head)
-    if (why !== null) return malformed(why)
-    const { errorSpan, hasWholeError } = rest
-    if (errorSpan) {
-      const error = readError(Buffer.concat(body.head), errorSpan, status)
+    const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body)
+    const { problem, error: member } = rest
+    if (problem !== null) return malformed(problem)
+    if (member) {
+      const head = Buffer.concat(body.head)
+      const end = member.end < 0 ? head.length : member.end
+      const error = readError(head, { start: member.start, end }, status)
       if (error) return { kind: 'node-error', error, rest }
-      if (hasWholeError) return malformed(noError)
+      if (member.end >= 0) return malformed(noError)
       // What it says stands behind the head.
       return { kind: 'node-error', error: { status, code: null, message: '' }, rest }
     }
@@ -165,15 +166,8 @@ export class JsonRpcReplyReader implements ReplyReader {
 
 /** The object that a body is in JSON; null for anything else. */
 export function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | null {
-  const isPlain = isAscii(body)
-  if (!isPlain && !isUtf8(body)) return null
-  try {
-    const value = JSON.parse(bufferOf(body).toString(isPlain ? 'latin1' : 'utf8')) as unknown
-    return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
-  } catch {
-    // What is wrong with it is told where it is judged.
-    return null
-  }
+  const value = parseJson(body)
+  return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
 }
 
 function malformed(why: string): Finding {

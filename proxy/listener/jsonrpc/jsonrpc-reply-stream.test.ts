@@ -67,7 +67,7 @@ const answers = fc
         ...['"jsonrpc":"2.0"', '"id":1', '"id":1.0', '"id":2', '"id":null', '"id":"ab"'],
         ...['"id":"\\u0061b"', '"id":"\\u00e9"', '"id":"\u00e9"', '"result":[{"id":5},"x"]'],
         ...['"result":null', '"error":null', '"error":{"code":3,"message":"no"}', '"result":"}"'],
-        ...['"result":12', '"more":{"result":1}', '"result":tru', '"result":', '"RESULT":1'],
+        ...['"result":12', '"more":{"result":1}', '"RESULT":1'],
       ),
       { maxLength: 4 },
     ),
@@ -109,16 +109,6 @@ describe('an answer whose head is well', () => {
   test.each([
     ['it ends early', [`{"id":1,"result":"${big}`, big], 'JSON that ends early'],
     ['it is not JSON', [`{"id":1,"result":"${big}`, '"]}'], 'a body that is not JSON'],
-    [
-      'it is not UTF-8',
-      [`{"id":1,"result":"${big}`, Buffer.from([0xe2, 0x82]), Buffer.from('"}')],
-      'bytes that are not UTF-8',
-    ],
-    [
-      'a character is begun just before its end',
-      [`{"id":1,"result":"${big}`, Buffer.from([0xff]), '"}'],
-      'bytes that are not UTF-8',
-    ],
     ['something comes behind', [`{"id":1,"result":"${big}`, '"}', '{'], 'more than one JSON value'],
     ['it has a second id', [`{"id":1,"result":"${big}`, '","id":1}'], 'a member given twice'],
     ['it has two results', [`{"id":1,"result":"${big}`, '","result":1}'], 'a member given twice'],
@@ -145,7 +135,7 @@ describe('an answer whose head is well', () => {
       'the id of another request',
     ],
   ])('is none when %s', (_, texts, why) => {
-    const read = readStream(texts.map((text) => Buffer.from(text as string)))
+    const read = readStream(texts.map((text) => Buffer.from(text)))
     expect(read).toMatchObject({ kind: 'result', why })
   })
 
@@ -178,6 +168,13 @@ describe('an answer whose head is well', () => {
   })
 })
 
+test('what stands inside of a long answer is not judged', () => {
+  const pieces = [`{"id":1,"result":["${big}`, '\\x \u00ff",01,,tru]}'].map((text) =>
+    Buffer.from(text, 'latin1'),
+  )
+  expect(readStream(pieces)).toMatchObject({ kind: 'result', why: null })
+})
+
 describe('a long error', () => {
   test('is told by the code and the message in its head, and passes', () => {
     const texts = [`{"id":1,"error":{"code":3,"message":"reverted","data":"0x${big}`, `${big}"}}`]
@@ -205,10 +202,10 @@ describe('a long error', () => {
 })
 
 test.each([
-  ['<html>', 'a body that is not a JSON object'],
+  ['<html>', 'a body that is not JSON'],
   ['{"id":2,"result":"', 'the id of another request'],
   ['{"id":1,"method":"x","params":"', 'neither a result nor an error in its first bytes'],
-  ['{"id":1,"result":[01', 'a body that is not JSON'],
+  ['{"id":1 "result":[', 'a body that is not JSON'],
 ])('a head %s is refused at once', (head, why) => {
   expect(readStream([Buffer.from(head), Buffer.from(big)])).toMatchObject({
     kind: 'malformed',

@@ -3,7 +3,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { Cursor, membersOf, type Span } from '../../json/cursor.ts'
 import { bufferOf, parseSpan, spells } from '../../json/text.ts'
-import { maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
+import { isSpace, maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */
@@ -28,10 +28,6 @@ export function readBody(body: Uint8Array): RequestBody {
   let end = body.length
   while (isSpace(body[end - 1])) end--
   return { kind: 'single', span: { start, end } }
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 function readBatch(body: Uint8Array, start: number): RequestBody {

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isUtf8 } from 'node:buffer'
-import { parseSpan } from '../../json/text.ts'
-import { ObjectStream } from '../../json/object-stream.ts'
-import { Utf8Stream } from '../../json/utf8-stream.ts'
-import {
-  MalformedAnswer,
-  type Finding,
-  type ReplyReader,
-  type StreamJudge,
-} from '../../relay/reply.ts'
+import { parseJson } from '../../json/text.ts'
+import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialects/json.ts'
 import {
   header,
@@ -19,6 +11,7 @@ import {
   type Incoming,
 } from '../../upstream/wire.ts'
 import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'
+import { JsonStream } from '../json-stream.ts'
 
 const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
 const isJsonType = /[/+]json\b/i
@@ -70,63 +63,18 @@ export class RestReplyReader implements ReplyReader {
 
 /** To parse it is the fastest way to see that it is whole. */
 function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
-  if (!isUtf8(body)) return { kind: 'malformed', why: 'bytes that are not UTF-8' }
-  try {
-    const parsed = parseSpan(body, 0, body.length)
-    return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
-  } catch {
-    return { kind: 'malformed', why: 'a body that is not whole JSON' }
-  }
+  const parsed = parseJson(body)
+  if (parsed === undefined) return { kind: 'malformed', why: 'a body that is not whole JSON' }
+  return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
 }
 
 /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
 function headFinding(body: BodyStream): Finding {
-  const rest = new JsonJudge(body)
+  const rest = new JsonStream(body)
   const why = rest.problem
   return why === null
     ? { kind: 'result', inForm: true, rest }
     : { kind: 'malformed', why }
-}
-
-/** Judges a JSON answer that is too long to be collected: one value, whole, in UTF-8. */
-class JsonJudge implements StreamJudge {
-  readonly length: number | null
-  readonly #scanner = new ObjectStream([], 0, 'any')
-  readonly #text = new Utf8Stream()
-  #isText = true
-  #passedBytes = 0
-
-  constructor({ head, length = null }: BodyStream) {
-    this.length = length
-    for (const chunk of head) this.#scan(chunk)
-  }
-
-  /** What is wrong already; null when it is JSON so far. */
-  get problem(): string | null {
-    if (!this.#isText) return 'bytes that are not UTF-8'
-    if (this.#scanner.brokenAt < 0) return null
-    return this.#scanner.completeAt < 0 ? 'a body that is not JSON' : 'more than one JSON value'
-  }
-
-  push(chunk: Uint8Array): readonly Uint8Array[] {
-    this.#passedBytes += chunk.length
-    // The head was read before.
-    if (this.#passedBytes > this.#scanner.offset) this.#scan(chunk)
-    const { problem } = this
-    if (problem !== null) throw new MalformedAnswer(problem)
-    return [chunk]
-  }
-
-  end(): void {
-    this.#scanner.end()
-    if (!this.#text.isWhole) throw new MalformedAnswer('bytes that are not UTF-8')
-    if (this.#scanner.completeAt < 0) throw new MalformedAnswer('JSON that ends early')
-  }
-
-  #scan(chunk: Uint8Array): void {
-    this.#scanner.push(chunk)
-    this.#isText &&= this.#text.push(chunk)
-  }
 }
 
 /** A status that says that no whole document follows; null for one that does not. */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { bufferOf } from './text.ts'
+import { isSpace } from './value.ts'
+
+/** A wanted member of the outermost object. Offsets are the document's. */
+export interface TrackedMember {
+  readonly start: number
+  /** Behind the value; -1 while it goes on. */
+  end: number
+  /** Its first bytes as latin1, as many as are kept; of an object or array the bracket alone. */
+  text: string
+}
+
+const quote = 0x22
+/** Within so many bytes a loop finds a quote sooner than the native search, which costs a call. */
+const nearBytes = 80
+
+/**
+ * Follows a JSON document that comes in pieces, cut wherever: where strings and brackets end, where
+ * wanted members of the outermost object stand, and that the document is complete with nothing
+ * behind it. Numbers, words, escapes, UTF-8 and the commas further inside are not judged, so that a
+ * byte there costs a comparison, and one in a long string next to nothing.
+ */
+export class JsonTracker {
+  /** Those that have begun, by their names with quotes. */
+  readonly members = new Map<string, TrackedMember>()
+  /** Bytes seen so far. */
+  offset = 0
+  /** What is wrong; null while nothing is. */
+  problem: string | null = null
+  readonly #wanted: readonly string[]
+  readonly #keepBytes: number
+  /** What comes next, or goes on, where nothing is open but the outermost object. */
+  #next: 'document' | 'name' | 'colon' | 'value' | 'scalar' | 'comma' | 'nothing' = 'document'
+  /** Open brackets within that. */
+  #depth = 0
+  #isInString = false
+  /** The next chunk begins with a byte that is escaped. */
+  #isEscaped = false
+  #name = ''
+  /** Of the name or value that goes on, as much as is kept. */
+  #text = ''
+  #member: TrackedMember | null = null
+
+  /**
+   * @param wanted names of members, as JSON with their quotes; none: any document but a lone number or word
+   * @param keepBytes how much of a member's value is kept
+   */
+  constructor(wanted: readonly string[], keepBytes = 0) {
+    this.#wanted = wanted
+    this.#keepBytes = Math.max(keepBytes, ...wanted.map(({ length }) => length + 1))
+  }
+
+  get isComplete(): boolean {
+    return this.#next === 'nothing'
+  }
+
+  push(chunk: Uint8Array): void {
+    const bytes = bufferOf(chunk)
+    let at = 0
+    while (at < bytes.length && this.problem === null) {
+      if (this.#isInString) at = this.#string(bytes, at)
+      else if (this.#depth > 0) at = this.#inside(bytes, at)
+      else this.#outermost(bytes[at] as number, at++)
+    }
+    if (this.#member) this.#member.text = this.#text
+    this.offset += bytes.length
+  }
+
+  /** @returns where it goes on */
+  #string(bytes: Buffer, start: number): number {
+    const from = this.#isEscaped ? start + 1 : start
+    const found = stringEnd(bytes, from)
+    const end = found < 0 ? bytes.length : found
+    this.#isInString = found < 0
+    this.#isEscaped = found < 0 && isEscaped(bytes, from, end)
+    if (this.#depth > 0) return end
+    const left = this.#keepBytes - this.#text.length
+    if (left > 0) this.#text += bytes.toString('latin1', start, Math.min(end, start + left))
+    if (this.#isInString) return end
+    if (this.#next === 'name') {
+      this.#name = this.#text
+      this.#next = 'colon'
+    } else this.#valueEnded(end)
+    return end
+  }
+
+  /** @returns where it goes on */
+  #inside(bytes: Buffer, start: number): number {
+    let depth = this.#depth
+    let at = start
+    while (at < bytes.length && depth > 0) {
+      const byte = bytes[at++] as number
+      if (byte === quote) {
+        const end = stringEnd(bytes, at)
+        this.#isInString = end < 0
+        if (end < 0) break
+        at = end
+      } else if (byte >= 0x5b) {
+        if (isOpening(byte)) depth++
+        // A bracket differs from a brace in that bit.
+        else if ((byte | 0x20) === 0x7d) depth--
+      }
+    }
+    this.#depth = depth
+    if (depth === 0) this.#valueEnded(at)
+    return at
+  }
+
+  #outermost(byte: number, at: number): void {
+    if (this.#next === 'scalar') {
+      if (byte !== 0x2c && byte !== 0x7d && !isSpace(byte)) {
+        if (this.#text.length < this.#keepBytes) this.#text += String.fromCharCode(byte)
+        return
+      }
+      this.#valueEnded(at)
+    }
+    if (isSpace(byte)) return
+    const next = this.#next
+    const isObject = this.#wanted.length > 0
+    if (next === 'value') this.#valueBegins(byte, at)
+    else if (next === 'document' && isObject && byte === 0x7b) this.#next = 'name'
+    else if (next === 'document' && !isObject && (byte === quote || isOpening(byte)))
+      this.#valueBegins(byte, at)
+    else if (next === 'name' && byte === quote) {
+      this.#isInString = true
+      this.#text = '"'
+    } else if (next === 'colon' && byte === 0x3a) this.#next = 'value'
+    else if (next === 'comma' && byte === 0x2c) this.#next = 'name'
+    else if ((next === 'comma' || next === 'name') && byte === 0x7d) this.#next = 'nothing'
+    else this.problem = this.isComplete ? 'more than one JSON value' : 'a body that is not JSON'
+  }
+
+  #valueBegins(byte: number, at: number): void {
+    this.#text = String.fromCharCode(byte)
+    if (this.#wanted.includes(this.#name)) {
+      if (this.members.has(this.#name)) this.problem = 'a member given twice'
+      this.#member = { start: this.offset + at, end: -1, text: this.#text }
+      this.members.set(this.#name, this.#member)
+    }
+    if (byte === quote) this.#isInString = true
+    else if (isOpening(byte)) this.#depth = 1
+    else this.#next = 'scalar'
+  }
+
+  #valueEnded(end: number): void {
+    this.#next = this.#wanted.length > 0 ? 'comma' : 'nothing'
+    if (!this.#member) return
+    this.#member.end = this.offset + end
+    this.#member.text = this.#text
+    this.#member = null
+  }
+}
+
+function isOpening(byte: number): boolean {
+  return (byte | 0x20) === 0x7b
+}
+
+/** Behind the quote that ends the string; -1 where it is not in these bytes. */
+function stringEnd(bytes: Buffer, start: number): number {
+  for (let from = start; ; from++) {
+    const near = Math.min(from + nearBytes, bytes.length)
+    while (from < near && bytes[from] !== quote) from++
+    if (from === near && (from = bytes.indexOf(quote, from)) < 0) return -1
+    if (!isEscaped(bytes, start, from)) return from + 1
+  }
+}
+
+/** An odd number of backslashes stands before this offset. */
+function isEscaped(bytes: Buffer, start: number, at: number): boolean {
+  let from = at
+  while (from > start && bytes[from - 1] === 0x5c) from--
+  return (at - from) % 2 === 1
+}
