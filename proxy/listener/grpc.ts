@@ -36,13 +36,10 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 const grpc = 'application/grpc'
 /** Also with the coding of its messages; not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
-/**
- * How long the end of a request is waited for before it is sent on as a stream. The one message of a
- * unary call, and its end, come with the head.
- */
-const wholeWithinMs = 2
-/** A write goes to every node at once, so more of it is waited for. One that goes on then goes to one node. */
-const writeWithinMs = 5_000
+/** How long the end of a read is waited for behind its first message, before it is sent on as a stream. */
+const readMomentMs = 2
+/** A write goes to every node at once, so it is waited for. One that goes on then goes to one node. */
+const writeMomentMs = 5_000
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
 
@@ -101,11 +98,11 @@ class GrpcHandler {
     if (directives instanceof RelayError) throw directives
     const timeoutMs = readTimeout(headers)
     if (timeoutMs instanceof RelayError) throw timeoutMs
+    const cameMs = clock.nowMs()
+    const { asked, body, mayRest } = await this.#classify(exchange)
     const journal = new Journal(clock.nowMs())
-    const { asked, body } = await this.#classify(exchange)
-    if (timeoutMs !== null) journal.clientDeadlineMs = journal.startedMs + timeoutMs
-    if (body === null) this.#letRest(journal, asked, exchange)
-    else journal.bound(clock.nowMs())
+    journal.mayRest = mayRest
+    if (timeoutMs !== null) journal.clientDeadlineMs = cameMs + timeoutMs
     return {
       guid,
       asked,
@@ -114,7 +111,7 @@ class GrpcHandler {
         path,
         headers: metadataForNode(headers, iface.requestHeaders),
         body: body ?? exchange.body,
-        awaitsMessage: body !== null,
+        awaitsMessage: !mayRest,
       },
       reader: grpcReplyReader,
       directives,
@@ -123,10 +120,13 @@ class GrpcHandler {
     }
   }
 
-  /** Says what a call is about. `body`: all of it, when it is one message and here already, or a write. */
+  /**
+   * Says what a call is about. A read or a write that the spec names, with one message, is one question:
+   * its `body` is here. Anything else may be a stream, and is not to be held up at its beginning.
+   */
   async #classify(
     exchange: Http2Exchange,
-  ): Promise<{ asked: Classification; body: Uint8Array | null }> {
+  ): Promise<{ asked: Classification; body: Uint8Array | null; mayRest: boolean }> {
     const { iface } = this.#options
     const question = {
       apiInterface: 'grpc',
@@ -134,24 +134,16 @@ class GrpcHandler {
       header: (name: string) => header(exchange.headers, name),
     } as const
     const asked = iface.classify(question)
-    // What may be a stream is not to be held up at its beginning.
-    if (!isUsuallyUnary(asked)) return { asked, body: null }
-    const body = await exchange.wholeBody(asked.kind === 'write' ? writeWithinMs : wholeWithinMs)
-    if (body === null || exchange.messages !== 1) return { asked, body: null }
-    const message = soleMessage(body)
-    return { asked: message === null ? asked : iface.classify({ ...question, message }), body }
-  }
-
-  /**
-   * What may be a stream has no budget but the deadline of its client. Where the spec names the
-   * method, a request that ends with one message is none.
-   */
-  #letRest(journal: Journal, asked: Classification, exchange: Http2Exchange): void {
-    journal.letRest()
-    if (!isUsuallyUnary(asked)) return
-    void exchange.ended.then((messages) => {
-      if (messages <= 1) journal.bound(this.#options.clock.nowMs())
-    })
+    const isRead = asked.kind === 'read'
+    if (!asked.known || !(isRead || asked.kind === 'write'))
+      return { asked, body: null, mayRest: true }
+    const body = await exchange.wholeBody(isRead ? readMomentMs : writeMomentMs)
+    const message = body && soleMessage(body)
+    return {
+      asked: message ? iface.classify({ ...question, message }) : asked,
+      body,
+      mayRest: body === null || exchange.messages > 1,
+    }
   }
 
   /** A stream may run longer than any attempt, but not longer than its client wants. */
@@ -221,11 +213,6 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   if (headers.reduce((sum, { length }) => sum + length, 0) <= maxMetadataBytes) return null
   const message = `the metadata is longer than ${maxMetadataBytes} bytes`
   return new RelayError(errorKinds.headersTooLarge, message)
-}
-
-/** Reads and writes that the spec names; nobody knows of the others whether they stream. */
-function isUsuallyUnary({ known, kind }: Classification): boolean {
-  return known && (kind === 'read' || kind === 'write')
 }
 
 /** A service, whose name may have slashes of its own, and a method ("Path" of gRPC over HTTP/2). */

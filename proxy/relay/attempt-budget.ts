@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
-import type { ByteStream } from '../upstream/wire.ts'
 
 /** Time per compute unit. */
 const msPerCost = 100
@@ -12,25 +11,4 @@ const blocksWaited = 2
 export function usualBudgetMs(asked: Classification, minMs: number, blockTimeMs: number): number {
   const waitMs = asked.waitsForBlock ? blocksWaited * blockTimeMs : 0
   return waitMs + Math.max(asked.timeoutMs ?? asked.cost * msPerCost, minMs)
-}
-
-/** The same stream; `ended` is called when all of it has been taken. */
-export function noticing(body: ByteStream, ended: () => void): ByteStream {
-  return {
-    length: body.length ?? null,
-    [Symbol.asyncIterator]() {
-      const source = body[Symbol.asyncIterator]()
-      return {
-        async next() {
-          const result = await source.next()
-          if (result.done) ended()
-          return result
-        },
-        async return() {
-          await source.return?.()
-          return { done: true, value: undefined }
-        },
-      }
-    },
-  }
 }

@@ -9,7 +9,7 @@ import type { NodeUrl } from '../upstream/node-url.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
-import { noticing, usualBudgetMs } from './attempt-budget.ts'
+import { usualBudgetMs } from './attempt-budget.ts'
 import { isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
@@ -92,21 +92,12 @@ export class Attempt implements Due {
 
   start(nowMs: number): void {
     const { request, sendFirst } = this.#call
-    const { body } = request
-    let sent = request
-    if (body === null || body instanceof Uint8Array) this.#allow(nowMs)
-    else {
-      // As long as the client still sends, being late is no fault of the upstream's.
-      this.#isCutShort = true
-      this.#isFirm = true
-      this.#lateAtMs = Infinity
-      sent = { ...request, body: noticing(body, () => this.#requestTaken()) }
-    }
+    this.#allow(nowMs)
     this.rearm(nowMs)
     const isAlone = this.#record.kind !== 'first' || !sendFirst
     const incoming = isAlone
-      ? this.#url.transport.send(sent, this.#cancellation)
-      : sendFirst(this.#url, sent, this.#cancellation)
+      ? this.#url.transport.send(request, this.#cancellation)
+      : sendFirst(this.#url, request, this.#cancellation)
     incoming.then(
       (received) => this.#received(received),
       (error: unknown) => this.#failedToSend(error),
@@ -184,13 +175,6 @@ export class Attempt implements Due {
     this.#isFirm = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
     this.#record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
-  }
-
-  #requestTaken(): void {
-    if (this.#isOver) return
-    const nowMs = this.#parts.clock.nowMs()
-    this.#allow(nowMs)
-    this.rearm(nowMs)
   }
 
   #timeOut(nowMs: number): void {

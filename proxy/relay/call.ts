@@ -40,7 +40,7 @@ export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): bool
 
 /** It can be sent to several at once: all of its body is here. */
 export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
-  return body === null || body instanceof Uint8Array || body.isWhole === true
+  return body === null || body instanceof Uint8Array
 }
 
 /** Observes what the relay does; metrics and logs are made from it. Must not throw. */

@@ -43,44 +43,19 @@ export class Journal {
   maxAttempts = Infinity
   /** Among whom the last upstream was drawn, where that is asked for. */
   candidates: readonly Candidate[] | null = null
-  /** From when on the relay budget counts; null while there is none. */
-  #boundFromMs: number | null
-  #whenBounded: (() => void) | null = null
-
-  constructor(startedMs: number) {
-    this.startedMs = startedMs
-    this.#boundFromMs = startedMs
-  }
-
   /**
    * It may be a stream, which rests for as long as its client lets it: it has no relay budget, and no
    * upstream is late.
    */
-  get mayRest(): boolean {
-    return this.#boundFromMs === null
+  mayRest = false
+
+  constructor(startedMs: number) {
+    this.startedMs = startedMs
   }
 
   /** When its time is used up, on the clock's monotonic scale. */
   get deadlineMs(): number {
-    const ownMs = this.#boundFromMs === null ? Infinity : this.#boundFromMs + this.budgetMs
-    return Math.min(this.clientDeadlineMs, ownMs)
-  }
-
-  /** It may be a stream, until it is known better. */
-  letRest(): void {
-    this.#boundFromMs = null
-  }
-
-  /** It is one question for one answer: its relay budget counts from now on. */
-  bound(nowMs: number): void {
-    this.#boundFromMs = nowMs
-    this.#whenBounded?.()
-    this.#whenBounded = null
-  }
-
-  /** Calls `run` once when it may not rest any more; not at all where it may not now. */
-  whenBounded(run: () => void): void {
-    if (this.mayRest) this.#whenBounded = run
+    return Math.min(this.clientDeadlineMs, this.mayRest ? Infinity : this.startedMs + this.budgetMs)
   }
 
   begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {

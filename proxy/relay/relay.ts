@@ -107,22 +107,18 @@ class InTurn implements AttemptOwner {
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged = call.asked.kind === 'read' && parts.config.retryLimit > 0 && isRepeatable(call)
+    this.#isHedged = call.asked.kind === 'read' && parts.config.retryLimit > 0 && isWhole(call)
   }
 
   start(nowMs: number): void {
-    const { signal, journal } = this.#call
-    signal.addEventListener('abort', this.#leave, { once: true })
+    this.#call.signal.addEventListener('abort', this.#leave, { once: true })
     if (this.#isHedged) this.#parts.hedging.budget.earn()
-    if (journal.mayRest) journal.whenBounded(() => this.#bounded())
     this.#try('first', nowMs)
   }
 
   slow(attempt: Attempt, nowMs: number): void {
     const { budget } = this.#parts.hedging
-    // Two may not read at once what still comes in.
-    const mayHedge = isWhole(this.#call) && !this.#call.journal.isSpent(nowMs)
-    if (mayHedge && budget.spend(nowMs)) {
+    if (!this.#call.journal.isSpent(nowMs) && budget.spend(nowMs)) {
       if (this.#begin('hedge', nowMs)) return
       budget.refund()
     }
@@ -224,23 +220,12 @@ class InTurn implements AttemptOwner {
     const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)
     attempt.start(nowMs)
-    if (this.#isHedged && !call.journal.mayRest) this.#hedgeLater(attempt, nowMs)
-    return true
-  }
-
-  #hedgeLater(attempt: Attempt, nowMs: number): void {
-    this.#idleMs = this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs)
-    attempt.slowAtMs = nowMs + this.#idleMs
-    attempt.rearm(nowMs)
-  }
-
-  /** What might have been a stream is one question: it has a deadline, and company, from now on. */
-  #bounded(): void {
-    const nowMs = this.#parts.clock.nowMs()
-    for (const attempt of this.#running) {
-      if (this.#isHedged) this.#hedgeLater(attempt, nowMs)
+    if (this.#isHedged && !call.journal.mayRest) {
+      this.#idleMs = this.#parts.hedging.tickMs(call.asked, attempt.budgetMs)
+      attempt.slowAtMs = nowMs + this.#idleMs
       attempt.rearm(nowMs)
     }
+    return true
   }
 
   /** Nothing new is begun; what still runs may bring an answer. */

@@ -3,7 +3,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import type { ByteStream } from '../upstream/wire.ts'
 import { RelayFixture, ethereum, result } from './testing/relay-fixture.ts'
 
 let chain: Chain
@@ -15,7 +14,6 @@ beforeAll(async () => {
 /** A request's body that says of itself what a test wants. */
 class Incoming {
   isRepeatable = true
-  isWhole = false
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {}
 }
@@ -40,27 +38,17 @@ async function slowed(): Promise<RelayFixture> {
   return own
 }
 
-test.each([
-  ['still comes in is not hedged, however slow its upstream', Infinity, 1],
-  ['is whole when its upstream is slow is hedged', 0, 2],
-  ['is whole by and by is hedged then', 500, 2],
-])('a read that %s', async (_, wholeMs, asked) => {
+test('a read that still comes in is not hedged, however slow its upstream', async () => {
   const own = await slowed()
   const before = askedOf(own)
-  const body = new Incoming()
-  const beganMs = own.clock.nowMs()
-  Object.defineProperty(body, 'isWhole', { get: () => own.clock.nowMs() - beganMs >= wholeMs })
-  await own.ask({ body })
-  expect(askedOf(own) - before).toBe(asked)
+  await own.ask({ body: new Incoming() })
+  expect(askedOf(own) - before).toBe(1)
 })
 
-test.each([
-  ['still comes in goes to one upstream', false, 1],
-  ['is whole goes to all of them', true, 2],
-])('a write that %s', async (_, isWhole, asked) => {
+test('a write that still comes in goes to one upstream', async () => {
   const own = fixture()
-  await own.ask({ ...write, body: Object.assign(new Incoming(), { isWhole }) })
-  expect(askedOf(own)).toBe(asked)
+  await own.ask({ ...write, body: new Incoming() })
+  expect(askedOf(own)).toBe(1)
 })
 
 test.each([
@@ -72,28 +60,3 @@ test.each([
   expect(askedOf(own)).toBe(asked)
   expect(outcome === 'upstream-failed').toBe(!isRepeatable)
 })
-
-const hang: ScriptedAnswer = { hang: true }
-
-test.each([
-  ['still comes in is no fault of the upstream', false, []],
-  ['had come in is one', true, ['a: eligible > disabled']],
-])('an answer that is not there in time while the request %s', async (_, isTaken, events) => {
-  const own = new RelayFixture(chain, iface, {
-    a: {
-      script: ({ body }) => {
-        if (isTaken && body && !(body instanceof Uint8Array)) void take(body)
-        return hang
-      },
-    },
-  })
-  for (let each = 0; each < 5; each++) {
-    const { outcome } = await own.ask({ body: Object.assign(new Incoming(), { isWhole: true }) })
-    expect(outcome).toBe('timeout')
-  }
-  expect(own.events.filter((event) => event.startsWith('a:'))).toEqual(events)
-})
-
-async function take(body: ByteStream): Promise<void> {
-  for await (const piece of body) void piece
-}

@@ -20,17 +20,12 @@ beforeAll(async () => {
 
 const slow: ScriptedAnswer = result('0x1', { afterMs: 35_000 })
 const rests = (journal: Journal) => {
-  journal.letRest()
+  journal.mayRest = true
 }
 
-function fixture(a: ScriptedAnswer, processingTimeoutMs = 30_000): RelayFixture {
+function fixture(a: ScriptedAnswer): RelayFixture {
   const b = () => result('0x2')
-  return new RelayFixture(
-    chain,
-    iface,
-    { a: { script: () => a }, b: { script: b } },
-    { processingTimeoutMs },
-  )
+  return new RelayFixture(chain, iface, { a: { script: () => a }, b: { script: b } })
 }
 
 /** Hedges can be paid for. */
@@ -41,14 +36,8 @@ async function withHedges(own: RelayFixture, a: ScriptedAnswer): Promise<void> {
 }
 
 /** A request that goes on for as long as the test wants. */
-function endless(isWhole = () => false): ByteStream {
-  return {
-    isRepeatable: true,
-    get isWhole() {
-      return isWhole()
-    },
-    async *[Symbol.asyncIterator]() {},
-  }
+function endless(): ByteStream {
+  return { isRepeatable: true, async *[Symbol.asyncIterator]() {} }
 }
 
 test.each([
@@ -76,7 +65,7 @@ test('the deadline of its client ends it, and nobody is blamed', async () => {
     const { outcome, tookMs } = await own.ask({
       directives: { selectProvider: 'a' },
       prepare: (journal) => {
-        journal.letRest()
+        journal.mayRest = true
         journal.clientDeadlineMs = journal.startedMs + 35_000
       },
     })
@@ -119,35 +108,4 @@ test('an error of the node is its answer', async () => {
   const own = fixture(nodeError(-32000, 'execution reverted', { afterMs: 35_000 }))
   const { outcome } = await own.ask({ method: 'eth_call', params: [{}, 'latest'], prepare: rests })
   expect(outcome).toContain('reverted')
-})
-
-test('a node that does not take all of a request that has ended has the relay budget', async () => {
-  const own = fixture({ hang: true }, 5_000)
-  const { outcome, tookMs } = await own.ask({
-    body: endless(),
-    prepare: (journal) => {
-      journal.letRest()
-      own.clock.after(20_000, () => {
-        journal.bound(own.clock.nowMs())
-      })
-    },
-  })
-  expect({ outcome, tookMs }).toEqual({ outcome: 'timeout', tookMs: 25_000 })
-})
-
-test('what turns out to be one question is hedged from then on', async () => {
-  const own = fixture(slow)
-  await withHedges(own, slow)
-  const { upstream, tookMs } = await own.ask({
-    body: endless(() => own.clock.nowMs() > 0),
-    prepare: (journal) => {
-      journal.letRest()
-      own.clock.after(20_000, () => {
-        journal.bound(own.clock.nowMs())
-      })
-    },
-  })
-  expect(upstream).toBe('b')
-  expect(tookMs).toBeGreaterThan(20_000)
-  expect(tookMs).toBeLessThan(21_500)
 })

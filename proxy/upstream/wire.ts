@@ -21,8 +21,6 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
    * True may become false as more comes.
    */
   readonly isRepeatable?: boolean
-  /** All of it has come and is kept: any number may read it at once; absent: never. */
-  readonly isWhole?: boolean
 }
 
 /** All of a message's bytes, or the bytes as they come. */

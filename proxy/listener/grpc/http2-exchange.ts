@@ -7,10 +7,12 @@ import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
-import { ReplayableBody } from './replayable-body.ts'
+import { RequestBody } from './request-body.ts'
 
 /** What of a request is kept to be sent again: a transaction of a mebibyte, and what is around it. */
 const keptBytes = 1280 * 1024
+/** How long the first message is waited for where it is to be kept. */
+const firstMessageMs = 5_000
 /** A client that takes none of its answer's pieces for this long is cut off. */
 const stalledMs = 60_000
 /** A shorter answer is not worth the watching. */
@@ -22,12 +24,11 @@ export class Http2Exchange {
   readonly path: string
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
   readonly headers: HeaderList
-  readonly body: ReplayableBody
+  readonly body: RequestBody
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #abort = new AbortController()
-  readonly #ended = Promise.withResolvers<number>()
 
   /** @param maxMessageBytes of one message of the client */
   constructor(
@@ -42,7 +43,7 @@ export class Http2Exchange {
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    const body = new ReplayableBody(keptBytes, {
+    const body = new RequestBody(keptBytes, {
       pause: () => void stream.pause(),
       resume: () => void stream.resume(),
     })
@@ -64,10 +65,7 @@ export class Http2Exchange {
       })
       .on('end', () => {
         if (stream.aborted) return
-        if (frames.isWhole) {
-          this.#ended.resolve(frames.count)
-          return body.end('whole')
-        }
+        if (frames.isWhole) return body.end('whole')
         // A node would take it for trouble of its own, or for all there is.
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
@@ -93,21 +91,14 @@ export class Http2Exchange {
     return this.#frames.count
   }
 
-  /** The whole body where it ends within so many milliseconds and is kept; null for one that goes on. */
-  async wholeBody(withinMs: number): Promise<Uint8Array | null> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(withinMs, resolve)
-      this.body.settled(() => {
-        cancel()
-        resolve()
-      })
-    })
+  /**
+   * The whole body, where it is kept and ends so soon after its first message; null for one that goes
+   * on. The message and the end of a unary call come together, however long they take.
+   */
+  async wholeBody(momentMs: number): Promise<Uint8Array | null> {
+    await this.body.until(() => this.messages > 0, firstMessageMs, this.#clock)
+    await this.body.until(() => false, momentMs, this.#clock)
     return this.body.whole
-  }
-
-  /** Of how many messages the request was, when it has ended well. */
-  get ended(): Promise<number> {
-    return this.#ended.promise
   }
 
   /** Answers in HTTP what is not gRPC. */

@@ -28,9 +28,6 @@ const bodyLimits: ReplyBodyLimits = {
  */
 const lingerMs = 5
 
-/** What of a request waits at a connection: Node does not say how much all of its streams have there. */
-const pieceBytes = 64 * 1024
-
 export interface GrpcTransportOptions {
   /** `rpc-router/1.2.3`. */
   readonly userAgent?: string
@@ -81,7 +78,6 @@ class GrpcExchange {
   #cancelLinger: Cancel = () => {}
   #lingers = false
   #over = false
-  #request: AsyncIterator<Uint8Array> | null = null
   /** Resets the stream. `close` would send what looks like the request's end before. */
   readonly #reset = new AbortController()
   readonly #onAbort = () => {
@@ -188,20 +184,16 @@ class GrpcExchange {
 
   /** Sends as fast as the node takes it. The answer may end before: then the rest is of no use. */
   async #sendBody(stream: ClientHttp2Stream, body: Body | null): Promise<void> {
-    if (body === null || (body instanceof Uint8Array && body.length <= pieceBytes)) {
+    if (body === null || body instanceof Uint8Array) {
       stream.end(body ?? undefined)
       return
     }
     try {
-      const pieces = body instanceof Uint8Array ? piecesOf(body) : body
-      this.#request = pieces[Symbol.asyncIterator]()
-      for (;;) {
-        const result = await this.#request.next()
+      for await (const piece of body) {
         if (this.#over || stream.destroyed) return
-        if (result.done) break
-        if (!stream.write(result.value)) await drained(stream)
+        if (!stream.write(piece)) await drained(stream)
       }
-      stream.end()
+      if (!this.#over) stream.end()
     } catch (cause) {
       this.#fail(new TransportError('aborted', 'the request broke off', true, { cause }))
     }
@@ -233,7 +225,6 @@ class GrpcExchange {
 
   #end(): void {
     this.#over = true
-    void this.#request?.return?.()
     this.#cancelLinger()
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
@@ -248,10 +239,6 @@ function split(raw: readonly string[]): { headers: HeaderList; status: number } 
     else headers.push(name, raw[at + 1] as string)
   }
   return { headers, status }
-}
-
-async function* piecesOf(body: Uint8Array): AsyncGenerator<Uint8Array, undefined> {
-  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)
 }
 
 function drained(stream: ClientHttp2Stream): Promise<void> {

@@ -14,10 +14,10 @@ const usualStreams = 100
 /** No connection carries more than this, also where the node would allow it. */
 const maxStreams = 256
 /**
- * Of what Node keeps for one connection. Past it, Node resets streams whose answers begin: so it is many
- * times what `maxStreams` have waiting, a piece of a request and their headers each.
+ * Of what Node keeps for one connection. Past it, Node resets streams whose answers begin: so it is more
+ * than `maxStreams` have waiting, a request of 1.25 MiB and their headers each.
  */
-const maxSessionMegabytes = 256
+const maxSessionMegabytes = 512
 /** A connection that is not there by then is given up. */
 const connectTimeoutMs = 10_000
 /** A connection that is silent for one to two times as long is asked for a sign of life, and has as long for it. */

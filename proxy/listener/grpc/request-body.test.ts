@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ReplayableBody } from './replayable-body.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import { RequestBody } from './request-body.ts'
 
-async function textOf(body: ReplayableBody): Promise<string> {
+async function textOf(body: RequestBody): Promise<string> {
   let text = ''
   for await (const piece of body) text += Buffer.from(piece).toString()
   return text
@@ -12,21 +13,22 @@ async function textOf(body: ReplayableBody): Promise<string> {
 
 function fixture(keepBytes: number) {
   const flow = { paused: 0, resumed: 0 }
-  const body = new ReplayableBody(keepBytes, {
+  const body = new RequestBody(keepBytes, {
     pause: () => (flow.paused += 1),
     resume: () => (flow.resumed += 1),
   })
   return { body, flow }
 }
 
-test('each reader gets all of it, also one that begins late, and one that begins before there is any', async () => {
+test('each reader gets all of it, one after the other, and only the newest goes on', async () => {
   const { body } = fixture(100)
   const early = textOf(body)
   body.push(Buffer.from('ab'))
-  const middle = textOf(body)
+  const newest = textOf(body)
+  await expect(early).rejects.toThrow('another attempt')
   body.push(Buffer.from('cd'))
   body.end('whole')
-  expect(await Promise.all([early, middle, textOf(body)])).toEqual(['abcd', 'abcd', 'abcd'])
+  expect([await newest, await textOf(body)]).toEqual(['abcd', 'abcd'])
   expect(body.isRepeatable).toBe(true)
 })
 
@@ -75,33 +77,60 @@ test('one reader gets every byte once, in order, whatever is kept and whenever i
   )
 })
 
-test('is whole when it has ended and every byte was kept', () => {
+/** How often each of some waits has ended. */
+async function waits(body: RequestBody, isThere = () => false) {
+  const clock = new VirtualClock()
+  const seen = { ended: 0 }
+  void body.until(isThere, 100, clock).then(() => (seen.ended += 1))
+  await Promise.resolve()
+  return { clock, seen }
+}
+
+test('is whole when it has ended and every byte was kept', async () => {
   const { body } = fixture(4)
-  let ends = 0
-  body.settled(() => (ends += 1))
+  const { seen, clock } = await waits(body)
   body.push(Buffer.from('ab'))
   body.push(Buffer.from('cd'))
-  expect([body.whole, ends]).toEqual([null, 0])
+  await Promise.resolve()
+  expect([body.whole, seen.ended]).toEqual([null, 0])
   body.end('whole')
-  body.settled(() => (ends += 1))
-  expect([String(body.whole), ends]).toEqual(['abcd', 2])
+  await Promise.resolve()
+  expect([String(body.whole), seen.ended, clock.pending]).toEqual(['abcd', 1, 0])
 })
 
-test.each<[string, (body: ReplayableBody) => void]>([
+test('a wait ends when there is enough, or with its time', async () => {
+  const { body } = fixture(100)
+  let enough = false
+  const { seen } = await waits(body, () => enough)
+  body.push(Buffer.from('a'))
+  await Promise.resolve()
+  expect(seen.ended).toBe(0)
+  enough = true
+  body.push(Buffer.from('b'))
+  await Promise.resolve()
+  expect(seen.ended).toBe(1)
+  const next = await waits(body)
+  await next.clock.advance(99)
+  expect(next.seen.ended).toBe(0)
+  await next.clock.advance(1)
+  expect(next.seen.ended).toBe(1)
+})
+
+test.each<[string, (body: RequestBody) => void]>([
   ['too long to be kept', (body) => (body.push(Buffer.from('abcde')), body.end('whole'))],
   ['broken off', (body) => body.end(new Error('the client left'))],
-])('is never whole when %s', (_, end) => {
+])('is never whole when %s', async (_, end) => {
   const { body } = fixture(4)
-  let ends = 0
-  body.settled(() => (ends += 1))
+  const { seen } = await waits(body)
   end(body)
-  expect([body.whole, ends]).toEqual([null, 1])
+  await Promise.resolve()
+  expect([body.whole, seen.ended]).toEqual([null, 1])
 })
 
 type Fate = { readonly whole: boolean; readonly text: string }
 
 /** Reads in its own time; leaves early where `most` pieces are enough for it. */
-async function readBy(body: ReplayableBody, turns: number, most: number): Promise<Fate | 'left'> {
+async function readBy(body: RequestBody, turns: number, most: number): Promise<Fate | 'left'> {
   const reader = body[Symbol.asyncIterator]()
   let text = ''
   try {
@@ -134,7 +163,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
       fc.boolean(),
       async (pieces, readers, keepBytes, isAborted) => {
         let isPaused = false
-        const body = new ReplayableBody(keepBytes, {
+        const body = new RequestBody(keepBytes, {
           pause: () => (isPaused = true),
           resume: () => (isPaused = false),
         })
@@ -158,7 +187,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
           expect(all.startsWith(fate.text)).toBe(true)
           if (fate.whole) expect([fate.text, isAborted]).toEqual([all, false])
         }
-        if (body.isWhole) expect([await textOf(body), String(body.whole)]).toEqual([all, all])
+        if (body.whole) expect([await textOf(body), String(body.whole)]).toEqual([all, all])
       },
     ),
     { numRuns: 2_000 },
@@ -174,13 +203,4 @@ test('who comes too late for what is too long to be kept fails', async () => {
   expect(flow).toEqual({ paused: 1, resumed: 1 })
   for (const each of [early, body[Symbol.asyncIterator]()])
     await expect(each.next()).rejects.toThrow('beginning')
-})
-
-test('a reader that leaves while it waits hears of no more', async () => {
-  const { body } = fixture(100)
-  const reader = body[Symbol.asyncIterator]()
-  const waiting = reader.next()
-  await reader.return?.()
-  body.push(Buffer.from('ab'))
-  expect((await waiting).done).toBe(true)
 })

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../../clock/clock.ts'
+import type { ByteStream } from '../../upstream/wire.ts'
+
+/** Where the pieces come from. */
+interface Flow {
+  pause(): void
+  resume(): void
+}
+
+/**
+ * A request's body that is sent while it still comes in. What came is kept, so that another attempt may
+ * send it from its beginning, until that is too long: then it comes as fast as it is sent, once.
+ */
+export class RequestBody implements ByteStream {
+  readonly #flow: Flow
+  readonly #keepBytes: number
+  readonly #pieces: Uint8Array[] = []
+  #bytes = 0
+  #end: 'whole' | Error | null = null
+  /** Pieces were let go of. */
+  #isCut = false
+  /** Of those that began to read only the newest goes on. */
+  #readers = 0
+  #wake = () => {}
+
+  constructor(keepBytes: number, flow: Flow) {
+    this.#keepBytes = keepBytes
+    this.#flow = flow
+  }
+
+  get isRepeatable(): boolean {
+    return this.#bytes <= this.#keepBytes
+  }
+
+  /** All of it, when it has ended and every byte was kept. */
+  get whole(): Uint8Array | null {
+    if (this.#end !== 'whole' || !this.isRepeatable) return null
+    const [first = Buffer.alloc(0)] = this.#pieces
+    return this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces)
+  }
+
+  /** Before it is read: waits for this, or until no more of it will be kept, so long at most. */
+  until(isThere: () => boolean, withinMs: number, clock: Clock): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(withinMs, resolve)
+      this.#wake = () => {
+        if (!this.#end && this.isRepeatable && !isThere()) return
+        cancel()
+        resolve()
+      }
+      this.#wake()
+    })
+  }
+
+  push(piece: Uint8Array): void {
+    if (this.#end) return
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+    if (!this.isRepeatable) this.#flow.pause()
+    this.#wake()
+  }
+
+  end(as: 'whole' | Error): void {
+    this.#end ??= as
+    this.#wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    if (this.#isCut) throw new Error('the beginning of the request is gone')
+    const reader = ++this.#readers
+    this.#wake()
+    for (let at = 0; ;) {
+      // To end here would pass for the end of the request.
+      if (reader !== this.#readers) throw new Error('another attempt sends the request')
+      const piece = this.#pieces[at]
+      if (piece) {
+        at = this.#taken(at + 1)
+        yield piece
+      } else if (this.#end instanceof Error) throw this.#end
+      else if (this.#end) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  /** Keeps the pieces that were taken, or lets go of them and has more come. @returns where the next one is */
+  #taken(pieces: number): number {
+    if (this.isRepeatable) return pieces
+    this.#isCut = true
+    this.#pieces.splice(0, pieces)
+    if (this.#pieces.length === 0) this.#flow.resume()
+    return 0
+  }
+}
