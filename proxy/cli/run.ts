@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../clock/system-clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
@@ -45,6 +47,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     clearInterval(alive)
     return exitCodes.failed
   }
+  switchOffPretenuring()
   try {
     logger.info('router started', { version, config: configPath })
     logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
@@ -55,6 +58,16 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   } finally {
     clearInterval(alive)
   }
+}
+
+/**
+ * Keeps V8 from pretenuring: what it then makes for a call lives in the old space, and keeps the rest of the call
+ * alive until a full collection. Four of ten processes took a third more CPU and 70 MB (bench/README.md).
+ */
+function switchOffPretenuring(): void {
+  // Before the flag: the cache of compiled code holds for the flags that it was written with.
+  flushCompileCache()
+  setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
 /** Resolves with the first signal to stop; the second one ends the process at once. */
