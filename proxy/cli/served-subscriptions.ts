@@ -41,6 +41,6 @@ export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubsc
   if (!form) return null
   const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
   const family = familyOf(chain, iface, ask, parts.clock)
-  const hub = new Hub({ ...parts, ...parts.config, family })
+  const hub = new Hub({ ...parts, ...parts.config, family, random: unguessable })
   return { form, hub, random: unguessable, close: () => hub.close() }
 }

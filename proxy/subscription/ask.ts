@@ -49,6 +49,9 @@ export function isTemporary(error: unknown): error is RelayError | BackfillError
   return error instanceof RelayError || error instanceof BackfillError
 }
 
+/** How long to wait before the same is asked again. */
+export const retryBackoff = { firstMs: 250, maxMs: 10_000, jitter: 0.1 }
+
 /** Upstreams that answer, and for so long not with what is needed, end a subscription. */
 const failureLimitMs = 6 * 60_000
 
@@ -142,10 +145,6 @@ export function jsonOf<T>(isRight: (value: unknown) => value is T) {
     const value = parseJson(result)
     return isRight(value) ? value : null
   }
-}
-
-export function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /** The bytes of a member of the object that a document is; null where it has none. */

@@ -67,7 +67,7 @@ test('a reply that is never sent keeps no endless list', () => {
 test('one whose topic is over counts no more, and still hears the last event behind its reply', () => {
   const { client, heard, left } = create()
   client.event(event('last'))
-  client.over()
+  client.end(null)
   expect(left()).toBe(1)
   client.begin()
   client.unsubscribe()

@@ -45,17 +45,14 @@ export class TopicClient implements Subscription {
       this.end('events were not taken')
   }
 
-  end(reason: string): void {
+  /** @param reason null: the node has sent the last event, which still comes where it waits for the reply */
+  end(reason: string | null): void {
     if (this.#isGone) return
-    this.#isGone = true
+    this.#isGone = reason !== null
     this.#leave()
+    if (reason === null) return
     if (this.#waiting === null) this.#subscriber.ended(reason)
     else this.#reason = reason
-  }
-
-  /** The last event was told, and still comes where it waits for the reply. */
-  over(): void {
-    this.#leave()
   }
 
   #leave(): void {

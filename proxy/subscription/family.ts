@@ -8,13 +8,16 @@ export interface Block extends Position {
   readonly event: Uint8Array
 }
 
-export interface Found {
-  readonly block: Block
-  /** The upstream that answered. */
-  readonly upstream: string
+/** A block of a chain without forks. Without an event it is still to be fetched. */
+export function numberedBlock(number: number, parent: number | null, event = noEvent): Block {
+  return { number, id: String(number), parent: parent === null ? null : String(parent), event }
 }
 
+const noEvent: Uint8Array = new Uint8Array()
+
 export interface Backfill {
+  /** The last block sent. */
+  readonly tip: Position
   /** What clients were sent. */
   readonly sent: History
   /** More blocks than this are not fetched. */
@@ -38,13 +41,20 @@ export interface ChainReader {
   readonly request: TopicRequest
   /** Blocks may be replaced by those of another branch. */
   readonly forks: boolean
+  /** What it counts, for messages. */
+  readonly unit: 'blocks' | 'slots'
   /** @returns null when it is not such an event */
   read(event: Uint8Array): Block | null
-  /** The newest block that is sure to be followed by others. @throws what asking throws */
-  latest(prefer: string | null, signal: AbortSignal): Promise<Found>
-  /** A subscription that is made now begins behind this block. @throws what asking throws */
-  newest(prefer: string | null, signal: AbortSignal): Promise<Found>
-  /** @throws BackfillError @throws GapTooLarge, and what asking throws */
+  /**
+   * The newest block that is sure to be followed by others.
+   * @param isStart the one behind which a subscription that is made now begins
+   * @throws what asking throws
+   */
+  latest(prefer: string | null, signal: AbortSignal, isStart?: boolean): Promise<Block>
+  /**
+   * @param block at most `mostBlocks` above the tip
+   * @throws BackfillError @throws GapTooLarge, and what asking throws
+   */
   pathTo(block: Block, backfill: Backfill): Promise<Path>
 }
 

@@ -2,15 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import { NoRoom, TransportError } from '../upstream/transport.ts'
+import { retryBackoff } from './ask.ts'
 import type { SocketWatches } from './socket-watch.ts'
 import { Cooldowns, type SocketUrls } from './socket-urls.ts'
 import type { Source, Sources } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
-
-const reopenBackoff = { firstMs: 250, maxMs: 10_000 }
 
 export interface FeedOptions {
   /** For the log and the metrics. */
@@ -20,6 +20,7 @@ export interface FeedOptions {
   readonly urls: SocketUrls
   readonly watches: SocketWatches
   readonly clock: Clock
+  readonly random: Random
   readonly observer: SubscriptionObserver
 }
 
@@ -42,12 +43,12 @@ export class Feed {
   constructor(options: FeedOptions, listener: FeedListener) {
     this.#options = options
     this.#listener = listener
-    this.#refusals = new Cooldowns(options.clock)
+    this.#refusals = new Cooldowns(options.clock, options.random)
   }
 
   /** The upstream that events come from; null while there is none. */
   get upstream(): string | null {
-    return this.#source?.place.upstream.name ?? null
+    return this.#source?.endpoint.upstream.name ?? null
   }
 
   /** Finds the first source. @throws NodeRefused @throws RelayError */
@@ -82,21 +83,21 @@ export class Feed {
     const tried = new Set<SocketUrl>()
     let refusal: NodeRefused | null = null
     while (!signal.aborted) {
-      const place = urls.next((url) => tried.has(url) || this.#refusals.has(url))
-      if (place === null) break
-      tried.add(place.url)
+      const endpoint = urls.next((url) => tried.has(url) || this.#refusals.has(url))
+      if (endpoint === null) break
+      tried.add(endpoint.url)
       try {
-        const source = await sources.open(request, place, signal)
+        const source = await sources.open(request, endpoint, signal)
         if (signal.aborted) source.close()
         else this.#begin(source)
         return null
       } catch (error) {
         if (error instanceof NodeRefused) {
-          this.#refusals.begin(place.url)
+          this.#refusals.begin(endpoint.url)
           if (!error.isItsOwnTrouble) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
-        else if (!(error instanceof NoRoom) && !signal.aborted) urls.cooldowns.begin(place.url)
+        else if (!(error instanceof NoRoom) && !signal.aborted) urls.cooldowns.begin(endpoint.url)
       }
     }
     return refusal ?? notFound(tried.size > 0, urls.hasAny)
@@ -104,11 +105,11 @@ export class Feed {
 
   #begin(source: Source): void {
     const { observer, name, urls, watches } = this.#options
-    const { url, upstream } = source.place
+    const { url, upstream } = source.endpoint
     this.#source = source
     this.#refusals.end(url)
     observer.joined(name, upstream.name)
-    this.#unwatch = watches.join(source.place, (why) => {
+    this.#unwatch = watches.join(source.endpoint, (why) => {
       if (this.#source === source) this.leave(why)
     })
     let isProven = false
@@ -126,20 +127,20 @@ export class Feed {
     })
   }
 
-  #lost({ place }: Source, why: string): void {
+  #lost({ endpoint: { url, upstream } }: Source, why: string): void {
     const { observer, name, urls } = this.#options
     this.#source = null
     this.#unwatch()
-    urls.cooldowns.begin(place.url)
-    observer.left(name, place.upstream.name, why)
+    urls.cooldowns.begin(url)
+    observer.left(name, upstream.name, why)
     void this.#reopen()
   }
 
   /** Asks the URLs until one accepts. Never rejects. */
   async #reopen(): Promise<void> {
-    const { clock, observer, name } = this.#options
+    const { clock, random, observer, name } = this.#options
     const { signal } = this.#closing
-    const backoff = new Backoff(reopenBackoff)
+    const backoff = new Backoff(retryBackoff, random)
     try {
       while ((await this.#openSource()) !== null) await sleep(clock, backoff.next(), signal)
       if (!signal.aborted) this.#listener.moved()

@@ -15,7 +15,7 @@ export interface Position {
 export class History {
   readonly #most: number
   readonly #positions: Position[] = []
-  #isWhole = true
+  #isCut = false
 
   /** @param most how many positions are remembered */
   constructor(most: number) {
@@ -28,7 +28,7 @@ export class History {
 
   /** Behind which everything was sent; null once that is forgotten. */
   get lowest(): Position | null {
-    return (this.#isWhole ? this.#positions[0] : null) ?? null
+    return (this.#isCut ? null : this.#positions[0]) ?? null
   }
 
   find(id: string): Position | null {
@@ -39,7 +39,7 @@ export class History {
     this.#positions.push({ number, id, parent })
     if (this.#positions.length <= this.#most) return
     this.#positions.shift()
-    this.#isWhole = false
+    this.#isCut = true
   }
 
   /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */

@@ -3,6 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import { unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
@@ -31,6 +32,7 @@ export interface HubOptions {
   readonly pool: Pool
   readonly strategy: Strategy
   readonly clock: Clock
+  readonly random: Random
   readonly observer: SubscriptionObserver
   /** More missed blocks than this end a subscription. */
   readonly maxGapBlocks: number
@@ -58,9 +60,8 @@ interface SharedTopic extends TopicRun {
 /** How a run reaches the clients of its topic. */
 interface TopicAudience {
   event(event: Uint8Array): void
-  ended(reason: string): void
-  /** The node has sent the last event. */
-  over(): void
+  /** @param reason null: the node has sent the last event */
+  ended(reason: string | null): void
 }
 
 /** All topics of one chain and interface. Clients that ask the same share one. */
@@ -73,14 +74,14 @@ export class Hub implements Subscriptions {
   #filters = 0
 
   constructor(options: HubOptions) {
-    const { chain, pool, clock, observer, strategy, stallBlocks } = options
+    const { chain, pool, clock, random, observer, strategy, stallBlocks } = options
     const { failures, allowedLagBlocks } = chain
     this.#options = options
     const stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
-    const urls = new SocketUrls(pool, clock, strategy)
+    const urls = new SocketUrls(pool, clock, random, strategy)
     const sources = new Sources({ ...options, failures })
     const watches = new SocketWatches({ ...options, sources, allowedLagBlocks, stallMs })
-    this.#feedParts = { urls, sources, watches, clock, observer }
+    this.#feedParts = { urls, sources, watches, clock, random, observer }
   }
 
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
@@ -119,10 +120,6 @@ export class Hub implements Subscriptions {
         this.#forget(topic, shared)
         for (const client of [...clients]) client.end(reason)
       },
-      over: () => {
-        this.#forget(topic, shared)
-        for (const client of [...clients]) client.over()
-      },
     }
     const reader = topic.sequence === null ? null : this.#options.family.readers[topic.sequence]
     const run = reader ? this.#sequenced(topic, reader, audience) : this.#live(topic, audience)
@@ -141,7 +138,7 @@ export class Hub implements Subscriptions {
         audience.event(topic.shared?.(event) ?? event)
         if (topic.isLast?.(event) !== true) return
         feed.close(true)
-        audience.over()
+        audience.ended(null)
       },
       moved() {},
     })

@@ -208,6 +208,33 @@ describe('a topic that is quiet', () => {
     expect(fixture.events).toContain('logs leaves one: it has stalled')
   })
 
+  const askedForHeads = ({ asked }: TestSocket) =>
+    asked.filter((each) => each.startsWith('slotSubscribe')).length
+
+  test.each([
+    ['a passing trouble', { code: -32000, message: 'internal error' }],
+    ['a limit', { code: -32005, message: 'rate limit exceeded' }],
+  ])('moves too where the heads were refused at first for %s', async (_, answer) => {
+    const { fixture, one, two, goOn } = await setUpSlots()
+    one.headAnswer = answer
+    await fixture.join('accountSubscribe', ['x'])
+    await goOn(10, one, two)
+    one.headAnswer = 'yes'
+    await goOn(100, one, two)
+    expect(one.topics).toHaveLength(1)
+    expect(askedForHeads(one)).toBeLessThan(8)
+    await goOn(12, two)
+    expect([one.topics.length, two.topics.length]).toEqual([0, 1])
+  })
+
+  test('stays, and is not asked again, where its node has no heads to subscribe to', async () => {
+    const { fixture, one, two, goOn } = await setUpSlots()
+    one.headAnswer = { code: -32601, message: 'Method not found' }
+    await fixture.join('accountSubscribe', ['x'])
+    await goOn(100, two)
+    expect([one.topics.length, askedForHeads(one)]).toEqual([1, 1])
+  })
+
   test('stays while the whole chain stands still', async () => {
     const { fixture, one, goOn } = await setUpSlots()
     await fixture.join('accountSubscribe', ['x'])

@@ -17,6 +17,7 @@ function setUp(bytesPerBlock: readonly number[], mostKeptBytes: number) {
       filter: {},
       fetchLogs: () => Promise.resolve([Buffer.alloc(bytes, '{}')]),
       clock,
+      random: { next: () => 0.5 },
       observer: { ended() {}, failed() {}, fetchFailed() {} },
       sequence: { upstream: null },
       maxGapBlocks: 1_000,

@@ -2,34 +2,30 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
-import { FetchFailures, isTemporary } from './ask.ts'
+import type { Random } from '../clock/random.ts'
+import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
 import type { Block, FetchLogs } from './family.ts'
 import type { Position } from './history.ts'
 import { markRemoved } from './families/ethereum-logs.ts'
 import type { Sequence, SequenceListener } from './sequence.ts'
-import type { SubscriptionObserver } from './subscriptions.ts'
+import type { Subscriber, SubscriptionObserver } from './subscriptions.ts'
 
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
 /** What an event takes beside its bytes. */
 const bytesPerEvent = 200
-const retryBackoff = { firstMs: 250, maxMs: 10_000 }
 
 export interface LogsOptions {
   readonly name: string
   readonly filter: object
   readonly fetchLogs: FetchLogs
   readonly clock: Clock
+  readonly random: Random
   readonly observer: Pick<SubscriptionObserver, 'fetchFailed' | 'ended' | 'failed'>
   readonly sequence: Pick<Sequence, 'upstream'>
   readonly maxGapBlocks: number
   /** Bytes of sent logs that are kept, for the case that a reorganisation removes them. */
   mostKeptBytes(): number
-}
-
-export interface LogsListener {
-  event(event: Uint8Array): void
-  ended(reason: string): void
 }
 
 /** A block whose logs are still to be sent. */
@@ -53,7 +49,7 @@ interface Sent {
  */
 export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
-  readonly #listener: LogsListener
+  readonly #listener: Subscriber
   readonly #pending: Pending[] = []
   readonly #sent = new Map<string, Sent>()
   #keptBytes = 0
@@ -62,7 +58,7 @@ export class LogsTopic implements SequenceListener {
   #isClosed = false
   #isRunning = false
 
-  constructor(options: LogsOptions, listener: LogsListener) {
+  constructor(options: LogsOptions, listener: Subscriber) {
     this.#options = options
     this.#listener = listener
   }
@@ -131,9 +127,9 @@ export class LogsTopic implements SequenceListener {
 
   /** Asks until there is an answer. Never rejects. @returns null when it is not wanted any more */
   async #fetch({ position, removed }: Pending): Promise<readonly Uint8Array[] | null> {
-    const { fetchLogs, filter, sequence, observer, name, clock } = this.#options
+    const { fetchLogs, filter, sequence, observer, name, clock, random } = this.#options
     const { signal } = removed
-    const backoff = new Backoff(retryBackoff)
+    const backoff = new Backoff(retryBackoff, random)
     const failures = new FetchFailures()
     try {
       // The upstream that reported the block has it; when that one fails, the pool chooses.

@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { BackfillError, FetchFailures, GapTooLarge, isTemporary } from './ask.ts'
+import { BackfillError, FetchFailures, GapTooLarge, isTemporary, retryBackoff } from './ask.ts'
 import type { Block, ChainReader, Path } from './family.ts'
 import type { Feed, FeedListener } from './feed.ts'
 import { History, type Position } from './history.ts'
@@ -17,12 +18,12 @@ const beginMs = 3_000
 /** Events that wait while blocks are fetched; those that are dropped are fetched later. */
 const mostWaiting = 64
 const mostWaitingBytes = 64 * 1024 * 1024
-const retryBackoff = { firstMs: 250, maxMs: 10_000 }
 
 export interface SequenceOptions {
   readonly name: string
   readonly reader: ChainReader
   readonly clock: Clock
+  readonly random: Random
   readonly pool: Pick<Pool, 'tip'>
   readonly observer: SubscriptionObserver
   readonly maxGapBlocks: number
@@ -52,7 +53,7 @@ export class Sequence {
   readonly #options: SequenceOptions
   readonly #feed: Feed
   readonly #history: History
-  readonly #backoff = new Backoff(retryBackoff)
+  readonly #backoff: Backoff
   readonly #failures = new FetchFailures()
   readonly #listeners = new Set<SequenceListener>()
   readonly #closing = new AbortController()
@@ -60,15 +61,13 @@ export class Sequence {
   readonly #knowsStart = Promise.withResolvers<void>()
   #hasBegun = false
   #isRunning = false
-  #isCatchingUp = false
-  /** The source changed while the latest block was asked for. */
-  #mustCatchUpAgain = false
   #unusable = 0
   #cancelRetry: Cancel = () => {}
 
   constructor(options: SequenceOptions) {
     this.#options = options
     this.#history = new History(options.maxGapBlocks + 1)
+    this.#backoff = new Backoff(retryBackoff, options.random)
     this.#feed = options.createFeed({
       event: (event) => {
         this.#received(event)
@@ -121,8 +120,7 @@ export class Sequence {
     const { reader, clock } = this.#options
     const limit = new TimeLimit(clock, this.#closing.signal, beginMs)
     try {
-      const { block } = await reader.newest(this.#feed.upstream, limit.signal)
-      this.#remember(block)
+      this.#remember(await reader.latest(this.#feed.upstream, limit.signal, true))
     } catch (error) {
       if (!isTemporary(error) && limit.spentMs === null) throw error
       this.#retryLater()
@@ -181,19 +179,16 @@ export class Sequence {
       if (!isLatest) this.#unusable = 0
       return this.#append(block)
     }
-    if (this.#isTooFarAhead(observed, tip)) {
-      this.#unusableEvent('it is far ahead of all others')
-      return this.#retryLater()
-    }
-    await this.#backfill(observed)
+    if (this.#isTooFar(block, tip)) return this.#tooFarAhead(observed, tip)
+    await this.#backfill(observed, tip)
   }
 
-  async #backfill({ block, isLatest }: Observed): Promise<void> {
+  async #backfill({ block, isLatest }: Observed, tip: Position): Promise<void> {
     const { reader, maxGapBlocks: mostBlocks } = this.#options
     const { signal } = this.#closing
-    const prefer = this.#feed.upstream
+    const about = { sent: this.#history, tip, mostBlocks, prefer: this.#feed.upstream, signal }
     try {
-      const path = await reader.pathTo(block, { sent: this.#history, mostBlocks, prefer, signal })
+      const path = await reader.pathTo(block, about)
       signal.throwIfAborted()
       if (!isLatest) this.#unusable = 0
       this.#take(path)
@@ -240,13 +235,18 @@ export class Sequence {
     this.#retryLater()
   }
 
+  #isTooFar({ number }: { readonly number: number }, tip: Position): boolean {
+    return number - tip.number - 1 > this.#options.maxGapBlocks
+  }
+
   /** A gap that would end the sequence is not believed of one upstream alone. */
-  #isTooFarAhead({ block, isLatest }: Observed, tip: Position): boolean {
-    const { pool, maxGapBlocks } = this.#options
-    if (block.number - tip.number - 1 <= maxGapBlocks) return false
+  #tooFarAhead({ isLatest }: Observed, tip: Position): void {
+    const { pool, maxGapBlocks, reader } = this.#options
     // What comes by an event is asked for over the relay.
-    if (!isLatest) return true
-    return pool.tip !== null && pool.tip - tip.number - 1 <= maxGapBlocks
+    if (isLatest && (pool.tip === null || this.#isTooFar({ number: pool.tip }, tip)))
+      return this.#end(new GapTooLarge(maxGapBlocks, reader.unit).message)
+    this.#unusableEvent('it is far ahead of all others')
+    this.#retryLater()
   }
 
   #unusableEvent(why: string): void {
@@ -259,22 +259,10 @@ export class Sequence {
   /** Asks for the latest block, and follows it. Never rejects. */
   async #catchUp(): Promise<void> {
     if (!this.#hasBegun) return
-    this.#mustCatchUpAgain = true
-    if (this.#isCatchingUp) return
-    this.#isCatchingUp = true
-    while (this.#mustCatchUpAgain && !this.#closing.signal.aborted) {
-      this.#mustCatchUpAgain = false
-      await this.#askLatest()
-    }
-    this.#isCatchingUp = false
-  }
-
-  async #askLatest(): Promise<void> {
     const { reader, observer, name } = this.#options
     const { signal } = this.#closing
     try {
-      const { block } = await reader.latest(null, signal)
-      this.#observe({ block, isLatest: true })
+      this.#observe({ block: await reader.latest(null, signal), isLatest: true })
     } catch (error) {
       if (signal.aborted) return
       if (!isTemporary(error)) return observer.failed(name, error)

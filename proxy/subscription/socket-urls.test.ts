@@ -11,7 +11,7 @@ test('a URL that fails cools down longer each time, and begins anew when it has 
     family: ethereumFamily,
     answer: () => undefined,
   })
-  const urls = new SocketUrls(pool, clock, 'round-robin')
+  const urls = new SocketUrls(pool, clock, { next: () => 0.5 }, 'round-robin')
   const { cooldowns } = urls
   const { url } = urls.next(() => false)!
   /** For how many seconds it is not asked. */

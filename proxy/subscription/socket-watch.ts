@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff } from '../clock/backoff.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { isTemporary } from './ask.ts'
 import type { ChainReader, Family } from './family.ts'
-import type { SocketPlace } from './socket-urls.ts'
+import { urlBackoff, type SocketEndpoint } from './socket-urls.ts'
 import type { Source, Sources } from './source.ts'
 import { NodeRefused, type SubscriptionObserver } from './subscriptions.ts'
 import { TransportError } from '../upstream/transport.ts'
 
 export interface SocketWatchesOptions {
   readonly clock: Clock
+  readonly random: Random
   readonly pool: Pick<Pool, 'tip'>
   readonly family: Family
   readonly sources: Sources
@@ -36,17 +39,18 @@ export class SocketWatches {
   }
 
   /** A topic is on this socket now. @returns to be called when it is not any more */
-  join(place: SocketPlace, leave: Leave): () => void {
+  join(endpoint: SocketEndpoint, leave: Leave): () => void {
     const { head, readers } = this.#options.family
     const reader = head === null ? undefined : readers[head]
     if (!reader) return () => {}
-    const watch = this.#watches.get(place.url) ?? new SocketWatch(reader, place, this.#options)
-    this.#watches.set(place.url, watch)
+    const { url } = endpoint
+    const watch = this.#watches.get(url) ?? new SocketWatch(reader, endpoint, this.#options)
+    this.#watches.set(url, watch)
     watch.members.add(leave)
     return () => {
       if (!watch.members.delete(leave) || watch.members.size > 0) return
       watch.close()
-      this.#watches.delete(place.url)
+      this.#watches.delete(url)
     }
   }
 }
@@ -55,13 +59,14 @@ export class SocketWatches {
 class SocketWatch {
   readonly members = new Set<Leave>()
   readonly #reader: ChainReader
-  readonly #place: SocketPlace
+  readonly #endpoint: SocketEndpoint
   readonly #options: SocketWatchesOptions
   readonly #closing = new AbortController()
   #source: Source | null = null
   #isOpening = false
-  /** The node does not have this subscription: nothing can be said of the socket. */
-  #isRefused = false
+  /** When to ask for the head again; never where the node does not have such a subscription. */
+  #openAtMs = -Infinity
+  readonly #backoff: Backoff
   #unread: Uint8Array | null = null
   #number: number | null = null
   #newsMs: number
@@ -70,10 +75,11 @@ class SocketWatch {
   #stallChecks = 0
   #cancel: Cancel = () => {}
 
-  constructor(reader: ChainReader, place: SocketPlace, options: SocketWatchesOptions) {
+  constructor(reader: ChainReader, endpoint: SocketEndpoint, options: SocketWatchesOptions) {
     this.#reader = reader
-    this.#place = place
+    this.#endpoint = endpoint
     this.#options = options
+    this.#backoff = new Backoff(urlBackoff, options.random)
     this.#newsMs = options.clock.nowMs()
     // A socket that never sends anything is behind this before long.
     this.#number = options.pool.tip
@@ -88,13 +94,15 @@ class SocketWatch {
   }
 
   async #open(): Promise<void> {
-    if (this.#source || this.#isOpening || this.#isRefused) return
+    const { sources, observer, clock } = this.#options
+    const { signal } = this.#closing
+    if (this.#source || this.#isOpening || clock.nowMs() < this.#openAtMs) return
     this.#isOpening = true
-    const { sources, observer } = this.#options
     try {
-      const source = await sources.open(this.#reader.request, this.#place, this.#closing.signal)
-      if (this.#closing.signal.aborted) return source.close()
+      const source = await sources.open(this.#reader.request, this.#endpoint, signal)
+      if (signal.aborted) return source.close()
       this.#source = source
+      this.#backoff.reset()
       source.listen({
         event: (event) => {
           this.#unread = event
@@ -104,9 +112,11 @@ class SocketWatch {
         },
       })
     } catch (error) {
-      this.#isRefused = error instanceof NodeRefused
-      const isExpected = this.#isRefused || error instanceof TransportError
-      if (!isExpected && !this.#closing.signal.aborted) observer.failed('head', error)
+      const isRefusal = error instanceof NodeRefused
+      const isForGood = isRefusal && error.isNotOffered
+      this.#openAtMs = isForGood ? Infinity : clock.nowMs() + this.#backoff.next()
+      if (!isRefusal && !(error instanceof TransportError) && !signal.aborted)
+        observer.failed('head', error)
     } finally {
       this.#isOpening = false
     }
@@ -123,7 +133,7 @@ class SocketWatch {
 
   #check(): void {
     const { clock, pool, stallMs, allowedLagBlocks } = this.#options
-    if (this.#place.url.verified === false) return this.#leave('it serves another chain')
+    if (this.#endpoint.url.verified === false) return this.#leave('it serves another chain')
     const nowMs = clock.nowMs()
     const block = this.#unread && this.#reader.read(this.#unread)
     this.#unread = null
@@ -148,10 +158,10 @@ class SocketWatch {
     const { signal } = this.#closing
     this.#newsMs = clock.nowMs()
     try {
-      const { block } = await this.#reader.latest(null, signal)
+      const { number } = await this.#reader.latest(null, signal)
       if (signal.aborted || this.#unread !== null) return
-      if (this.#number !== null && block.number > this.#number) return this.#leave('it has stalled')
-      if (this.#number === null) this.#number = block.number
+      if (this.#number !== null && number > this.#number) return this.#leave('it has stalled')
+      if (this.#number === null) this.#number = number
       else this.#stallChecks += 1
     } catch (error) {
       if (!signal.aborted && !isTemporary(error)) observer.failed('head', error)

@@ -96,6 +96,7 @@ test.each([
   sent.append({ number: 100, id: '100', parent: '99' })
   const { blocks } = await reader.pathTo(block as never, {
     sent,
+    tip: sent.tip as never,
     mostBlocks: 100,
     prefer: null,
     signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
-import { unlessAborted } from '../clock/cancellation.ts'
+import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Said } from '../upstream/dialect.ts'
@@ -10,7 +10,7 @@ import type { SocketUrl } from '../upstream/node-url.ts'
 import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
 import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
 import { memberBytes } from './ask.ts'
-import type { SocketPlace } from './socket-urls.ts'
+import type { SocketEndpoint } from './socket-urls.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 /** How long an upstream may take to answer before another one is asked. */
@@ -23,7 +23,7 @@ export interface SourceListener {
 
 /** One subscription at one upstream. */
 export interface Source {
-  readonly place: SocketPlace
+  readonly endpoint: SocketEndpoint
   /** Begins to listen, once. What has come since the request comes first. */
   listen(listener: SourceListener): void
   /** @param isOver the upstream has ended the subscription itself */
@@ -36,115 +36,79 @@ export interface SourcesOptions {
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
 }
 
-/** A subscription that was asked for, and how many wait for it. */
-interface Opening {
-  readonly shared: Promise<SharedSource>
-  waiting: number
-}
-
 /** Opens subscriptions at upstreams: no two of the same at one URL, for some nodes refuse the second. */
 export class Sources {
   readonly #options: SourcesOptions
-  readonly #openings = new Map<SocketUrl, Map<string, Opening>>()
+  readonly #shared = new Map<SocketUrl, Map<string, SharedSource>>()
 
   constructor(options: SourcesOptions) {
     this.#options = options
   }
 
   /** @throws TransportError @throws NodeRefused when the node refuses */
-  async open(request: TopicRequest, place: SocketPlace, signal: AbortSignal): Promise<Source> {
-    const { url } = place
+  async open(
+    request: TopicRequest,
+    endpoint: SocketEndpoint,
+    signal: AbortSignal,
+  ): Promise<Source> {
+    const { url } = endpoint
     const limit = new TimeLimit(this.#options.clock, signal, url.timeoutMs ?? openTimeoutMs)
-    const key = JSON.stringify([request.method, request.params])
     try {
-      for (;;) {
-        const other = this.#openings.get(url)?.get(key)
-        const opening = other ?? this.#begin(key, request, place, limit.signal)
-        const shared = await this.#join(opening, limit.signal).catch((error: unknown) => {
-          // When the request of another topic failed it is not known why: this one asks on its own.
-          if (other && !limit.signal.aborted) return null
-          throw error
-        })
-        const source = shared?.join(place)
-        if (source) return source
-      }
+      return await this.#sharedSource(request, endpoint).join(limit.signal)
     } finally {
       limit.end()
     }
   }
 
-  #begin(key: string, request: TopicRequest, place: SocketPlace, signal: AbortSignal): Opening {
-    const { failures, observer } = this.#options
-    const atUrl = this.#openings.get(place.url) ?? new Map<string, Opening>()
-    this.#openings.set(place.url, atUrl)
-    const ask = async () => {
-      try {
-        const subscription = await place.url.transport.subscribe(outgoingOf(request), signal)
-        const answer = readAnswer(subscription, failures, place)
-        observer.upstreamChanged(place.upstream.name, 1)
-        return new SharedSource({ subscription, answer, request }, () => {
-          atUrl.delete(key)
-          observer.upstreamChanged(place.upstream.name, -1)
-        })
-      } catch (error) {
-        atUrl.delete(key)
-        throw error
-      }
-    }
-    const opening = { shared: ask(), waiting: 0 }
-    atUrl.set(key, opening)
-    return opening
-  }
-
-  /** What was sent is answered some time: when nobody waits for it any more, it is ended then. */
-  async #join(opening: Opening, signal: AbortSignal): Promise<SharedSource> {
-    opening.waiting += 1
-    try {
-      return await unlessAborted(
-        opening.shared,
-        signal,
-        () => new TransportError('aborted', 'taken back'),
-      )
-    } finally {
-      opening.waiting -= 1
-      if (signal.aborted)
-        opening.shared.then(
-          (shared) => {
-            if (opening.waiting === 0) shared.closeIfUnused()
-          },
-          () => {},
-        )
-    }
+  #sharedSource(request: TopicRequest, endpoint: SocketEndpoint): SharedSource {
+    const key = JSON.stringify([request.method, request.params])
+    const atUrl = this.#shared.get(endpoint.url) ?? new Map<string, SharedSource>()
+    this.#shared.set(endpoint.url, atUrl)
+    const known = atUrl.get(key)
+    if (known) return known
+    const shared = new SharedSource(this.#options, request, endpoint, () => atUrl.delete(key))
+    atUrl.set(key, shared)
+    return shared
   }
 }
 
 interface OpenSubscription {
   readonly subscription: UpstreamSubscription
   readonly answer: Said
-  readonly request: TopicRequest
 }
 
 /** A subscription at an upstream that several listen to. It ends when the last one has left. */
 class SharedSource {
-  readonly #open: OpenSubscription
+  readonly #options: SourcesOptions
+  readonly #request: TopicRequest
+  readonly #endpoint: SocketEndpoint
   readonly #ended: () => void
   readonly #members = new Map<Source, SourceListener | null>()
-  #isOpen = true
+  readonly #opening: Promise<void>
+  /** Null until the upstream has accepted, and once it is over. */
+  #open: OpenSubscription | null = null
   #isListening = false
 
-  constructor(open: OpenSubscription, ended: () => void) {
-    this.#open = open
+  constructor(
+    options: SourcesOptions,
+    request: TopicRequest,
+    endpoint: SocketEndpoint,
+    ended: () => void,
+  ) {
+    this.#options = options
+    this.#request = request
+    this.#endpoint = endpoint
     this.#ended = ended
+    this.#opening = this.#subscribe()
   }
 
-  /** @returns null when it has ended */
-  join(place: SocketPlace): Source | null {
-    if (!this.#isOpen) return null
+  /** @throws TransportError @throws NodeRefused */
+  async join(signal: AbortSignal): Promise<Source> {
     const member: Source = {
-      place,
+      endpoint: this.#endpoint,
       listen: (listener) => {
         this.#members.set(member, listener)
-        if (!this.#isListening) this.#listen(place)
+        if (!this.#isListening) this.#listen()
       },
       close: (isOver = false) => {
         if (this.#members.delete(member) && (this.#members.size === 0 || isOver))
@@ -152,39 +116,60 @@ class SharedSource {
       },
     }
     this.#members.set(member, null)
-    return member
+    try {
+      await unlessAborted(this.#opening, signal, () => new TransportError('aborted', 'taken back'))
+      return member
+    } catch (error) {
+      member.close()
+      throw error
+    }
   }
 
-  closeIfUnused(): void {
+  /** What was sent is answered some time: when nobody waits for it any more, it is ended then. */
+  async #subscribe(): Promise<void> {
+    const { failures, observer } = this.#options
+    const { url, upstream } = this.#endpoint
+    try {
+      const request = outgoingOf(this.#request)
+      const subscription = await url.transport.subscribe(request, new Cancellation())
+      this.#open = { subscription, answer: readAnswer(subscription, failures, url) }
+    } catch (error) {
+      this.#ended()
+      throw error
+    }
+    observer.upstreamChanged(upstream.name, 1)
     if (this.#members.size === 0) this.#close(false)
   }
 
-  #listen({ url }: SocketPlace): void {
+  #listen(): void {
     this.#isListening = true
-    const { subscription, request } = this.#open
-    subscription.listen({
+    const { url } = this.#endpoint
+    const isNamed = this.#request.isNamed
+    this.#open?.subscription.listen({
       event: (result) => {
-        const event = request.isNamed ? result : url.mask.bytes(result)
+        const event = isNamed ? result : url.mask.bytes(result)
         for (const listener of [...this.#members.values()]) listener?.event(event)
       },
       lost: ({ fault, message }) => {
-        if (!this.#isOpen) return
-        this.#end()
+        if (this.#end() === null) return
         for (const listener of [...this.#members.values()]) listener?.lost(`${fault}: ${message}`)
       },
     })
   }
 
   #close(isOver: boolean): void {
-    if (!this.#isOpen) return
-    this.#end()
-    const { subscription, answer, request } = this.#open
-    subscription.close(isOver ? null : unsubscribing(request, answer))
+    const open = this.#end()
+    open?.subscription.close(isOver ? null : unsubscribing(this.#request, open.answer))
   }
 
-  #end(): void {
-    this.#isOpen = false
+  /** @returns what it was; null when it was not open */
+  #end(): OpenSubscription | null {
+    const open = this.#open
+    if (open === null) return null
+    this.#open = null
     this.#ended()
+    this.#options.observer.upstreamChanged(this.#endpoint.upstream.name, -1)
+    return open
   }
 }
 
@@ -204,19 +189,25 @@ function unsubscribing(request: TopicRequest, said: Said): Outgoing | null {
 function readAnswer(
   subscription: UpstreamSubscription,
   failures: FailureTable,
-  { url }: SocketPlace,
+  url: SocketUrl,
 ): Said {
   const { reply } = subscription
   const said = readSaid(reply)
   if (said?.kind === 'answer') return said
   subscription.close(null)
   if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-  const failure = failures.ofNodeError(said.error)
-  if (failure.holdOff) url.cooldown.begin(null)
+  const { name, retry, holdOff } = failures.ofNodeError(said.error)
+  if (holdOff) url.cooldown.begin(null)
   const error = memberBytes(reply.body as Uint8Array, 'error') ?? notAnAnswer
-  throw new NodeRefused(url.mask.bytes(error), failure.retry || failure.holdOff)
+  throw new NodeRefused(url.mask.bytes(error), retry || holdOff, notOffered.has(name))
 }
 
+/** By the names of `specs/failures`: the node has no such method or subscription. */
+const notOffered: ReadonlySet<string> = new Set([
+  'method-not-found',
+  'method-unavailable',
+  'filter-not-found',
+])
 const notAnAnswer = Buffer.from('{"code":-32603,"message":"not an answer"}')
 
 function readSaid(reply: Incoming): Said | null {

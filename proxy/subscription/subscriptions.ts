@@ -20,12 +20,12 @@ export interface Topic extends TopicRequest {
   readonly name: string
   /** The sequence of the chain that it is made from without a gap; null: events as they come. */
   readonly sequence: string | null
-  /** Not the blocks of the sequence, but the logs in them that fit; null: the blocks. */
-  readonly logFilter: object | null
-  /** What of an event all clients share; null: the whole of it. */
-  readonly shared: ((result: Uint8Array) => Uint8Array) | null
+  /** Not the blocks of the sequence, but the logs in them that fit; absent: the blocks. */
+  readonly logFilter?: object | undefined
+  /** What of an event all clients share; absent: the whole of it. */
+  readonly shared?: (result: Uint8Array) => Uint8Array
   /** An event after which the node ends the subscription itself. */
-  readonly isLast: ((result: Uint8Array) => boolean) | null
+  readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }
 
 /** One client that gets the events of a topic. */
@@ -64,11 +64,14 @@ export class NodeRefused extends Error {
   readonly error: Uint8Array
   /** Another node may accept it. */
   readonly isItsOwnTrouble: boolean
+  /** The node has no such method or subscription: it will refuse the next request too. */
+  readonly isNotOffered: boolean
 
-  constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
+  constructor(error: Uint8Array, isItsOwnTrouble: boolean, isNotOffered = false) {
     super('the node refused the subscription')
     this.error = error
     this.isItsOwnTrouble = isItsOwnTrouble
+    this.isNotOffered = isNotOffered
   }
 }
 

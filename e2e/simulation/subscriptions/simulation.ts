@@ -126,6 +126,7 @@ class Simulation {
       family: ethereumFamily(createAsk(relay, (question) => this.#newCall(question))),
       pool,
       clock,
+      random: new Dice(seed, 400),
       observer: this.#observer(),
       maxGapBlocks,
       stallBlocks,

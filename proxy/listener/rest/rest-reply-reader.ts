@@ -72,9 +72,7 @@ function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
 function headFinding(body: BodyStream): Finding {
   const rest = new JsonStream(body)
   const why = rest.problem
-  return why === null
-    ? { kind: 'result', inForm: true, rest }
-    : { kind: 'malformed', why }
+  return why === null ? { kind: 'result', inForm: true, rest } : { kind: 'malformed', why }
 }
 
 /** A status that says that no whole document follows; null for one that does not. */

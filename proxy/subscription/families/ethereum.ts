@@ -4,7 +4,7 @@ import { Cursor } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import type { Position } from '../history.ts'
 import { fetchLogsBy } from './ethereum-logs.ts'
 
@@ -29,6 +29,7 @@ class EthereumHeads implements ChainReader {
     unsubscribe: (id: unknown) => ({ method: 'eth_unsubscribe', params: [id] }),
   }
   readonly forks = true
+  readonly unit = 'blocks'
   readonly #ask: Ask
 
   constructor(ask: Ask) {
@@ -41,22 +42,15 @@ class EthereumHeads implements ChainReader {
     return block && event.length <= mostEventBytes ? { ...block, event } : block
   }
 
-  async latest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+  async latest(prefer: string | null, signal: AbortSignal): Promise<Block> {
     const question = { method: 'eth_getBlockByNumber', params: ['latest', false], prefer, signal }
-    const { value, upstream } = await askFor(this.#ask, question, readHead)
-    return { block: value, upstream }
-  }
-
-  newest(prefer: string | null, signal: AbortSignal): Promise<Found> {
-    return this.latest(prefer, signal)
+    return (await askFor(this.#ask, question, readHead)).value
   }
 
   /** Goes back from the block, parent by parent, to one that was sent. */
   async pathTo(block: Block, backfill: Backfill): Promise<Path> {
-    const { sent, mostBlocks } = backfill
-    const { tip, lowest } = sent
-    if (tip && block.number - tip.number - 1 > mostBlocks)
-      throw new GapTooLarge(mostBlocks, 'blocks')
+    const { sent, tip, mostBlocks } = backfill
+    const { lowest } = sent
     const branch = [block]
     let fetched: ReadonlyMap<string, Block> = new Map()
     let below: Position | null = lowest
@@ -71,7 +65,7 @@ class EthereumHeads implements ChainReader {
         if (below === null) return { fork: null, blocks: branch.toReversed() }
       }
       if (branch.length > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
-      if (branch.length === 2 && tip) fetched = await this.#between(tip, oldest, backfill)
+      if (branch.length === 2) fetched = await this.#between(tip, oldest, backfill)
       branch.push(fetched.get(oldest.parent as string) ?? (await this.#parentOf(oldest, backfill)))
     }
   }
@@ -135,12 +129,12 @@ export function readHead(bytes: Uint8Array): Block | null {
   const text = bufferOf(bytes)
   const parts: string[] = []
   const values = new Map<string, string>()
-  let isWhole = true
+  let isHeader = true
   const cursor = new Cursor(bytes, 0)
   while (cursor.next()) {
     const name = text.toString('latin1', cursor.nameStart + 1, cursor.nameEnd - 1)
     if (notOfHeader.has(name)) {
-      isWhole = false
+      isHeader = false
       continue
     }
     values.set(name, text.toString('latin1', cursor.valueStart + 1, cursor.valueEnd - 1))
@@ -150,7 +144,7 @@ export function readHead(bytes: Uint8Array): Block | null {
   const id = hashOf(values.get('hash'))
   const parent = hashOf(values.get('parentHash'))
   if (cursor.end < 0 || number === null || id === null || parent === null) return null
-  const event = isWhole ? bytes : Buffer.from(`{${parts.join(',')}}`)
+  const event = isHeader ? bytes : Buffer.from(`{${parts.join(',')}}`)
   return event.length > mostEventBytes ? null : { number, id, parent, event }
 }
 

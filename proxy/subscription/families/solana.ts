@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { parseJson } from '../../json/text.ts'
-import { askFor, BackfillError, GapTooLarge, isWhole, jsonOf, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
+import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
+import { numberedBlock } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */
 const mostWaits = 64
@@ -32,6 +33,7 @@ class Slots implements ChainReader {
     unsubscribe: (id: unknown) => ({ method: 'slotUnsubscribe', params: [id] }),
   }
   readonly forks = false
+  readonly unit = 'slots'
   readonly #asking: SolanaAsking
 
   constructor(asking: SolanaAsking) {
@@ -40,43 +42,34 @@ class Slots implements ChainReader {
 
   read(event: Uint8Array): Block | null {
     const { slot, parent, root } = readSlot(event)
-    if (!isWhole(slot) || !isWhole(parent) || !isWhole(root)) return null
+    if (!isSlot(slot) || !isSlot(parent) || !isSlot(root)) return null
     if (parent >= slot || root > slot) return null
-    return { number: slot, id: String(slot), parent: String(parent), event }
+    return numberedBlock(slot, parent, event)
   }
 
-  /** Without a parent: its event is still to be fetched. */
-  async latest(
-    prefer: string | null,
-    signal: AbortSignal,
-    commitment = 'confirmed',
-  ): Promise<Found> {
-    const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
-    const { value, upstream } = await askFor(this.#asking.ask, question, jsonOf(isWhole))
-    const block = { number: value, id: String(value), parent: null, event: Buffer.alloc(0) }
-    return { block, upstream }
+  /** What nodes send is not confirmed yet, so that is where a subscription begins. */
+  async latest(prefer: string | null, signal: AbortSignal, isStart = false): Promise<Block> {
+    const { value } = await this.#newestSlot(isStart ? 'processed' : 'confirmed', prefer, signal)
+    return numberedBlock(value, null)
   }
 
-  /** What nodes send is not confirmed yet. */
-  newest(prefer: string | null, signal: AbortSignal): Promise<Found> {
-    return this.latest(prefer, signal, 'processed')
-  }
-
-  async pathTo(block: Block, { sent, mostBlocks, signal }: Backfill): Promise<Path> {
-    const { tip } = sent
-    if (tip === null) return { fork: null, blocks: [block] }
-    if (block.number - tip.number - 1 > mostBlocks) throw new GapTooLarge(mostBlocks, 'slots')
+  async pathTo(block: Block, { tip, signal }: Backfill): Promise<Path> {
     const last = block.parent === null ? block.number : Number(block.parent)
     if (last <= tip.number) return { fork: tip, blocks: [block] }
     const missed = await this.#slotsBetween(tip.number + 1, last, signal)
     const root =
-      readSlot(block.event).root ?? (await this.latest(null, signal, 'finalized')).block.number
+      readSlot(block.event).root ?? (await this.#newestSlot('finalized', null, signal)).value
     const blocks = missed.map((slot, at) =>
       blockOf(slot, missed[at - 1] ?? tip.number, Number(root)),
     )
     if (block.parent !== null) return { fork: tip, blocks: [...blocks, block] }
     if (blocks.length === 0) throw new BackfillError(`no block up to slot ${block.number}`)
     return { fork: tip, blocks }
+  }
+
+  #newestSlot(commitment: string, prefer: string | null, signal: AbortSignal) {
+    const question = { method: 'getSlot', params: [{ commitment }], prefer, signal }
+    return askFor(this.#asking.ask, question, jsonOf(isSlot))
   }
 
   /** The slots from `first` to `last` that have a block, once all of them are confirmed. */
@@ -88,8 +81,8 @@ class Slots implements ChainReader {
     const { ask, clock, blockTimeMs } = this.#asking
     const areSlots = (value: unknown): value is readonly number[] => areRising(value, first, last)
     for (let waits = 0; waits < mostWaits; waits++) {
-      const { block, upstream: prefer } = await this.latest(null, signal)
-      if (block.number >= last) {
+      const { value: slot, upstream: prefer } = await this.#newestSlot('confirmed', null, signal)
+      if (slot >= last) {
         // Asked of the one that has them all.
         const params = [first, last, { commitment: 'confirmed' }]
         const question = { method: 'getBlocks', params, prefer, signal }
@@ -109,7 +102,11 @@ function readSlot(event: Uint8Array): { slot?: unknown; parent?: unknown; root?:
 /** The root of that time is not known; the one of now is sent, as long as it is before the slot. */
 function blockOf(slot: number, parent: number, root: number): Block {
   const event = Buffer.from(JSON.stringify({ parent, root: Math.min(root, parent), slot }))
-  return { number: slot, id: String(slot), parent: String(parent), event }
+  return numberedBlock(slot, parent, event)
+}
+
+function isSlot(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /** Each between these two, both included, and above the one before it. */
@@ -117,6 +114,6 @@ function areRising(value: unknown, first: number, last: number): value is readon
   const all = Array.isArray(value) ? (value as readonly unknown[]) : [null]
   return all.every((each, at) => {
     const least = at === 0 ? first : Number(all[at - 1]) + 1
-    return isWhole(each) && each >= least && each <= last
+    return isSlot(each) && each >= least && each <= last
   })
 }

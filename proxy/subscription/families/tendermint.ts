@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseJson } from '../../json/text.ts'
-import { askFor, GapTooLarge, jsonOf, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Found, Path } from '../family.ts'
+import { askFor, jsonOf, type Ask } from '../ask.ts'
+import { numberedBlock } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import {
   behindQuery,
   fetchBlock,
@@ -41,6 +42,7 @@ interface Status {
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false
+  readonly unit = 'blocks'
   readonly #ask: Ask
   readonly #eventOf: (block: TendermintBlock) => Uint8Array
 
@@ -56,25 +58,18 @@ class Heights implements ChainReader {
     const pushed = parseJson(event) as PushedEvent | null | undefined
     const { header, block } = pushed?.data?.value ?? {}
     const height = Number((header ?? block?.header)?.height ?? NaN)
-    return Number.isSafeInteger(height) ? blockOf(height, behindQuery(event)) : null
+    return Number.isSafeInteger(height)
+      ? numberedBlock(height, height - 1, behindQuery(event))
+      : null
   }
 
-  async latest(prefer: string | null, signal: AbortSignal): Promise<Found> {
+  async latest(prefer: string | null, signal: AbortSignal): Promise<Block> {
     const question = { method: 'status', params: {}, prefer, signal }
-    const { value, upstream } = await askFor(this.#ask, question, jsonOf(isStatus))
-    const height = Number(value.sync_info.latest_block_height)
-    // Without a parent: its event is still to be fetched.
-    return { block: { ...blockOf(height, Buffer.alloc(0)), parent: null }, upstream }
+    const { value } = await askFor(this.#ask, question, jsonOf(isStatus))
+    return numberedBlock(Number(value.sync_info.latest_block_height), null)
   }
 
-  newest(prefer: string | null, signal: AbortSignal): Promise<Found> {
-    return this.latest(prefer, signal)
-  }
-
-  async pathTo(block: Block, { sent, mostBlocks, prefer, signal }: Backfill): Promise<Path> {
-    const { tip } = sent
-    if (tip === null) return { fork: null, blocks: [block] }
-    if (block.number - tip.number - 1 > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
+  async pathTo(block: Block, { tip, prefer, signal }: Backfill): Promise<Path> {
     const last = block.parent === null ? block.number : block.number - 1
     const blocks: Block[] = []
     for (let first = tip.number + 1; first <= last; first += atOnce) {
@@ -84,16 +79,12 @@ class Heights implements ChainReader {
       )
       const fetched = heights.map(async (height) => {
         const found = await fetchBlock(this.#ask, height, prefer, signal)
-        return blockOf(height, this.#eventOf(found))
+        return numberedBlock(height, height - 1, this.#eventOf(found))
       })
       blocks.push(...(await Promise.all(fetched)))
     }
     return { fork: tip, blocks: block.parent === null ? blocks : [...blocks, block] }
   }
-}
-
-function blockOf(height: number, event: Uint8Array): Block {
-  return { number: height, id: String(height), parent: String(height - 1), event }
 }
 
 function isStatus(value: unknown): value is Status {

@@ -130,7 +130,7 @@ test('what is canonical stays as it is, and means the same whatever the order', 
 test('strangers name no metrics', () => {
   expect(topicFor(['newHeads'])).toMatchObject({
     sequence: 'newHeads',
-    logFilter: null,
+    logFilter: undefined,
     name: 'newHeads',
   })
   expect(topicFor(['logs'])).toMatchObject({ sequence: 'newHeads', logFilter: {}, name: 'logs' })

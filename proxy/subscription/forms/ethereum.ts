@@ -66,7 +66,7 @@ function topicOf(
   name: string,
   more: readonly unknown[],
   sequence: string | null = null,
-  logFilter: object | null = null,
+  logFilter?: object,
 ): Topic {
   const params = [name, ...more]
   const isNamed = namedTopics.has(name)
@@ -79,8 +79,6 @@ function topicOf(
     method: subscribe,
     params,
     unsubscribe: (id) => ({ method: unsubscribe, params: [id] }),
-    shared: null,
-    isLast: null,
   }
 }
 

@@ -8,18 +8,12 @@ import { tendermintForm } from './tendermint.ts'
 
 /** The form that a chain speaks through an interface; null where it has nothing to subscribe to that the router knows. */
 export function subscriptionFormOf(
-  chain: Pick<Chain, 'family'>,
-  iface: Pick<ChainInterface, 'apiInterface' | 'methods'>,
-): SubscriptionForm | null {
-  const form = usualForm(chain, iface)
-  return form && [...iface.methods].some((method) => form.opens(method)) ? form : null
-}
-
-function usualForm(
   { family }: Pick<Chain, 'family'>,
-  { apiInterface }: Pick<ChainInterface, 'apiInterface'>,
+  { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,
 ): SubscriptionForm | null {
-  if (apiInterface === 'tendermintrpc') return tendermintForm
-  if (apiInterface !== 'jsonrpc') return null
-  return family === 'solana' ? solanaForm : ethereumForm
+  const ofJsonRpc = family === 'solana' ? solanaForm : ethereumForm
+  const form = { jsonrpc: ofJsonRpc, tendermintrpc: tendermintForm, rest: null, grpc: null }[
+    apiInterface
+  ]
+  return form && [...methods].some((method) => form.opens(method)) ? form : null
 }

@@ -55,15 +55,13 @@ function topicOf(name: string, given: unknown): Topic {
   return {
     // Slots with a parameter, which no node knows, are the node's own matter.
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
-    logFilter: null,
     key: canonicalJson([name, ...params]),
     name,
     isNamed: true,
     method: `${name}Subscribe`,
     params,
     unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),
-    shared: null,
-    isLast: name === 'signature' ? endsSignature : null,
+    isLast: name === 'signature' ? endsSignature : undefined,
   }
 }
 

@@ -63,7 +63,6 @@ function topicOf(query: string): Topic {
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
   return {
     sequence: sequences.get(key) ?? null,
-    logFilter: null,
     key,
     name: namedEvents.has(event) ? event : 'other',
     // Whatever the query asks for, all events have one form.
@@ -72,7 +71,6 @@ function topicOf(query: string): Topic {
     params: { query },
     unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),
     shared: behindQuery,
-    isLast: null,
   }
 }
 

@@ -5,6 +5,7 @@ import type { ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import type { Random } from '../../clock/random.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { Call } from '../../relay/call.ts'
 import { noDirectives } from '../../relay/directives.ts'
@@ -34,6 +35,7 @@ export interface FixtureOptions {
   readonly others?: readonly string[]
   readonly maxGapBlocks?: number
   readonly stallBlocks?: number
+  readonly random?: Random
 }
 
 /** What one client heard. */
@@ -124,6 +126,7 @@ export class SubscriptionFixture {
       pool: this.pool,
       strategy: 'round-robin',
       clock,
+      random: options.random ?? seededRandom(2),
       observer: {
         clientsChanged: (topic, clients) => (this.clients[topic] = clients),
         upstreamChanged: (name, change) => events.push(`${name} ${change > 0 ? '+' : '-'}1`),

@@ -28,6 +28,8 @@ export class TestSocket implements SocketTransport {
   /** Requests to subscribe and to unsubscribe, in words. */
   readonly asked: string[] = []
   answer: SubscribeAnswer = 'yes'
+  /** To a request for the heads; null: the same. */
+  headAnswer: SubscribeAnswer | null = null
   readonly #clock: Clock
   #nextId = 1
 
@@ -64,18 +66,20 @@ export class TestSocket implements SocketTransport {
   /** As on the wire: what was asked is answered, also when nobody waits for it any more. */
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
-    this.asked.push(`${method} ${JSON.stringify(params)}`)
+    const words = `${method} ${JSON.stringify(params)}`
+    this.asked.push(words)
+    const answerNow = () => (heads.includes(words) && this.headAnswer) || this.answer
     return new Promise((resolve, reject) => {
-      this.#clock.after(this.answer === 'late' ? 1_500 : 5, () => {
-        if (this.answer === 'never') {
+      this.#clock.after(answerNow() === 'late' ? 1_500 : 5, () => {
+        const answer = answerNow()
+        if (answer === 'never') {
           this.#clock.after(30_000, () => {
             reject(new TransportError('timeout', 'no answer'))
           })
           return
         }
-        if (this.answer === 'full') return reject(new NoRoom())
-        if (this.answer === 'refused') return reject(new TransportError('refused', 'no', false))
-        const { answer } = this
+        if (answer === 'full') return reject(new NoRoom())
+        if (answer === 'refused') return reject(new TransportError('refused', 'no', false))
         if (typeof answer === 'object')
           return resolve({ reply: replyOf({ error: answer }), listen() {}, close() {} })
         const held: Held = { method, params, listener: null }
