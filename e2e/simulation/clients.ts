@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
-import { noDirectives } from '../../proxy/relay/directives.ts'
+import { noDirectives } from '../../proxy/relay/call.ts'
 import type { Call } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
 import { Journal } from '../../proxy/relay/journal.ts'

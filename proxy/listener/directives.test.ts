@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { noDirectives } from '../relay/directives.ts'
+import { noDirectives } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
 import { readDirectives } from './directives.ts'
 import { echoRelay, startListener } from './testing/listener-fixture.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseDuration } from '../config/units.ts'
-import { noDirectives, type Directives } from '../relay/directives.ts'
+import { noDirectives, type Directives } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { noDirectives } from '../relay/directives.ts'
+import { noDirectives } from '../relay/call.ts'
 import { echoRelay, reply, sentText, startListener } from './testing/listener-fixture.ts'
 
 const call = (id: string, method = 'eth_chainId') =>

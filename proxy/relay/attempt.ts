@@ -13,11 +13,11 @@ import { usualBudgetMs } from './attempt-budget.ts'
 import { isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
-import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
+import { isFailed, type FailedAttempt, type Outcome } from './settle.ts'
 import type { RelayParts } from './parts.ts'
-import type { Reply } from './reply.ts'
-import { StreamedAnswer, type StreamBroken } from './streamed-answer.ts'
-import type { FailedVerdict, Verdict } from './verdict.ts'
+import type { Reply, StreamJudge } from './reply.ts'
+import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import type { Verdict } from './verdict.ts'
 import type { Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
@@ -243,37 +243,27 @@ export class Attempt implements Due {
   }
 
   #outcomeOf(received: Incoming, verdict: Verdict, nowMs: number): Outcome {
-    if (verdict.kind === 'answer' && verdict.isResult)
-      return this.#pass(received, verdict, null, nowMs)
-    // Whatever is no result may repeat the URL that it was asked by.
-    const incoming = this.#url.mask.incoming(received)
-    if (verdict.kind === 'answer') return this.#pass(incoming, verdict, null, nowMs)
-    if (verdict.kind === 'node-error') return this.#pass(incoming, verdict, verdict.failure, nowMs)
-    return this.#refuse(incoming, verdict, nowMs)
-  }
-
-  #refuse(incoming: Incoming, verdict: FailedVerdict, nowMs: number): FailedAttempt {
-    const { failure, detail, passOn } = verdict
+    const { failure, isAnswer, isResult, passOn } = verdict
     this.#record.missedBlock = verdict.missedBlock
     this.#record.violation = verdict.violation
+    // Whatever is no result may repeat the URL that it was asked by.
+    const incoming = isResult ? received : this.#url.mask.incoming(received)
+    if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)
     // A stream cannot be kept to fall back on.
     const isKept = passOn !== null && incoming.body instanceof Uint8Array
     const reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
-    return this.#fail(failure, detail, reply, null, nowMs)
+    return this.#fail(failure, verdict.detail, reply, null, nowMs)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */
   #pass(
     incoming: Incoming,
-    verdict: Exclude<Verdict, FailedVerdict>,
     refusal: FailureClass | null,
+    rest: StreamJudge | null,
     nowMs: number,
   ): Reply {
-    if (verdict.kind === 'answer') {
-      this.#record.missedBlock = verdict.missedBlock
-      this.#observeHead(incoming)
-    }
+    if (refusal === null) this.#observeHead(incoming)
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
       return this.#reply(incoming, refusal)
@@ -283,13 +273,13 @@ export class Attempt implements Due {
     this.#record.endedMs = nowMs
     this.upstream.sessions += 1
     const { signal } = this.#call
-    const body = new StreamedAnswer(incoming.body, verdict.rest, signal, clock, (end) => {
+    const body = new StreamedAnswer(incoming.body, rest, signal, clock, (cause) => {
       this.upstream.sessions -= 1
       const endMs = clock.nowMs()
-      if (end.kind === 'complete') this.#succeed(refusal, endMs)
-      else if (end.kind === 'left') this.#end('aborted', null, endMs)
-      else if (end.kind === 'defect') this.#end('aborted', ownDefect, endMs)
-      else this.#breakOff(incoming.status, end, endMs)
+      if (cause === null) this.#succeed(refusal, endMs)
+      else if (!isUpstreamsDoing(cause)) this.#end('aborted', ownDefect, endMs)
+      else if (isAborted(cause)) this.#end('aborted', null, endMs)
+      else this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
     })
     return this.#reply({ ...incoming, body }, refusal)
   }
@@ -305,7 +295,7 @@ export class Attempt implements Due {
   }
 
   /** The answer broke when a part of it was on its way to the client. */
-  #breakOff(status: number, { cause, isReaderSlow }: StreamBroken, nowMs: number): void {
+  #breakOff(status: number, cause: StreamFailure, isReaderSlow: boolean, nowMs: number): void {
     const { failures } = this.#parts.chain
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
@@ -337,7 +327,7 @@ export class Attempt implements Due {
 
   #fail(
     failure: FailureClass,
-    detail: string,
+    detail: string | null,
     reply: Reply | null,
     fault: TransportError | null,
     nowMs: number,
@@ -381,4 +371,9 @@ export class Attempt implements Due {
     this.#record.detail = detail
     this.#parts.observer.attemptEnded(this.#call, this.#record)
   }
+}
+
+/** Nobody wants the rest of a stream. */
+function isAborted(cause: StreamFailure): boolean {
+  return cause instanceof TransportError && cause.fault === 'aborted'
 }

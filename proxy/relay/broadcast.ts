@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
-import { isFailed, type FailedAttempt, type Outcome } from './outcome.ts'
+import { isFailed, type FailedAttempt, type Outcome } from './settle.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind } from './journal.ts'

@@ -4,7 +4,6 @@ import type { Classification } from '../chain/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { NodeUrl } from '../upstream/node-url.ts'
 import type { Incoming, Outgoing } from '../upstream/wire.ts'
-import type { Directives } from './directives.ts'
 import type { AttemptRecord, Journal } from './journal.ts'
 import type { ReplyReader } from './reply.ts'
 
@@ -28,6 +27,28 @@ export interface Call {
   readonly journal: Journal
   /** Sends the first attempt, where it may share a request with others; absent: it goes alone. */
   readonly sendFirst?: Send
+}
+
+/** What the client asked of the router itself, by request headers. */
+export interface Directives {
+  /** `rpc-select-provider`: this upstream first. */
+  readonly selectProvider: string | null
+  /** `rpc-providers-block`: never these. */
+  readonly blockProviders: readonly string[]
+  /** `rpc-extension`: lower case; only upstreams that declare it. */
+  readonly extension: string | null
+  /** `rpc-relay-timeout`: per attempt, verbatim. */
+  readonly relayTimeoutMs: number | null
+  /** `rpc-debug-relay`: a log line per attempt. */
+  readonly debugRelay: boolean
+}
+
+export const noDirectives: Directives = {
+  selectProvider: null,
+  blockProviders: [],
+  extension: null,
+  relayTimeoutMs: null,
+  debugRelay: false,
 }
 
 /** Puts a request to a URL. @throws TransportError */

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mayBeRight } from '../integrity/violation.ts'
+import type { FailureClass } from '../chain/failure-table.ts'
+import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { FailedAttempt } from './outcome.ts'
+import type { TransportError } from '../upstream/transport.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { whyNone, type Needs } from './needs.ts'
 import type { Reply } from './reply.ts'
+
+/** One attempt gave no answer for the client. */
+export interface FailedAttempt {
+  readonly failure: FailureClass
+  /** What may be passed on when nothing better comes. */
+  readonly reply: Reply | null
+  /** Why no complete answer came; null when one did. */
+  readonly fault: TransportError | null
+  /** What in the answer cannot be true. */
+  readonly violation: Violation | null
+}
+
+export type Outcome = Reply | FailedAttempt
+
+export function isFailed(outcome: Outcome): outcome is FailedAttempt {
+  return 'failure' in outcome
+}
 
 /** Of two failures the one that tells the client more; of equals the later. */
 export function morePreferred(best: FailedAttempt | null, failed: FailedAttempt): FailedAttempt {

@@ -9,21 +9,6 @@ import { MalformedAnswer, type StreamJudge } from './reply.ts'
 /** A reader that takes longer than this over what it was given may have cost the rest. */
 const slowReaderMs = 5_000
 
-/** It broke off, or turned out to be no answer. */
-export interface StreamBroken {
-  readonly kind: 'broken'
-  readonly cause: TransportError | MalformedAnswer
-  /** The upstream had to wait for whoever reads. */
-  readonly isReaderSlow: boolean
-}
-
-/** How a stream ended. `left`: nobody wants the rest; `defect`: the router itself failed at it. */
-export type StreamEnd =
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'left' }
-  | { readonly kind: 'defect'; readonly cause: unknown }
-  | StreamBroken
-
 /**
  * An answer on its way to the client. It is judged while it passes, and its last piece is held back
  * until the whole is known to be an answer; if it is none, the stream fails.
@@ -36,10 +21,12 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly #judge: StreamJudge | null
   readonly #signal: CancelSignal
   readonly #clock: Clock
-  readonly #ended: (end: StreamEnd) => void
+  readonly #ended: (cause: unknown) => void
   #ready: Uint8Array[] = []
   #held: readonly Uint8Array[] = []
-  #end: StreamEnd | null = null
+  #isOver = false
+  /** Why it ended before its end; null when it is complete. */
+  #cause: Error | null = null
   #givenMs: number
   #readerMs = 0
   readonly #leave = () => {
@@ -48,14 +35,15 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
   /**
    * @param signal aborted when nobody wants the answer any more
-   * @param ended hears once how it ended
+   * @param ended is called once with why it ended before its end: a `TransportError` (`aborted` when
+   * nobody wants the rest), a `MalformedAnswer`, or a defect of the router; null when it is complete
    */
   constructor(
     body: BodyStream,
     judge: StreamJudge | null,
     signal: CancelSignal,
     clock: Clock,
-    ended: (end: StreamEnd) => void,
+    ended: (cause: unknown) => void,
   ) {
     this.length = judge ? judge.length : (body.length ?? null)
     this.#source = body[Symbol.asyncIterator]()
@@ -78,10 +66,9 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
       for (;;) {
         const piece = this.#ready.shift()
         if (piece) return { done: false, value: piece }
-        if (this.#end?.kind === 'complete') return { done: true, value: undefined }
-        if (this.#end?.kind === 'broken' || this.#end?.kind === 'defect') throw this.#end.cause
-        if (this.#end) throw new TransportError('aborted', 'taken back')
-        await this.#advance()
+        if (!this.#isOver) await this.#advance()
+        else if (this.#cause === null) return { done: true, value: undefined }
+        else throw this.#cause
       }
     } finally {
       this.#givenMs = this.#clock.nowMs()
@@ -89,29 +76,28 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#finish({ kind: 'left' })
+    if (!this.#isOver) this.#finish(new TransportError('aborted', 'taken back'))
     return Promise.resolve({ done: true, value: undefined })
   }
 
   async #advance(): Promise<void> {
     try {
       const result = await this.#source.next()
-      if (this.#end) return
+      if (this.#isOver) return
       this.#ready.push(...this.#held)
       this.#held = []
       if (result.done) {
         this.#judge?.end()
-        this.#finish({ kind: 'complete' })
+        this.#finish(null)
       } else this.#take(this.#judge ? this.#judge.push(result.value) : [result.value])
-    } catch (error) {
-      this.#finish(this.#endOf(error))
+    } catch (cause) {
+      this.#finish(cause)
     }
   }
 
-  #endOf(cause: unknown): StreamEnd {
-    if (!isUpstreamsDoing(cause)) return { kind: 'defect', cause }
-    if (cause instanceof TransportError && cause.fault === 'aborted') return { kind: 'left' }
-    return { kind: 'broken', cause, isReaderSlow: this.#readerMs > slowReaderMs }
+  /** The upstream had to wait for whoever reads. */
+  get isReaderSlow(): boolean {
+    return this.#readerMs > slowReaderMs
   }
 
   #take(pieces: readonly Uint8Array[]): void {
@@ -119,20 +105,23 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     else this.#held = pieces
   }
 
-  #finish(end: StreamEnd): void {
-    if (this.#end) return
-    this.#end = end
+  #finish(cause: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cause = cause as Error | null
     this.#held = []
-    if (end.kind !== 'complete') {
+    if (cause !== null) {
       this.#ready = []
       void this.#source.return?.()
     }
     this.#signal.removeEventListener('abort', this.#leave)
-    this.#ended(end)
+    this.#ended(cause)
   }
 }
 
+export type StreamFailure = TransportError | MalformedAnswer
+
 /** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
-export function isUpstreamsDoing(cause: unknown): cause is StreamBroken['cause'] {
+export function isUpstreamsDoing(cause: unknown): cause is StreamFailure {
   return cause instanceof TransportError || cause instanceof MalformedAnswer
 }

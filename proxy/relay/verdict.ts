@@ -15,31 +15,21 @@ import type { Finding, StreamJudge } from './reply.ts'
 const maxMessageLength = 4_096
 
 /** What an upstream's answer is worth. */
-export type Verdict =
-  | {
-      readonly kind: 'answer'
-      /** A result, in the form in which the spec's own methods give one; else it may be anybody's page. */
-      readonly isResult: boolean
-      readonly missedBlock: boolean
-      /** Judges what of a stream is still to come; null where all is known. */
-      readonly rest: StreamJudge | null
-    }
-  /** The node's own error, which is the answer. */
-  | {
-      readonly kind: 'node-error'
-      readonly failure: FailureClass
-      readonly rest: StreamJudge | null
-    }
-  | FailedVerdict
-
-export interface FailedVerdict {
-  readonly kind: 'failed'
-  readonly failure: FailureClass
-  readonly detail: string
+export interface Verdict {
+  /** The client gets it: a result, or an error that is the node's own answer. */
+  readonly isAnswer: boolean
+  /** A result, in the form in which the spec's own methods give one; else it may be anybody's page. */
+  readonly isResult: boolean
+  /** Which error it is, or why it is refused; null for a result. */
+  readonly failure: FailureClass | null
+  /** A few words for the log. */
+  readonly detail: string | null
   /** What may still be passed on when nothing better comes: a node's error, or the answer as it is. */
   readonly passOn: 'node-error' | 'as-it-is' | null
   readonly violation: Violation | null
   readonly missedBlock: boolean
+  /** Judges what of a stream is still to come; null where all is known. */
+  readonly rest: StreamJudge | null
 }
 
 export interface VerdictOptions {
@@ -82,8 +72,7 @@ export class Judge {
     { asked }: Call,
   ): Verdict {
     const { chain, integrity } = this.#options
-    if (integrity === 'off' && mayBeWhole(status))
-      return { kind: 'answer', isResult: false, missedBlock: false, rest: null }
+    if (integrity === 'off' && mayBeWhole(status)) return anyAnswer
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
@@ -103,18 +92,18 @@ export class Judge {
     const failure = this.#options.chain.failures.ofNodeError(error, asked.method)
     // Words that no table knows may be a gateway's and not the node's: a read can ask another.
     const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
-    if (isAnswer) return { kind: 'node-error', failure, rest: rest ?? null }
+    if (isAnswer) return nodeError(failure, rest)
     return failed(failure, `code ${error.code}`, 'node-error')
   }
 
   #ofResult(finding: ResultFinding, asked: Classification): Verdict {
     const { inForm = false, parsed, rest = null } = finding
-    const isResult = inForm && asked.known
+    const answer = { ...anyAnswer, isResult: inForm && asked.known, rest }
     // Of a long answer the envelope is judged as it passes, and no more.
-    if (parsed === undefined) return { kind: 'answer', isResult, missedBlock: false, rest }
+    if (parsed === undefined) return answer
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
-    if (refusal) return { kind: 'node-error', failure: refusal, rest }
+    if (refusal) return nodeError(refusal, rest)
     const { chain, retryMissingBlocks } = this.#options
     const { failures } = chain
     const found = this.#integrity.check(parsed, asked)
@@ -123,7 +112,8 @@ export class Judge {
       return failed(failure, found.check, 'as-it-is', found)
     }
     const missedBlock = this.#missesBlock(parsed, asked)
-    if (!missedBlock || !retryMissingBlocks) return { kind: 'answer', isResult, missedBlock, rest }
+    if (!missedBlock || !retryMissingBlocks)
+      return missedBlock ? { ...answer, missedBlock } : answer
     const missing = failures.ofAnswer('missing-block')
     return { ...failed(missing, 'null for a block that exists', 'as-it-is'), missedBlock }
   }
@@ -160,8 +150,23 @@ function isExistence({ rule }: Classification['checks'][number]): boolean {
 function failed(
   failure: FailureClass,
   detail: string,
-  passOn: FailedVerdict['passOn'],
-  found: Violation | null = null,
-): FailedVerdict {
-  return { kind: 'failed', failure, detail, passOn, violation: found, missedBlock: false }
+  passOn: Verdict['passOn'],
+  violation: Violation | null = null,
+): Verdict {
+  return { ...anyAnswer, isAnswer: false, failure, detail, passOn, violation }
+}
+
+function nodeError(failure: FailureClass, rest: StreamJudge | null = null): Verdict {
+  return { ...anyAnswer, failure, rest }
+}
+
+const anyAnswer: Verdict = {
+  isAnswer: true,
+  isResult: false,
+  failure: null,
+  detail: null,
+  passOn: null,
+  violation: null,
+  missedBlock: false,
+  rest: null,
 }

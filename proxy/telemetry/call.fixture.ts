@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/listener.ts'
 import type { Call } from '../relay/call.ts'
-import { noDirectives } from '../relay/directives.ts'
+import { noDirectives } from '../relay/call.ts'
 import type { Violation } from '../integrity/violation.ts'
 import { Journal } from '../relay/journal.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'

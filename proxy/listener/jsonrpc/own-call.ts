@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from '../../relay/call.ts'
-import { noDirectives } from '../../relay/directives.ts'
+import { noDirectives } from '../../relay/call.ts'
 import type { OwnQuestion } from '../../subscription/ask.ts'
 import { makeJsonRpcCall, type JsonRpcCallOptions } from './jsonrpc-call.ts'
 import { readRequest } from './jsonrpc-request.ts'

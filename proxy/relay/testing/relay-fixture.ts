@@ -17,7 +17,7 @@ import {
 } from '../../upstream/testing/scripted-transport.ts'
 import type { ByteStream, Incoming } from '../../upstream/wire.ts'
 import type { Call } from '../call.ts'
-import { noDirectives, type Directives } from '../directives.ts'
+import { noDirectives, type Directives } from '../call.ts'
 import { Journal } from '../journal.ts'
 import { createRelay } from '../relay.ts'
 import type { Finding, ReplyReader } from '../reply.ts'
